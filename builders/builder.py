@@ -1,0 +1,169 @@
+"""The interface of every builder, and what they all do alike.
+
+A builder is also a generator over a parameter space, with the member names that users of task
+manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`
+(shared spec: manifolds).
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from scbench.canonical import canonical_json
+from scbench.seeding import BitSource, Stream
+
+ParamsT = TypeVar("ParamsT", bound=BaseModel)
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+PointT = TypeVar("PointT", bound="Point")
+
+
+class Point(BaseModel):
+    """A point of a builder's parameter space. Each builder adds its own knobs to `count`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    count: int = Field(default=1, ge=1, le=1_000_000, description="how many cases to make")
+
+
+class Case(BaseModel):
+    """One generated case."""
+
+    model_config = ConfigDict(frozen=True)
+
+    input: str = Field(description="the full text put to a model")
+    target: str = Field(description="a right answer; canonical JSON unless the task's is text")
+    params: dict[str, JsonValue] = Field(description="the point it was drawn at, without count")
+    seed: int = Field(description="with params, enough to make this one case again")
+    guess_rate: float = Field(ge=0, le=1, description="the score that blind guessing gets")
+    instance: dict[str, JsonValue] = Field(description="the parameters that the grader uses")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperItem(Generic[ParamsT]):
+    """One instance of the paper's list: its parameters, difficulty and the seed it came from."""
+
+    params: ParamsT
+    difficulty: str
+    seed: int | None = None
+
+
+class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
+    """Makes the instances of one task.
+
+    A subclass is named ``TaskBuilder``, sets the class variables, and writes four methods:
+    `prompt`, `reference`, `counter_references` and `draw`; and `images` if prompts carry pictures.
+
+    Args:
+        rng: the generator's only source of randomness; the runner seeds it. Without one, a stream
+            named for the task is used.
+    """
+
+    task: ClassVar[str]
+    """Id of the task."""
+    version: ClassVar[int]
+    """Raised whenever an instance or a prompt changes."""
+    params_model: ClassVar[type[BaseModel]]
+    answer_model: ClassVar[type[BaseModel]]
+    space: ClassVar[type[Point]]
+    """Pydantic model of the parameter space."""
+    guess_rate: ClassVar[float] = 0.0
+
+    def __init__(self, rng: BitSource | None = None) -> None:
+        self.rng: BitSource = Stream("builder", self.task) if rng is None else rng
+
+    # What a task writes.
+
+    @abstractmethod
+    def prompt(self, params: ParamsT) -> str:
+        """Return the full text put to a model; it states every rule and tolerance of the grader."""
+
+    def images(self, params: ParamsT) -> tuple[bytes, ...]:  # noqa: ARG002
+        """Return the PNG files that belong to the prompt; none for most tasks."""
+        return ()
+
+    @abstractmethod
+    def reference(self, params: ParamsT) -> AnswerT:
+        """Solve the instance. The answer must score 1.0."""
+
+    @abstractmethod
+    def counter_references(self, params: ParamsT) -> Mapping[str, JsonValue]:
+        """Return at least three named answers that must score below 1, for every instance.
+
+        Each is a mistake worth catching: a rule dropped, a near miss, a hole of an older grader.
+        """
+
+    @abstractmethod
+    def draw(self, point: PointT, rng: Stream) -> ParamsT:
+        """Draw one solvable instance.
+
+        Raises:
+            GenerationError: the point cannot give one within the builder's bound on work.
+        """
+
+    # What all tasks share.
+
+    def paper(self) -> list[PaperItem[ParamsT]]:
+        """Return the paper's instances in order, from the builder's data file."""
+        text = files("scbench.builders").joinpath("data", f"{self.task}.json").read_text("utf-8")
+        return [
+            PaperItem(self._params(item["params"]), item["difficulty"], item.get("seed"))
+            for item in json.loads(text)["instances"]
+        ]
+
+    def _params(self, data: object) -> ParamsT:
+        return self.params_model.model_validate(data)  # type: ignore[return-value]
+
+    def case(self, point: PointT, seed: int) -> Case:
+        """Make the case that this seed gives at this point, whatever was made before.
+
+        Raises:
+            GenerationError: see `draw`.
+        """
+        at = point.model_dump(mode="json", exclude={"count"})
+        params = self.draw(point, Stream("case", self.task, self.version, at, seed))
+        return Case(
+            input=self.prompt(params),
+            target=canonical_json(self.reference(params).model_dump(mode="json")),
+            params=at,
+            seed=seed,
+            guess_rate=self.guess_rate,
+            instance=params.model_dump(mode="json"),
+        )
+
+    def generate_random(self, **params: object) -> list[dict[str, Any]]:
+        """Make ``count`` cases at a point of the parameter space.
+
+        Args:
+            params: fields of `get_generation_schema`; what is left out takes its default.
+
+        Returns:
+            One dictionary per case, as `get_result_schema` describes it.
+
+        Raises:
+            pydantic.ValidationError: naming each bad field, its bounds and what was given.
+            GenerationError: see `draw`.
+        """
+        point: Any = self.get_generation_schema().model_validate(params)
+        seeds = [self.rng.getrandbits(63) for _ in range(point.count)]
+        return [self.case(point, seed).model_dump(mode="json") for seed in seeds]
+
+    def get_generation_schema(self) -> type[Point]:
+        """Return the pydantic model of the parameters: bounds, defaults, descriptions."""
+        return self.space
+
+    def get_result_schema(self) -> type[BaseModel]:
+        """Return the pydantic model of one case."""
+        return Case
+
+
+def reply_as(form: str) -> str:
+    """Return the closing lines of a prompt, which say how the answer is to be given."""
+    return (
+        "Give your answer as one JSON object of this form, as the last thing in your reply:\n\n"
+        f"{form}\n"
+    )

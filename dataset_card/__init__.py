@@ -1,0 +1,1 @@
+"""Templates of the dataset card, and one short text per task."""

@@ -1,0 +1,84 @@
+"""How graders collect their checks."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from scbench.model import Check, Verdict
+
+COMMON_CHECKS: Mapping[str, str] = {
+    "answer_schema": "The answer has the shape that the answer schema describes.",
+    "resource_limit": "The answer is small enough to be graded.",
+}
+"""Checks that any task can have besides its own."""
+
+
+T = TypeVar("T")
+
+_SHOWN = 50
+"""How many offenders a check carries; the count is always whole."""
+
+
+class Checklist:
+    """Collects checks in the order they are made.
+
+    A check that passes is reported with its requirement, one that fails with what is wrong.
+
+    Args:
+        requirements: id and requirement of every check the grader may make, its ``CHECKS``.
+
+    Raises:
+        KeyError: from any method, if a check id is not among the requirements.
+    """
+
+    def __init__(self, requirements: Mapping[str, str]) -> None:
+        self._requirements = requirements
+        self._checks: list[Check] = []
+
+    def _requirement(self, check_id: str) -> str:
+        return self._requirements.get(check_id) or COMMON_CHECKS[check_id]
+
+    def expect(self, check_id: str, passed: bool, wrong: str, **details: Any) -> bool:  # noqa: ANN401, FBT001
+        """Record a check and return whether it passed.
+
+        Args:
+            check_id: one of the requirements.
+            passed: whether the answer keeps the requirement.
+            wrong: sentence for the case that it does not.
+            details: JSON values to go with the check.
+        """
+        message = self._requirement(check_id) if passed else wrong
+        self._checks.append(Check(check_id, bool(passed), message, details))
+        return passed
+
+    def forbid(self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]) -> bool:
+        """Record a check that passes if there is no offender, and return whether it passed.
+
+        Args:
+            check_id: one of the requirements.
+            offenders: JSON values that break it, in a fixed order; the first 50 go with the check.
+            wrong: makes the sentence for the case that there are any, from the first of them.
+        """
+        if not offenders:
+            self._checks.append(Check(check_id, True, self._requirement(check_id)))
+            return True
+        details = {"count": len(offenders), "offenders": list(offenders[:_SHOWN])}
+        self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
+        return False
+
+    def skip(self, check_id: str, why: str) -> None:
+        """Record that a check could not be evaluated."""
+        self._requirement(check_id)
+        self._checks.append(Check(check_id, None, why))
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether every check so far passed."""
+        return all(check.passed for check in self._checks)
+
+    def binary(self, **metrics: Any) -> Verdict:  # noqa: ANN401
+        """Return the verdict of a task that scores 1 if every check passed, else 0."""
+        return Verdict(1.0 if self.all_passed else 0.0, tuple(self._checks), metrics)
+
+    def partial(self, score: float, **metrics: Any) -> Verdict:  # noqa: ANN401
+        """Return a verdict with this score, whatever the checks say."""
+        return Verdict(score, tuple(self._checks), metrics)

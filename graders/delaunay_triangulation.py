@@ -1,0 +1,153 @@
+"""Is this list of triangles the Delaunay triangulation of the printed points?
+
+Decided in integers: any triangulation of the whole hull with empty circumcircles is right, so where
+four points share an empty circle each of the possible answers passes (spec: delaunay_triangulation,
+"Correct grader").
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.checklist import Checklist
+from scbench.graders.planar import XY, Edge, in_circle, orient, to_integers, triangulate
+from scbench.model import Verdict
+from scbench.schemas.delaunay_triangulation import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "indices": "Every triangle names three different points of the list.",
+    "repeats": "No triangle is listed twice.",
+    "area": "No triangle has its corners on one line.",
+    "all_points": "Every point is a corner of some triangle.",
+    "overlap": "No two triangles lie on the same side of an edge.",
+    "hull": "The triangles cover the convex hull, every hull point splitting its side.",
+    "empty_circle": "No point lies strictly inside the circumcircle of a triangle.",
+}
+
+_GEOMETRY = ("area", "all_points", "overlap", "hull", "empty_circle")
+
+Triple = tuple[int, ...]
+
+
+class _Frame(NamedTuple):
+    points: tuple[XY, ...]
+    triangles: frozenset[Triple]
+    hull: frozenset[Edge]
+
+
+@lru_cache(maxsize=256)
+def _frame(params: Params) -> _Frame:
+    """Return what follows from the instance alone: integer points, a right answer, hull edges."""
+    points = to_integers(params.points, params.decimals)
+    triangles, hull = triangulate(points)
+    edges = zip(hull, hull[1:] + hull[:1], strict=True)
+    return _Frame(points, frozenset(triangles), frozenset(edges))
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the triangles are a Delaunay triangulation of the points, else 0."""
+    frame = _frame(params)
+    reference, n = frame.triangles, len(frame.points)
+    checks = Checklist(CHECKS)
+    if len(answer.triangles) > 20 * n:
+        checks.expect(
+            "resource_limit",
+            False,
+            f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}.",
+        )
+        return checks.binary()
+
+    bad = [i for i, t in enumerate(answer.triangles) if max(t) >= n or len(set(t)) < 3]
+    checks.forbid(
+        "indices",
+        bad,
+        lambda i: (
+            f"{len(bad)} triangles name an index outside 0..{n - 1} or a point twice; the "
+            f"first is {list(answer.triangles[i])} at position {i}."
+        ),
+    )
+    # From here on: each usable triangle once, its corners ascending.
+    counts = Counter(tuple(sorted(t)) for t in answer.triangles if max(t) < n and len(set(t)) == 3)
+    checks.forbid(
+        "repeats",
+        sorted(t for t, count in counts.items() if count > 1),
+        lambda t: f"Triangle {list(t)} is listed {counts[t]} times.",
+    )
+    if counts.keys() == reference:
+        # One of the right triangulations, so the geometry need not be gone through.
+        for check_id in _GEOMETRY:
+            checks.forbid(check_id, (), str)
+        return checks.binary(missing=[], surplus=[])
+    _judge_geometry(checks, frame, counts)
+    if checks.all_passed:  # another right one, where four points share an empty circle
+        return checks.binary(missing=[], surplus=[])
+    return checks.binary(
+        missing=[list(t) for t in sorted(reference - counts.keys())],
+        surplus=[list(t) for t in sorted(counts.keys() - reference)],
+    )
+
+
+def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Triple]) -> None:
+    """Check area, coverage and circumcircles of different triangles with usable indices."""
+    points, _, hull = frame
+    flat: list[Triple] = []
+    third: dict[Edge, int] = {}
+    doubled: set[Edge] = set()
+    for a, b, c in triangles:
+        turn = orient(points[a], points[b], points[c])
+        if turn == 0:
+            flat.append((a, b, c))
+            continue
+        ring = (a, b, c) if turn > 0 else (a, c, b)
+        for i in range(3):
+            edge = (ring[i], ring[i - 2])
+            if edge in third:
+                doubled.add(edge)
+            third[edge] = ring[i - 1]
+    checks.forbid("area", sorted(flat), lambda t: f"The corners of {list(t)} lie on one line.")
+    unused = sorted(set(range(len(points))).difference(*triangles))
+    checks.forbid(
+        "all_points",
+        unused,
+        lambda i: f"{len(unused)} of {len(points)} points are in no triangle; the first is {i}.",
+    )
+    checks.forbid(
+        "overlap",
+        sorted(doubled),
+        lambda edge: (
+            f"{len(doubled)} edges have two triangles on the same side, so triangles "
+            f"overlap; the first is {list(edge)}."
+        ),
+    )
+    # With every triangle counter-clockwise and no edge used twice, an outline that is exactly the
+    # hull means that the triangles cover it once.
+    outline = {edge for edge in third if (edge[1], edge[0]) not in third}
+    wrong = sorted(outline ^ hull)
+    checks.forbid(
+        "hull",
+        wrong,
+        lambda edge: (
+            f"The outline of the triangles is not the convex hull: {len(outline - hull)} "
+            f"free edges inside it, {len(hull - outline)} hull edges without a triangle; the first "
+            f"is {list(edge)}."
+        ),
+    )
+    # In a triangulation it is enough to test the corner across each inner edge (Delaunay's lemma).
+    circles = sorted(
+        (*sorted((a, b, c)), third[b, a])
+        for (a, b), c in third.items()
+        if a < b
+        and (b, a) in third
+        and in_circle(points[a], points[b], points[c], points[third[b, a]]) > 0
+    )
+    checks.forbid(
+        "empty_circle",
+        circles,
+        lambda item: (
+            f"{len(circles)} circumcircles hold the corner across an edge; the first is "
+            f"that of {list(item[:3])}, which holds point {item[3]}."
+        ),
+    )

@@ -1,0 +1,1 @@
+"""What was frozen: one folder per version, never edited once published."""

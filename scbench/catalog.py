@@ -1,0 +1,188 @@
+"""Every task by id: its bucket, its size, and where its schema, builder and grader live.
+
+The catalogue imports no task. A task is found by its name in `scbench.schemas`, `scbench.builders`
+and `scbench.graders`, and imported when it is used.
+
+**Adding a task from another package.** Declare an entry point in the group ``scbench.tasks`` that
+names a `Task`::
+
+    [project.entry-points."scbench.tasks"]
+    knots = "my_package.knots:TASK"
+
+where ``TASK = Task(id="knots", ..., package="my_package.knots")`` and that package holds the
+modules ``schema``, ``builder`` and ``grader``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, Literal
+
+from scbench.errors import CatalogError, did_you_mean
+from scbench.model import Bucket, Verdict
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from scbench.builders.builder import Builder
+
+ENTRY_POINT_GROUP = "scbench.tasks"
+
+BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
+"""The paper's buckets, in the order of its tables."""
+
+Grade = Callable[[Any, Any], "Verdict | tuple[Verdict, ...]"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task.
+
+    Attributes:
+        id: stable name, used in instance ids.
+        title: name in tables.
+        bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
+        n: number of scores in the paper's set; 0 if it is not part of it.
+        scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
+        package: for tasks of other packages, the package that holds the modules ``schema``,
+            ``builder`` and ``grader``; empty for ours.
+        heavy: whether one verdict can take long enough to be scheduled by itself.
+        scores: how many scores one answer gets.
+    """
+
+    id: str
+    title: str
+    bucket: Bucket
+    n: int
+    scoring: Literal["binary", "partial"]
+    package: str = ""
+    heavy: bool = False
+    scores: int = 1
+
+    def _module_name(self, room: str) -> str:
+        if self.package:
+            return f"{self.package}.{room.removesuffix('s')}"
+        return f"scbench.{room}.{self.id}"
+
+    def _module(self, room: str) -> ModuleType:
+        name = self._module_name(room)
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name != name:
+                raise
+            raise CatalogError(f"task {self.id!r} has no module {name}") from None
+
+    @property
+    def available(self) -> bool:
+        """Whether this installation can grade the task."""
+        return find_spec(self._module_name("graders")) is not None
+
+    @property
+    def params_model(self) -> "type[BaseModel]":
+        """Pydantic model of an instance's parameters."""
+        return self._module("schemas").Params  # type: ignore[no-any-return]
+
+    @property
+    def answer_model(self) -> "type[BaseModel]":
+        """Pydantic model of an answer."""
+        return self._module("schemas").Answer  # type: ignore[no-any-return]
+
+    @property
+    def builder(self) -> "type[Builder[Any, Any, Any]]":
+        """The class that makes instances."""
+        return self._module("builders").TaskBuilder  # type: ignore[no-any-return]
+
+    @property
+    def grade(self) -> Grade:
+        """The pure function ``grade(params, answer)``."""
+        return self._module("graders").grade  # type: ignore[no-any-return]
+
+    @property
+    def grader_version(self) -> int:
+        """Version of the grader; raised whenever a score could move."""
+        return self._module("graders").VERSION  # type: ignore[no-any-return]
+
+    @property
+    def checks(self) -> Mapping[str, str]:
+        """Id and requirement of every check the grader makes, in order."""
+        return self._module("graders").CHECKS  # type: ignore[no-any-return]
+
+
+_OURS = (
+    Task("topology_enumeration", "Topology Enumeration", "axiomatic", 10, "binary"),
+    Task("enumerate_edges", "Enumerate Edges", "axiomatic", 8, "binary"),
+    Task("classify_behaviour", "Classify Behaviour", "axiomatic", 13, "binary"),
+    Task("half_subdivision_neighbours", "Half-Subdivision Neighbours", "axiomatic", 17, "binary"),
+    Task("two_segments", "Two Segments", "axiomatic", 27, "binary"),
+    Task("lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", 8, "partial"),
+    Task("csg_union", "CSG Union", "constructive", 22, "partial", heavy=True),
+    Task(
+        "tetrahedra_shadow_projection",
+        "Tetrahedra Shadow Projection",
+        "constructive",
+        20,
+        "partial",
+    ),
+    Task("voxel_grid_projection", "Voxel Grid Projection", "constructive", 6, "binary"),
+    Task("polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", 9, "partial"),
+    Task("delaunay_triangulation", "Delaunay Triangulation", "constructive", 25, "binary"),
+    Task("hamiltonian_loop", "Hamiltonian Loop", "constructive", 10, "binary"),
+    Task("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", 40, "binary"),
+    Task("hide_and_seek", "Hide and Seek", "constructive", 6, "partial", heavy=True),
+    Task("pack_rectangular_prisms", "Pack Rectangular Prisms", "constructive", 9, "partial"),
+    Task(
+        "interlocking_parts",
+        "Interlocking Parts",
+        "constructive",
+        9,
+        "partial",
+        heavy=True,
+        scores=9,
+    ),
+    Task("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", 1, "partial"),
+    Task("shikaku_rectangles", "Shikaku Rectangles", "constructive", 6, "binary"),
+    Task("maze_3d", "3D Maze", "planning", 6, "binary"),
+    Task("hyper_snake", "Hyper-Snake", "planning", 13, "partial"),
+    Task("fluid_simulation", "Fluid Simulation", "planning", 11, "partial", heavy=True),
+    Task("terrain_levelling", "Terrain Levelling", "planning", 9, "partial", heavy=True),
+)
+
+
+@cache
+def all_tasks() -> Mapping[str, Task]:
+    """Return every task the benchmark knows, by id, in table order; other packages' tasks last.
+
+    Raises:
+        CatalogError: an entry point is not a `Task`, or uses an id that is taken.
+    """
+    tasks = {task.id: task for task in _OURS}
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+        task = entry.load()
+        if not isinstance(task, Task):
+            raise CatalogError(f"entry point {entry.value!r} gives {type(task)}, not a Task")
+        if task.id in tasks:
+            raise CatalogError(f"entry point {entry.value!r}: task id {task.id!r} is taken")
+        tasks[task.id] = task
+    return MappingProxyType(tasks)
+
+
+def get_task(task_id: str) -> Task:
+    """Return one task.
+
+    Raises:
+        CatalogError: no such task; the message names near ones.
+    """
+    tasks = all_tasks()
+    if task_id not in tasks:
+        raise CatalogError(f"unknown task {task_id!r}.{did_you_mean(task_id, tasks)}")
+    return tasks[task_id]
+
+
+def available_tasks() -> tuple[Task, ...]:
+    """Return the tasks that this installation can build and grade, in table order."""
+    return tuple(task for task in all_tasks().values() if task.available)

@@ -1,0 +1,42 @@
+"""Every error scbench raises on purpose, one type for each boundary it can be met at.
+
+A wrong answer is never an error: it is a verdict. Messages say what happened, where, and what to do
+next. Task authors raise plain exceptions; the engine records them as ``grader_error`` rows.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ScbenchError(Exception):
+    """Base of all errors raised on purpose. Its text is fit to be shown to a user."""
+
+
+class CatalogError(ScbenchError):
+    """A task id is unknown, registered twice, or its modules do not keep the contract."""
+
+
+class GenerationError(ScbenchError):
+    """A builder cannot make what was asked for at this point of its parameter space."""
+
+
+class JsonError(ScbenchError):
+    """Text is not JSON that scbench accepts: malformed, duplicate key, NaN, too deep, too long."""
+
+
+class PredictionsError(ScbenchError):
+    """The predictions cannot be read at all: no such file, broken compression."""
+
+
+class ReleaseError(ScbenchError):
+    """A release cannot be found, is incomplete, or is not what its manifest says."""
+
+
+class ResultsError(ScbenchError):
+    """Results cannot be written or resumed: a folder in use, a journal of another run."""
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return ``" Did you mean ...?"`` with up to three close names, or an empty string."""
+    near = get_close_matches(wrong[:200], list(known), n=3, cutoff=0.6)
+    return f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""

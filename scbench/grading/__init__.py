@@ -1,0 +1,1 @@
+"""From a predictions file to scored rows: reading, finding the answer, judging, the engine."""

@@ -1,0 +1,54 @@
+"""Judging one answer: validate it against the task's schema, then ask the task's grader.
+
+Pure: the same (task, params, answer) gives the same verdicts on every machine.
+"""
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from scbench.catalog import Task
+from scbench.model import Check, Verdict
+
+_SHOWN = 5
+"""How many schema errors a verdict spells out."""
+
+
+def judge(task: Task, params: BaseModel, answer: JsonValue) -> tuple[Verdict, ...]:
+    """Return one verdict for each score of the task.
+
+    Args:
+        task: the task.
+        params: the instance's parameters, of the task's `Task.params_model`.
+        answer: what the model gave, as JSON; anything at all.
+
+    Raises:
+        Exception: whatever a faulty grader raises. The engine records it as ``grader_error``.
+    """
+    model = task.answer_model
+    try:
+        valid = model.model_validate(answer)
+    except ValidationError as error:
+        verdict = Verdict(0.0, (_schema_check(error),))
+        return (verdict,) * task.scores
+    given = task.grade(params, valid)
+    verdicts = given if isinstance(given, tuple) else (given,)
+    if len(verdicts) != task.scores:
+        raise TypeError(f"{task.id} gives {len(verdicts)} verdicts, not {task.scores}")
+    extra = sorted(answer.keys() - model.model_fields) if isinstance(answer, dict) else []
+    if not extra:
+        return verdicts
+    shown = ", ".join(repr(key[:40]) for key in extra[:_SHOWN])
+    note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {shown}"
+    return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
+
+
+def _schema_check(error: ValidationError) -> Check:
+    """Say in one sentence what the answer's shape should have been, place by place."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    places = [
+        {"at": ".".join(str(part) for part in item["loc"])[:200], "problem": item["msg"][:200]}
+        for item in errors[:_SHOWN]
+    ]
+    listed = "; ".join(f"{p['at']}: {p['problem']}" if p["at"] else p["problem"] for p in places)
+    more = f" (and {len(errors) - _SHOWN} more)" if len(errors) > _SHOWN else ""
+    message = f"The answer does not have the asked-for shape: {listed}{more}."
+    return Check("answer_schema", False, message, {"count": len(errors), "errors": places})

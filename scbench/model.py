@@ -1,0 +1,211 @@
+"""The words everything else is said in: Instance, Prediction, Verdict, Check, Status.
+
+Each concept is plain frozen data. What makes, judges or shows it lives in other rooms.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictStr, model_validator
+
+from scbench.canonical import content_hash, sha256
+
+Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
+Setting = Literal["no_tools", "tools"]
+
+
+class Status(StrEnum):
+    """What happened to a row, apart from its score (shared spec: analysis, section 6).
+
+    A grader that fails is never a model that fails, and a missing answer is never silently a zero.
+    """
+
+    ANSWERED = "answered"
+    """An answer was found and graded."""
+    UNPARSED = "unparsed"
+    """There is text, but no answer can be read from it. Scores 0."""
+    TRUNCATED = "truncated"
+    """The output hit its length limit before anything could be read from it. Scores 0."""
+    REFUSED = "refused"
+    """The model declined in words. Scores 0."""
+    BLOCKED = "blocked"
+    """The provider's filter withheld the answer. Unscored."""
+    MISSING = "missing"
+    """No prediction for this item. Unscored."""
+    API_ERROR = "api_error"
+    """The call failed. Unscored."""
+    NOT_RUN = "not_run"
+    """Never sent, or this installation cannot grade it. Unscored."""
+    GRADER_ERROR = "grader_error"
+    """The grader failed, not the model. Unscored; the run exits with code 3."""
+
+    @property
+    def scored(self) -> bool:
+        """Whether rows of this status have a score and count towards coverage."""
+        return self in _SCORED
+
+
+_SCORED = frozenset({Status.ANSWERED, Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
+
+REPORTABLE = frozenset(Status) - {Status.UNPARSED, Status.GRADER_ERROR}
+"""The statuses a lab may write into a prediction; the other two are ours to find."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing a grader looked at.
+
+    Attributes:
+        id: stable name within the task; reports, tests and failure modes refer to it.
+        passed: True or False; None if it could not be evaluated, and the message says why.
+        message: one plain sentence.
+        details: JSON values that a picture or a program can use (positions, counts, distances).
+    """
+
+    id: str
+    passed: bool | None
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a grader says of one answer.
+
+    Attributes:
+        score: in [0, 1].
+        checks: everything that was looked at, in the order of the task's rules.
+        metrics: JSON values worth reporting that did not decide the score.
+        notes: remarks on the answer, such as keys that were ignored.
+
+    Raises:
+        ValueError: the score is not a finite number in [0, 1].
+    """
+
+    score: float
+    checks: tuple[Check, ...]
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+            raise ValueError(f"a score must be in [0, 1], got {self.score!r}")
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that did not pass, those that could not be evaluated included."""
+        return tuple(check for check in self.checks if not check.passed)
+
+
+class Instance(BaseModel):
+    """One item of a release: a row of its Parquet files.
+
+    It holds no ground truth. Graders derive that from `params`, so what the prompt prints is what
+    is graded; reference answers lie in a config of their own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(description="task and subtask, such as csg_union/03")
+    task: str = Field(description="id of the task")
+    bucket: str = Field(description="axiomatic, constructive or planning")
+    subtask: int = Field(description="position inside the task, from 0", ge=0)
+    difficulty: str = Field(description="easy, medium, hard or very-hard")
+    prompt: str = Field(description="the full text put to a model")
+    images: tuple[bytes, ...] = Field(description="PNG files that belong to the prompt, in order")
+    params: str = Field(description="everything the grader uses, as canonical JSON")
+    answer_schema: str = Field(description="JSON Schema of the answer, as canonical JSON")
+    scores: int = Field(description="how many scores one answer gets (9 in interlocking_parts)")
+    seed: int | None = Field(description="seed it was drawn with, if it was drawn")
+    content_hash: str = Field(description="SHA-256 of everything above, in canonical form")
+
+    @classmethod
+    def freeze(
+        cls,
+        *,
+        task: str,
+        bucket: str,
+        subtask: int,
+        difficulty: str,
+        prompt: str,
+        images: tuple[bytes, ...],
+        params: str,
+        answer_schema: str,
+        scores: int,
+        seed: int | None,
+    ) -> "Instance":
+        """Make an instance, with its id and content hash."""
+        row: dict[str, Any] = {
+            "id": f"{task}/{subtask:02d}",
+            "task": task,
+            "bucket": bucket,
+            "subtask": subtask,
+            "difficulty": difficulty,
+            "prompt": prompt,
+            "params": params,
+            "answer_schema": answer_schema,
+            "scores": scores,
+            "seed": seed,
+        }
+        digest = content_hash(row | {"images": [sha256(image) for image in images]})
+        return cls(**row, images=images, content_hash=digest)
+
+
+Count = Annotated[StrictInt, Field(ge=0)]
+
+
+class Usage(BaseModel):
+    """What the provider reported for one call. Never an estimate by a local tokeniser."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = Field(
+        default=None, description="all generated tokens, reasoning included"
+    )
+    reasoning_tokens: Count | None = None
+    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    cost: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="in US dollars")
+    attempts: Count | None = Field(default=None, description="calls made for this row")
+
+
+class Prediction(BaseModel):
+    """One line of a predictions file: what a model said to one instance.
+
+    Give `answer` (the object the instance's answer schema describes) or `response` (the model's
+    text, from which the answer is found), or a `status` that says why there is neither.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: StrictStr = Field(description="id of the instance, such as csg_union/03", max_length=200)
+    answer: JsonValue = Field(default=None, description="the answer, as the schema describes it")
+    response: StrictStr | None = Field(default=None, description="the model's text, verbatim")
+    model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
+    setting: Setting | None = Field(default=None, description="whether the model had tools")
+    sample: Count = Field(default=0, description="which of several tries, from 0")
+    budget: Count | None = Field(default=None, description="output-token limit of a budget sweep")
+    usage: Usage | None = None
+    finish_reason: StrictStr | None = Field(
+        default=None, max_length=200, description="as the provider gave it: stop, length, ..."
+    )
+    status: Status | None = Field(
+        default=None, description="what happened, if there is no answer to grade"
+    )
+    error: StrictStr | None = Field(default=None, description="the provider's error text")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Prediction":
+        if self.answer is not None and self.response is not None:
+            raise ValueError("give answer or response, not both: which one is to be graded?")
+        if self.status is not None and self.status not in REPORTABLE:
+            raise ValueError(
+                f"status {self.status} is found by the grader; "
+                f"use one of {', '.join(sorted(REPORTABLE))}"
+            )
+        if self.status is not None and not self.status.scored and self.answer is not None:
+            raise ValueError(f"status {self.status} says there is no answer, but one is given")
+        return self

@@ -1,0 +1,60 @@
+"""What the schemas of all tasks share: strict number types and the two base models.
+
+Answers come from outside: a boolean is not a number, a string is not a number, NaN and infinities
+are refused, keys nobody asked for are ignored (and noted by the judge), missing keys fail.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, JsonValue, Strict
+
+Int = Annotated[int, Strict()]
+"""A whole number: no boolean, no string, no 3.0."""
+
+Index = Annotated[int, Strict(), Field(ge=0)]
+"""A whole number from 0."""
+
+Number = Annotated[float, Strict(), AllowInfNan(False)]
+"""A finite number, whole or not: no boolean, no string."""
+
+Text = Annotated[str, Strict()]
+"""A string."""
+
+
+class ParamsModel(BaseModel):
+    """Base of every task's `Params`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AnswerModel(BaseModel):
+    """Base of every task's `Answer`.
+
+    The published schema allows no other keys, as structured output wants it; validation ignores
+    them.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", json_schema_extra={"additionalProperties": False}
+    )
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return a model's JSON Schema without the titles pydantic invents from names."""
+    schema: dict[str, Any] = model.model_json_schema()
+    return {key: _untitled(value) for key, value in schema.items() if key != "title"}
+
+
+def _untitled(node: JsonValue) -> JsonValue:
+    if isinstance(node, list):
+        return [_untitled(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    # Below "properties" (and "$defs") the keys are names, and a field may well be called "title".
+    return {
+        key: {name: _untitled(child) for name, child in value.items()}
+        if key in {"properties", "$defs"} and isinstance(value, dict)
+        else _untitled(value)
+        for key, value in node.items()
+        if not (key == "title" and isinstance(value, str))
+    }

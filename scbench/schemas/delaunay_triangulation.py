@@ -1,0 +1,24 @@
+"""Delaunay triangulation of points in the plane."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, Index, Number, ParamsModel
+
+
+class Params(ParamsModel):
+    """A set of points, exact as printed."""
+
+    points: tuple[Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)], ...] = Field(
+        min_length=3, description="x and y of every point; the index is the position from 0"
+    )
+    decimals: int = Field(ge=0, le=9, description="decimals printed; every coordinate has no more")
+
+
+class Answer(AnswerModel):
+    """All triangles of the triangulation."""
+
+    triangles: tuple[Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...] = Field(
+        description="one entry per triangle: three indices of points, in any order"
+    )

@@ -1,0 +1,225 @@
+"""The contract that every registered task keeps. A new task joins by being in the catalogue."""
+
+import copy
+import json
+import random
+from functools import cache
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.canonical import canonical_json
+from scbench.catalog import Task, available_tasks, get_task
+from scbench.graders.checklist import COMMON_CHECKS
+from scbench.grading.judge import judge
+from scbench.schemas.base import json_schema
+
+SPEC_REFERENCES = Path(__file__).parent.parent / "data" / "spec_references"
+TASKS = [task.id for task in available_tasks()]
+FRESH_SEEDS = range(20)
+
+
+@cache
+def items(task_id: str):
+    """Each paper instance with its reference and counter-references, as JSON."""
+    builder = get_task(task_id).builder()
+    return [
+        (
+            item.params,
+            builder.reference(item.params).model_dump(mode="json"),
+            dict(builder.counter_references(item.params)),
+        )
+        for item in builder.paper()
+    ]
+
+
+@pytest.fixture(params=TASKS)
+def task(request) -> Task:
+    return get_task(request.param)
+
+
+def score(task: Task, params, answer) -> float:
+    """The mean score of an answer, after checking what every verdict must keep."""
+    verdicts = judge(task, params, answer)
+    for verdict in verdicts:
+        assert 0 <= verdict.score <= 1
+        if task.scoring == "binary":
+            assert verdict.score in {0, 1}
+        assert verdict.checks
+        ids = [check.id for check in verdict.checks]
+        assert len(set(ids)) == len(ids), "a check id occurs twice"
+        assert set(ids) <= {*task.checks, *COMMON_CHECKS}
+        assert all(check.message for check in verdict.checks)
+        canonical_json([dict(check.details) for check in verdict.checks])
+        canonical_json(dict(verdict.metrics))
+    assert judge(task, params, answer) == verdicts, "the same answer got another verdict"
+    return sum(verdict.score for verdict in verdicts) / len(verdicts)
+
+
+def test_paper_list_has_the_size_of_the_catalogue(task):
+    assert len(task.builder().paper()) * task.scores == task.n
+
+
+def test_params_survive_canonical_json(task):
+    for params, _, _ in items(task.id):
+        text = canonical_json(params.model_dump(mode="json"))
+        assert task.params_model.model_validate_json(text) == params
+
+
+def test_prompt_is_stable_and_asks_for_the_answers_keys(task):
+    schema = json_schema(task.answer_model)
+    for params, _, _ in items(task.id):
+        prompt = task.builder().prompt(params)
+        assert prompt == task.builder().prompt(params)
+        for key in schema.get("properties", {}):
+            assert f'"{key}"' in prompt
+
+
+def test_published_schema_takes_the_reference_and_no_unknown_key(task):
+    schema = json_schema(task.answer_model)
+    validator = jsonschema_rs.validator_for(schema)
+    for _, reference, _ in items(task.id):
+        assert validator.is_valid(reference)
+        if isinstance(reference, dict):
+            assert not validator.is_valid({**reference, "extra": 1})
+
+
+def test_every_reference_scores_one(task):
+    for i, (params, reference, _) in enumerate(items(task.id)):
+        assert score(task, params, reference) == 1, f"{task.id}/{i:02d}"
+
+
+def test_every_reference_of_the_specification_scores_one(task):
+    path = SPEC_REFERENCES / f"{task.id}.json"
+    stored = json.loads(path.read_text())
+    assert len(stored) == len(items(task.id))
+    for i, answers in enumerate(stored):
+        for answer in answers:
+            assert score(task, items(task.id)[i][0], answer) == 1, f"{task.id}/{i:02d}"
+
+
+def test_every_counter_reference_scores_below_one(task):
+    for i, (params, reference, counters) in enumerate(items(task.id)):
+        assert len(counters) >= 3
+        for name, answer in counters.items():
+            assert answer != reference, f"{task.id}/{i:02d} {name} is the reference"
+            assert score(task, params, answer) < 1, f"{task.id}/{i:02d} {name}"
+
+
+def test_unknown_keys_are_noted_and_change_nothing(task):
+    params, reference, _ = items(task.id)[0]
+    if not isinstance(reference, dict):
+        pytest.skip("this task's answer is not an object")
+    verdicts = judge(task, params, {**reference, "why": "because"})
+    assert all(v.score == 1 and any("'why'" in note for note in v.notes) for v in verdicts)
+
+
+JUNK = [
+    None, True, 0, -1, 1.5, 10**30, 10**400, "", "x", "\x00", "💥" * 50, [], {}, [[]], [{}],
+    [None], [[None]], {"": None}, {"answer": 1}, [[[[[[[]]]]]]], [0] * 5000, ["a"] * 100,
+]  # fmt: skip
+
+
+def test_junk_scores_below_one_and_never_raises(task):
+    for params, reference, _ in items(task.id)[:: max(1, len(items(task.id)) // 3)]:
+        keys = list(reference) if isinstance(reference, dict) else []
+        for junk in JUNK:
+            assert score(task, params, junk) < 1
+            for key in keys:
+                assert score(task, params, {**reference, key: junk}) < 1 or junk == reference[key]
+        for key in keys:
+            assert score(task, params, {k: v for k, v in reference.items() if k != key}) < 1
+
+
+def places(node, path=()):
+    """Every place in a JSON value, as a path of keys and positions."""
+    yield path
+    if isinstance(node, dict | list):
+        children = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, child in children:
+            yield from places(child, (*path, key))
+
+
+def mutate(node, rng: random.Random):
+    """Change one place of a JSON value."""
+    node = copy.deepcopy(node)
+    *way, last = rng.choice([path for path in places(node) if path])
+    parent = node
+    for key in way:
+        parent = parent[key]
+    other = rng.choice([path for path in places(node) if path])
+    value = node
+    for key in other:
+        value = value[key]
+    match rng.randrange(5):
+        case 0 if isinstance(parent, list):
+            del parent[last]
+        case 1 if isinstance(parent, list):
+            parent.insert(last, copy.deepcopy(parent[last]))
+        case 2:
+            parent[last] = copy.deepcopy(value)
+        case 3 if isinstance(parent[last], int | float):
+            parent[last] += rng.choice([-1, 1, 0.5, 1e300, -(10**20)])
+        case _:
+            parent[last] = rng.choice(JUNK)
+    return node
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 2**32), steps=st.integers(1, 4), pick=st.integers(0, 10**6))
+def test_mutations_never_raise(task_id, seed, steps, pick):
+    rng = random.Random(seed)
+    params, reference, _ = items(task_id)[pick % len(items(task_id))]
+    answer = {"it": reference}
+    for _ in range(steps):
+        answer = mutate(answer, rng) or {"it": None}
+        if not answer:
+            break
+    score(get_task(task_id), params, answer.get("it"))
+
+
+def test_fresh_instances_are_repeatable_distinct_and_solved(task):
+    builder = task.builder()
+    point = builder.get_generation_schema()()
+    cases = [builder.case(point, seed) for seed in FRESH_SEEDS]
+    assert cases[0] == task.builder().case(point, 0)
+    assert len({case.input for case in cases}) == len(cases), "neighbouring seeds share an item"
+    for case in cases:
+        params = task.params_model.model_validate(case.instance)
+        reference = json.loads(case.target)
+        assert score(task, params, reference) == 1
+        counters = builder.counter_references(params)
+        assert len(counters) >= 3
+        for name, answer in counters.items():
+            assert score(task, params, answer) < 1, name
+
+
+def test_generate_random_keeps_its_schemas(task):
+    builder = task.builder(random.Random(7))
+    cases = builder.generate_random(count=3)
+    assert cases == task.builder(random.Random(7)).generate_random(count=3)
+    for case in cases:
+        assert builder.get_result_schema().model_validate(case).seed == case["seed"]
+        assert set(case["params"]) == set(builder.get_generation_schema().model_fields) - {"count"}
+    with pytest.raises(ValidationError, match="count"):
+        builder.generate_random(count=0)
+    with pytest.raises(ValidationError, match="no_such_knob"):
+        builder.generate_random(no_such_knob=1)
+
+
+def test_every_knob_is_described(task):
+    for name, field in task.builder.space.model_fields.items():
+        assert field.description, name
+
+
+def test_grader_names_its_checks(task):
+    assert task.grader_version >= 1
+    assert task.builder.version >= 1
+    assert task.builder.task == task.id
+    assert task.checks
+    assert all(text.endswith(".") for text in task.checks.values())
