@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from scbench.model import Check, Verdict
 
 COMMON_CHECKS: Mapping[str, str] = {
+    "answer_found": "An answer can be read from the response.",
     "answer_schema": "The answer has the shape that the answer schema describes.",
     "resource_limit": "The answer is small enough to be graded.",
 }

@@ -16,6 +16,10 @@ class CatalogError(ScbenchError):
     """A task id is unknown, registered twice, or its modules do not keep the contract."""
 
 
+class EngineError(ScbenchError):
+    """The worker processes that grade cannot be started or kept alive."""
+
+
 class GenerationError(ScbenchError):
     """A builder cannot make what was asked for at this point of its parameter space."""
 

@@ -9,7 +9,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictStr, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SkipValidation,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from scbench.canonical import content_hash, sha256
 
@@ -182,7 +191,9 @@ class Prediction(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: StrictStr = Field(description="id of the instance, such as csg_union/03", max_length=200)
-    answer: JsonValue = Field(default=None, description="the answer, as the schema describes it")
+    answer: Annotated[JsonValue, SkipValidation] = Field(
+        default=None, description="the answer, as the instance's answer_schema describes it"
+    )
     response: StrictStr | None = Field(default=None, description="the model's text, verbatim")
     model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
     setting: Setting | None = Field(default=None, description="whether the model had tools")
@@ -208,4 +219,6 @@ class Prediction(BaseModel):
             )
         if self.status is not None and not self.status.scored and self.answer is not None:
             raise ValueError(f"status {self.status} says there is no answer, but one is given")
+        if self.status is Status.ANSWERED and self.answer is None and self.response is None:
+            raise ValueError("status answered says there is an answer, but none is given")
         return self

@@ -14,6 +14,8 @@ def real_rows() -> list[tuple[dict, dict]]:
     folder = ROOT.parent / "shared" / "real"
     if not folder.is_dir():
         pytest.skip("the folder of real answers is not beside this checkout")
-    predictions = [json.loads(line) for line in (folder / "predictions.jsonl").open()]
-    expected = [json.loads(line) for line in (folder / "expected.jsonl").open()]
+    predictions, expected = (
+        [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+        for name in ("predictions.jsonl", "expected.jsonl")
+    )
     return list(zip(predictions, expected, strict=True))

@@ -27,7 +27,7 @@ def judge(task: Task, params: BaseModel, answer: JsonValue) -> tuple[Verdict, ..
     try:
         valid = model.model_validate(answer)
     except ValidationError as error:
-        verdict = Verdict(0.0, (_schema_check(error),))
+        verdict = Verdict(0.0, (_schema_check(error, answer),))
         return (verdict,) * task.scores
     given = task.grade(params, valid)
     verdicts = given if isinstance(given, tuple) else (given,)
@@ -41,8 +41,8 @@ def judge(task: Task, params: BaseModel, answer: JsonValue) -> tuple[Verdict, ..
     return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
 
 
-def _schema_check(error: ValidationError) -> Check:
-    """Say in one sentence what the answer's shape should have been, place by place."""
+def _schema_check(error: ValidationError, answer: JsonValue) -> Check:
+    """Say in one sentence what is wrong with the answer's shape, place by place."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     places = [
         {"at": ".".join(str(part) for part in item["loc"])[:200], "problem": item["msg"][:200]}
@@ -50,5 +50,6 @@ def _schema_check(error: ValidationError) -> Check:
     ]
     listed = "; ".join(f"{p['at']}: {p['problem']}" if p["at"] else p["problem"] for p in places)
     more = f" (and {len(errors) - _SHOWN} more)" if len(errors) > _SHOWN else ""
-    message = f"The answer does not have the asked-for shape: {listed}{more}."
+    hint = " A model's text belongs in response, not in answer." if isinstance(answer, str) else ""
+    message = f"The answer does not have the asked-for shape: {listed}{more}.{hint}"
     return Check("answer_schema", False, message, {"count": len(errors), "errors": places})

@@ -162,7 +162,7 @@ def mutate(node, rng: random.Random):
             parent.insert(last, copy.deepcopy(parent[last]))
         case 2:
             parent[last] = copy.deepcopy(value)
-        case 3 if isinstance(parent[last], int | float):
+        case 3 if isinstance(parent[last], int | float) and abs(parent[last]) < 1e300:
             parent[last] += rng.choice([-1, 1, 0.5, 1e300, -(10**20)])
         case _:
             parent[last] = rng.choice(JUNK)

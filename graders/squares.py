@@ -1,0 +1,134 @@
+"""What the labels at the corners of a square force inside it.
+
+The *ring* is the corners in counter-clockwise order; side i joins corners i and i + 1 of it. A side
+is *crossed* if its corners have different labels: one interface curve ends there, and the unordered
+pair of the labels is its type.
+
+Two questions are answered. Must all classes share a point (spec: topology_enumeration)? And which
+sides must be joined by a curve, if the classes around a curve never change and junctions are used
+only where the ends cannot all be paired by type (spec: enumerate_edges, classify_behaviour)?
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from scbench.schemas.classify_behaviour import Behaviour
+
+T = TypeVar("T")
+
+Labels = tuple[int, ...]
+Pair = tuple[int, int]
+
+
+def on_ring(values: Sequence[T], order: Sequence[str], ring: Sequence[str]) -> tuple[T, ...]:
+    """Return values given in one order of the corners (or sides) in the order of the ring."""
+    at = dict(zip(order, values, strict=True))
+    return tuple(at[name] for name in ring)
+
+
+def canonical(labels: Sequence[object]) -> Labels:
+    """Return the labels renamed 0, 1, 2 ... by first occurrence.
+
+    >>> canonical((7, 7, 4, 7))
+    (0, 0, 1, 0)
+    """
+    names: dict[object, int] = {}
+    return tuple(names.setdefault(label, len(names)) for label in labels)
+
+
+def letters(labels: Sequence[int]) -> str:
+    """Return the pattern of the labels in letters, such as ``abac``; at most 26 labels."""
+    return "".join(chr(ord("a") + name) for name in canonical(labels))
+
+
+def crossed_sides(ring: Sequence[int]) -> list[int]:
+    """Return the sides whose corners have different labels."""
+    return [i for i, label in enumerate(ring) if label != ring[(i + 1) % len(ring)]]
+
+
+# Must all classes meet?
+
+
+@lru_cache(maxsize=64)
+def patterns(corners: int, classes: int) -> tuple[Labels, ...]:
+    """Return every canonical labelling of so many corners by exactly so many classes, sorted."""
+
+    def grow(start: Labels, used: int) -> Iterator[Labels]:
+        if len(start) == corners:
+            if used == classes:
+                yield start
+            return
+        for label in range(min(used + 1, classes)):
+            yield from grow((*start, label), max(used, label + 1))
+
+    return tuple(grow((), 0))
+
+
+def winding(ring: Sequence[int]) -> int:
+    """Return how often the labels, all of them 0, 1 or 2, run round the triangle 0-1-2."""
+    steps = ((b - a) % 3 for a, b in zip(ring, (*ring[1:], ring[0]), strict=True))
+    return sum(-1 if step == 2 else step for step in steps) // 3
+
+
+def must_meet(ring: Sequence[int]) -> bool:
+    """Return whether all classes on the ring share an inner point in every division of the inside.
+
+    Two closed areas that cover a connected one meet. Three meet if the border winds around the
+    triangle of the classes (Knaster, Kuratowski and Mazurkiewicz); if it does not, the labels of
+    the border extend inwards with only two classes at any point. Four or more never need one
+    common point: it can be split into points where three meet.
+    """
+    labels = canonical(ring)
+    classes = len(set(labels))
+    return classes == 2 or (classes == 3 and winding(labels) != 0)
+
+
+def agrees(labels: Sequence[int], known: str) -> bool:
+    """Return whether labels fit a partly known pattern.
+
+    Args:
+        labels: one per corner.
+        known: one character per corner: ``?``, or letters that are equal exactly where the labels
+            are; empty if nothing is known.
+    """
+    seen = [(letter, label) for letter, label in zip(known, labels, strict=False) if letter != "?"]
+    # A renaming matches letters to labels one to one.
+    return len(set(seen)) == len({a for a, _ in seen}) == len({b for _, b in seen})
+
+
+def meeting_patterns(
+    classes: int, order: Sequence[str], ring: Sequence[str], known: str = ""
+) -> list[Labels]:
+    """Return, sorted, the canonical patterns in this order of corners whose classes must meet."""
+    return [
+        pattern
+        for pattern in patterns(len(ring), classes)
+        if agrees(pattern, known) and must_meet(on_ring(pattern, order, ring))
+    ]
+
+
+# Which sides are joined?
+
+
+def joined_sides(ring: Sequence[int]) -> list[Pair] | None:
+    """Return the pairs of sides that a curve joins for certain, or None if that is not settled.
+
+    The ends are settled if they can be paired by type in one way: each type occurs twice, or there
+    is no end at all. None stands for a triple point as well as for a choice.
+    """
+    ends: dict[frozenset[int], list[int]] = {}
+    for side in crossed_sides(ring):
+        ends.setdefault(frozenset((ring[side], ring[(side + 1) % len(ring)])), []).append(side)
+    if any(len(sides) != 2 for sides in ends.values()):
+        return None
+    return sorted((a, b) for a, b in ends.values())
+
+
+def behaviour(ring: Sequence[int]) -> Behaviour:
+    """Return what the corner labels of a square, in ring order, fix about its inside."""
+    if joined_sides(ring) is not None:
+        return "known behaviour"
+    if len(crossed_sides(ring)) == 3:
+        return "three domains meeting"
+    return "ambiguous"

@@ -1,0 +1,1 @@
+"""What is made of results: tables now; every function takes and returns polars frames."""

@@ -1,0 +1,1 @@
+"""The commands ``scbench-grade`` and ``scbench``. Thin: parse, call, print."""

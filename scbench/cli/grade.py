@@ -1,0 +1,304 @@
+"""``scbench-grade``: grade a predictions file, offline."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scbench import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scbench.catalog import Task
+    from scbench.grading.engine import Limits
+    from scbench.grading.reading import Problem
+    from scbench.grading.run import Report
+    from scbench.release.load import Release
+
+_SHOWN = 20
+"""Problems spelled out on the terminal."""
+
+_EPILOG = """\
+Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
+3 a grader failed on some row, 130 interrupted.
+"""
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        print(f"scbench {__version__}")  # noqa: T201
+        raise typer.Exit
+
+
+def grade(
+    predictions: Annotated[
+        str | None,
+        typer.Argument(
+            help="JSON Lines file, plain, .gz or .zst; - reads standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(help="Installed version or folder. [default: newest installed]"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for results.parquet and summary.json. [default: scbench-results/NAME]"
+        ),
+    ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Grade only these tasks, separated by commas.")
+    ] = None,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="The file is not meant to answer every item (not for leaderboards)."
+        ),
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only validate: print every problem, grade nothing.")
+    ] = False,
+    self_test: Annotated[
+        bool,
+        typer.Option(
+            "--self-test",
+            help="Grade the release's references (must be 1.0) and counter-references (below 1.0).",
+        ),
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the interrupted run in --out.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw the interrupted run in --out away.")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
+    ] = 0,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds an item may take before its worker is killed.")
+    ] = 120.0,
+    memory: Annotated[
+        float, typer.Option(min=0, help="GiB of address space per worker; 0 for no limit.")
+    ] = 4.0,
+    style: Annotated[
+        Format, typer.Option("--format", help="How results are printed to standard output.")
+    ] = Format.TABLE,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")
+    ] = False,
+) -> None:
+    """Grade a predictions file with exact verifiers: no network, no model, nothing executed.
+
+    Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
+    instance's answer_schema describes) or "response" (the model's text); optional are "model",
+    "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status" and "error".
+
+    Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
+    """
+    from scbench.cli.console import USAGE, reported_errors, say
+
+    if (predictions is None) != self_test:
+        say("error: name a predictions file, or use --self-test (see --help)")
+        raise typer.Exit(USAGE)
+    with reported_errors():
+        from scbench.grading.engine import Limits
+        from scbench.grading.run import choose_tasks
+        from scbench.release.load import find_release
+
+        chosen_release = find_release(release)
+        names = [name.strip() for name in tasks.split(",")] if tasks else None
+        chosen = choose_tasks(chosen_release, names)
+        limits = Limits(workers or _processors(), timeout, int(memory * 2**30))
+        if predictions is None:
+            _self_test(chosen_release, chosen, limits, style, quiet=quiet)
+        elif check:
+            _check(predictions, chosen_release, chosen, style, partial=partial or bool(names))
+        else:
+            from scbench.grading.run import Options
+
+            options = Options(
+                predictions=predictions,
+                release=chosen_release,
+                out=out or Path("scbench-results", _stem(predictions)),
+                limits=limits,
+                tasks=names,
+                partial=partial,
+                resume=resume,
+                restart=restart,
+            )
+            _grade(options, style, quiet=quiet)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _stem(predictions: str) -> str:
+    return "stdin" if predictions == "-" else Path(predictions).name.partition(".")[0] or "results"
+
+
+def _total(predictions: str) -> int | None:
+    """Return the bytes to come, if they can be told before reading."""
+    path = Path(predictions)
+    if predictions == "-" or not path.is_file() or path.suffix in {".gz", ".zst"}:
+        return None
+    return path.stat().st_size
+
+
+def _grade(options: "Options", style: Format, *, quiet: bool) -> None:  # type: ignore[name-defined]  # noqa: F821
+    from scbench.cli.console import INTERRUPTED, progress, say
+    from scbench.grading.run import grade_file
+
+    try:
+        with progress(_total(options.predictions), quiet=quiet) as on_progress:
+            report = grade_file(options, on_progress)
+    except KeyboardInterrupt:
+        say(f"interrupted; what was graded is kept in {options.out}, go on with --resume")
+        raise typer.Exit(INTERRUPTED) from None
+    _print_report(report, style)
+    _tell(report, options.out, quiet=quiet)
+    raise typer.Exit(report.exit_code)
+
+
+def _print_report(report: "Report", style: Format) -> None:
+    from scbench.cli.console import as_json, render
+
+    if style is Format.JSON:
+        print(as_json(report.summary))  # noqa: T201
+        return
+    from scbench.analysis.tables import score_table
+
+    release = report.summary["release"]["version"]
+    tables = {
+        f"Scores by bucket, release {release}": score_table(report.results, "bucket"),
+        f"Scores by task, release {release}": score_table(report.results, "task"),
+    }
+    print(render(tables, style.value))  # noqa: T201
+
+
+def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
+    """Say on standard error what the tables cannot."""
+    from scbench.cli.console import say
+
+    _list_problems("problem", report.problems, f"{out}/summary.json")
+    outside = report.summary["not_in_release"]
+    if outside:
+        listed = ", ".join(f"{row['task']} ({row['rows']})" for row in outside)
+        release = report.summary["release"]["version"]
+        say(f"not graded, because release {release} does not hold the task: {listed}")
+    if report.grader_errors:
+        say(f"{report.grader_errors} rows could not be graded (grader_error), through our fault:")
+        failed = report.results.filter(report.results["status"] == "grader_error")
+        for row in failed.head(_SHOWN).iter_rows(named=True):
+            say(f"  line {row['line']}: {row['id']}: {row['reason']}")
+    if quiet:
+        return
+    for incident in report.incidents[:_SHOWN]:
+        say(f"note: {incident}")
+    if report.left_alone:
+        say(f"{report.left_alone} lines of other tasks were left alone (--tasks)")
+    if report.resumed:
+        say(f"{report.resumed} lines were taken over from the interrupted run")
+    if (report.results["score"].is_null()).any():
+        say("* means over scored rows only: coverage is below 1")
+    if report.summary["partial"]:
+        say("partial: not for the leaderboard")
+    say(f"{report.summary['seconds']:.1f} s; results in {out}")
+
+
+def _list_problems(word: str, problems: "Sequence[Problem]", where: str | None = None) -> None:
+    from scbench.cli.console import say
+
+    if problems:
+        say(f"{len(problems)} {word}{'s' * (len(problems) > 1)}:")
+    for problem in problems[:_SHOWN] if where else problems:
+        say(f"  {problem}")
+    if where and len(problems) > _SHOWN:
+        say(f"  ... and {len(problems) - _SHOWN} more, in {where}")
+
+
+def _check(
+    predictions: str,
+    release: "Release",
+    tasks: "Sequence[Task]",
+    style: Format,
+    *,
+    partial: bool,
+) -> None:
+    from dataclasses import asdict
+
+    from scbench.cli.console import PROBLEMS, as_json
+    from scbench.grading.check import check_file
+
+    found = check_file(predictions, release, tasks, partial=partial)
+    if style is Format.JSON:
+        print(as_json(asdict(found)))  # noqa: T201
+    else:
+        for word, problems in (("problem", found.problems), ("warning", found.warnings)):
+            for problem in problems:
+                print(f"{predictions}: {word}: {problem}")  # noqa: T201
+        print(  # noqa: T201
+            f"{found.lines} lines, {found.usable} to grade, {len(found.problems)} problems, "
+            f"{len(found.warnings)} warnings"
+        )
+    raise typer.Exit(PROBLEMS if found.problems else 0)
+
+
+def _self_test(
+    release: "Release",
+    tasks: "Sequence[Task]",
+    limits: "Limits",
+    style: Format,
+    *,
+    quiet: bool,
+) -> None:
+    from dataclasses import asdict
+
+    from scbench.cli.console import GRADER_ERRORS, as_json, progress, say
+    from scbench.grading.selftest import self_test
+
+    with progress(None, quiet=quiet) as on_progress:
+        found = self_test(release, tasks, limits, on_progress)
+    if style is Format.JSON:
+        print(as_json(asdict(found)))  # noqa: T201
+    else:
+        for task in tasks:
+            print(  # noqa: T201
+                f"{task.id}: {found.right[task.id]} references score 1.0, "
+                f"{found.below[task.id]} counter-references score below 1.0"
+            )
+    for failure in found.failures:
+        say(f"FAILED {failure}")
+    if not quiet:
+        total = found.right.total() + found.below.total() + len(found.failures)
+        word = f"FAILED: {len(found.failures)} of" if found.failures else "passed: all"
+        say(f"self-test of release {release.version} {word} {total} answers")
+    raise typer.Exit(GRADER_ERRORS if found.failures else 0)
+
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.command(epilog=_EPILOG)(grade)
+
+
+def run() -> None:
+    """Entry point of ``scbench-grade``."""
+    app(prog_name="scbench-grade")

@@ -1,0 +1,169 @@
+"""``scbench``: releases, tasks and examples."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scbench import __version__
+from scbench.cli.console import PROBLEMS, reported_errors, say
+
+if TYPE_CHECKING:
+    from scbench.release.freeze import FrozenTask
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="The Spatial Competence Benchmark. To grade predictions, see scbench-grade.",
+)
+releases = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(releases, name="release", help="Build and verify releases.")
+
+ReleaseName = Annotated[
+    str | None, typer.Option("--release", help="Installed version or folder. [default: newest]")
+]
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        print(f"scbench {__version__}")  # noqa: T201
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def tasks(release: ReleaseName = None) -> None:
+    """List the tasks of a release: id, bucket, scores, scoring, grader version."""
+    with reported_errors():
+        from scbench.catalog import get_task
+        from scbench.release.load import find_release
+
+        for task_id, record in find_release(release).manifest.tasks.items():
+            task = get_task(task_id)
+            print(  # noqa: T201
+                f"{task_id:30} {record.bucket:14} {record.scores:4}  {task.scoring:8} "
+                f"v{record.grader_version}  {task.title}"
+            )
+
+
+@app.command()
+def example(release: ReleaseName = None) -> None:
+    """Print predictions of two invented models, to try the grader on."""
+    with reported_errors():
+        from scbench.release.example import example_predictions
+        from scbench.release.load import find_release
+
+        for line in example_predictions(find_release(release)):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to make.")], release: ReleaseName = None
+) -> None:
+    """Copy a release to a folder, so that load_dataset("FOLDER") reads it from there."""
+    with reported_errors():
+        from scbench.release.export import export_release
+        from scbench.release.load import find_release
+
+        found = find_release(release)
+        export_release(found, folder)
+        say(f'release {found.version} is in {folder}; load it with load_dataset("{folder}")')
+
+
+@releases.command()
+def build(
+    version: Annotated[str, typer.Argument(help="Name of the release, such as 1.0.0.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to make. [default: releases/VERSION]")
+    ] = None,
+    loader: Annotated[
+        Path | None,
+        typer.Option(help="Also write a card here that points at the release, for load_dataset."),
+    ] = None,
+) -> None:
+    """Freeze every task into a release folder. Building twice gives the same bytes."""
+    with reported_errors(), _build_extra():
+        import os
+
+        from scbench.release.card import render_loader
+        from scbench.release.freeze import build_release
+
+        folder = out or Path("releases", version)
+
+        def done(frozen: "FrozenTask") -> None:
+            say(
+                f"{frozen.task.id}: {len(frozen.instances)} instances, "
+                f"{len(frozen.references)} reference and counter-reference answers"
+            )
+
+        manifest = build_release(version, folder, on_task=done)
+        if loader is not None:
+            prefix = Path(os.path.relpath(folder, loader.parent)).as_posix() + "/"
+            loader.write_text(render_loader(manifest, prefix), "utf-8")
+        say(f"{folder}: {manifest.scores} scores, rows {manifest.rows_hash}")
+
+
+@releases.command()
+def verify(
+    folder: Annotated[
+        str | None,
+        typer.Argument(help="Folder or installed version. [default: newest]", show_default=False),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
+) -> None:
+    """Recompute everything from the builders and the files; print every mismatch. Exit 1 if any."""
+    with reported_errors(), _build_extra():
+        from scbench.release.load import find_release, installed_releases
+        from scbench.release.verify import verify_release
+
+        if folder is None:
+            root = find_release().root
+        else:
+            root = installed_releases().get(folder, Path(folder))
+
+        def step(name: str) -> None:
+            if not quiet:
+                say(f"checking {name}")
+
+        problems = verify_release(root, step)
+        for problem in problems:
+            print(problem)  # noqa: T201
+        if problems:
+            say(f"{root}: {len(problems)} problems")
+            raise typer.Exit(PROBLEMS)
+        if not quiet:
+            say(f"{root}: sound")
+
+
+class _build_extra:  # noqa: N801  (used like a function)
+    """Say what to install if a library for building is absent."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ModuleNotFoundError) and error.name in {"pyarrow", "jinja2", "yaml"}:
+            from scbench.errors import ReleaseError
+
+            raise ReleaseError(
+                f"{error.name} is not installed; building and verifying releases needs "
+                "`pip install 'scbench[build]'`"
+            ) from None
+
+
+def run() -> None:
+    """Entry point of ``scbench``."""
+    app(prog_name="scbench")

@@ -1,0 +1,77 @@
+"""The journal: finished rows, kept while a run goes on, so that a cut-off run can be resumed."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from scbench import __version__
+from scbench.canonical import content_hash, sha256
+from scbench.catalog import Task
+from scbench.errors import ResultsError
+from scbench.grading.reading import Line
+from scbench.grading.rows import Row
+from scbench.model import Instance
+
+JOURNAL = "journal.jsonl"
+
+
+def journal_key(line: Line, instance: Instance, task: Task) -> str:
+    """Return what a row depends on: the line, the instance, the grader, the package."""
+    return content_hash(
+        [line.number, sha256(line.data), instance.content_hash, task.grader_version, __version__]
+    )
+
+
+class Journal:
+    """Rows finished so far, one JSON line per graded line of input.
+
+    Args:
+        folder: the output folder; made if it does not exist.
+        resume: take over rows of an interrupted run.
+        restart: throw the rows of an interrupted run away.
+
+    Raises:
+        ResultsError: the folder holds an interrupted run and neither is said, or it is not
+            writable.
+    """
+
+    def __init__(self, folder: Path, *, resume: bool, restart: bool) -> None:
+        self.path = folder / JOURNAL
+        self.done: dict[str, list[Row]] = {}
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if self.path.exists() and not (resume or restart):
+                raise ResultsError(
+                    f"{folder} holds an interrupted run; go on with --resume, "
+                    "throw it away with --restart, or choose another --out"
+                )
+            if resume and self.path.exists():
+                self._load()
+            self._file: IO[str] = self.path.open("a" if resume else "w", encoding="utf-8")
+        except OSError as error:
+            raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
+
+    def _load(self) -> None:
+        text = self.path.read_text("utf-8", errors="replace")
+        whole = text[: text.rfind("\n") + 1]
+        for line in whole.splitlines():
+            key, rows = json.loads(line)
+            self.done[key] = [Row(*values) for values in rows]
+        if len(whole) < len(text):  # the last line was cut off by the kill
+            self.path.write_text(whole, "utf-8")
+
+    def add(self, key: str, rows: Iterable[Row]) -> None:
+        """Append the rows of one line and hand them to the operating system."""
+        values = [[getattr(row, name) for name in Row.__slots__] for row in rows]
+        self._file.write(json.dumps([key, values]) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the journal and leave it for a later run."""
+        self._file.close()
+
+    def remove(self) -> None:
+        """Close the journal and take it away: the results are written."""
+        self.close()
+        self.path.unlink()

@@ -1,0 +1,264 @@
+"""A grading run: one predictions file against one release, into one output folder."""
+
+import hashlib
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scbench import __version__
+from scbench.catalog import Task, all_tasks, get_task
+from scbench.errors import CatalogError, PredictionsError, did_you_mean
+from scbench.grading.engine import Engine, Limits
+from scbench.grading.journal import Journal, journal_key
+from scbench.grading.ledger import Ledger, run_key
+from scbench.grading.output import write_results
+from scbench.grading.reading import Line, Problem, open_predictions, read_predictions
+from scbench.grading.rows import Row, RowMaker, results_frame
+from scbench.grading.worker import Item, Outcome
+from scbench.model import Status
+from scbench.release.load import Release
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SHOWN_PROBLEMS = 1000
+"""How many problems the summary spells out; the count is always whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to grade, and how.
+
+    Attributes:
+        predictions: path of the file, or ``-`` for standard input.
+        release: what to grade against.
+        out: folder for the results.
+        tasks: ids of the tasks to grade; None for all of the release.
+        partial: whether a file that does not answer every item is meant to be so.
+        limits: workers, seconds and memory.
+        resume: go on with an interrupted run.
+        restart: throw an interrupted run away.
+    """
+
+    predictions: str
+    release: Release
+    out: Path
+    limits: Limits
+    tasks: Sequence[str] | None = None
+    partial: bool = False
+    resume: bool = False
+    restart: bool = False
+
+
+@dataclass(slots=True)
+class Report:
+    """What a run came to.
+
+    Attributes:
+        results: rows as in ``results.parquet``.
+        problems: what is wrong with the input.
+        incidents: what happened to workers.
+        resumed: rows taken over from an interrupted run.
+        left_alone: lines of tasks that were not chosen.
+        summary: the content of ``summary.json``.
+    """
+
+    results: "pl.DataFrame"
+    problems: list[Problem]
+    incidents: list[str]
+    resumed: int
+    left_alone: int
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def grader_errors(self) -> int:
+        """Number of rows that a grader failed on."""
+        return int((self.results["status"] == Status.GRADER_ERROR.value).sum())
+
+    @property
+    def exit_code(self) -> int:
+        """0 graded, 1 problems in the input, 3 grader errors."""
+        return 3 if self.grader_errors else 1 if self.problems else 0
+
+
+def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
+    """Return the tasks to grade, in the release's order.
+
+    Raises:
+        CatalogError: a name is not a task of the release, or this installation cannot grade it.
+    """
+    held = release.manifest.tasks
+    for name in tasks or ():
+        if name not in held:
+            raise CatalogError(
+                f"task {name!r} is not in release {release.version}.{did_you_mean(name, held)}"
+            )
+    chosen = [get_task(name) for name in held if tasks is None or name in tasks]
+    for task in chosen:
+        if not task.available:
+            raise CatalogError(f"this installation has no grader for {task.id}")
+    return chosen
+
+
+class _Intake:
+    """Turns lines into items to grade, and everything else into rows and problems."""
+
+    def __init__(self, options: Options, tasks: Sequence[Task], journal: Journal) -> None:
+        release = options.release
+        self.tasks = {task.id: task for task in tasks}
+        self.instances = release.instances(list(release.manifest.tasks))
+        self.ledger = Ledger(self.instances, list(release.manifest.tasks), list(self.tasks))
+        self.maker = RowMaker(release.version, release.manifest.rows_hash)
+        self.journal = journal
+        self.waiting: dict[int, Line] = {}
+        self.problems: list[Problem] = []
+        self.rows: list[Row] = []
+        self.resumed = 0
+        self.lines = 0
+        self.digest = hashlib.sha256()
+        self._path = options.predictions
+
+    def items(self) -> Iterator[Item]:
+        with open_predictions(self._path) as stream:
+            for entry in read_predictions(stream, self.digest):
+                self.lines += 1
+                admitted = self.ledger.admit(entry) if isinstance(entry, Line) else entry
+                if isinstance(admitted, Problem):
+                    self.problems.append(admitted)
+                elif isinstance(entry, Line) and admitted is not None:
+                    yield from self._take(entry, admitted)
+        if not self.lines:
+            self.problems.append(Problem("empty", "the file holds no predictions"))
+
+    def _take(self, line: Line, admitted: str) -> Iterator[Item]:
+        if admitted.startswith(":"):
+            self._outside(line, all_tasks()[admitted[1:]])
+            return
+        instance = self.instances[admitted]
+        done = self.journal.done.get(journal_key(line, instance, self.tasks[instance.task]))
+        if done is not None:
+            self.rows += done
+            self.resumed += 1
+            return
+        self.waiting[line.number] = line
+        yield Item(line.number, line.data, instance.id)
+
+    def _outside(self, line: Line, task: Task) -> None:
+        release = f"release {self.maker.release} does not hold {task.id}"
+        subtask = int(line.prediction.id.partition("/")[2][:9])
+        self.ledger.open_run(run_key(line))
+        self.rows.append(
+            self.maker.absent(task, subtask, run_key(line), Status.NOT_RUN, release, line=line)
+        )
+
+    def finish(self, item: Item, outcome: Outcome) -> None:
+        line = self.waiting.pop(item.line)
+        instance = self.instances[item.instance_id]
+        task = self.tasks[instance.task]
+        rows = self.maker.graded(line, instance, task, outcome)
+        if outcome.status is not Status.GRADER_ERROR:  # a resumed run tries these again
+            self.journal.add(journal_key(line, instance, task), rows)
+        self.rows += rows
+
+    def close(self, *, partial: bool) -> None:
+        """Add a row for every item without a line; if none may lack, name the runs that do."""
+        for run, ids in self.ledger.missing():
+            for row_id in ids:
+                instance = self.instances[row_id]
+                self.rows += (
+                    self.maker.absent(
+                        self.tasks[instance.task],
+                        instance.subtask + i,
+                        run,
+                        Status.MISSING,
+                        "no prediction",
+                        instance=instance,
+                    )
+                    for i in range(instance.scores)
+                )
+        if not partial:
+            self.problems += self.ledger.incomplete()
+
+
+def grade_file(options: Options, on_progress: Callable[[int, int], object] = max) -> Report:
+    """Grade a predictions file and write the results.
+
+    Args:
+        options: what to grade, and how.
+        on_progress: called with the number of lines graded so far and the bytes they had.
+
+    Raises:
+        ScbenchError: the file, the release or the output folder cannot be used at all.
+        KeyboardInterrupt: after the journal was closed, so that ``--resume`` can go on.
+    """
+    started = time.monotonic()
+    tasks = choose_tasks(options.release, options.tasks)
+    if options.predictions != "-" and not Path(options.predictions).is_file():
+        raise PredictionsError(f"no such file: {options.predictions}")
+    journal = Journal(options.out, resume=options.resume, restart=options.restart)
+    try:
+        intake = _Intake(options, tasks, journal)
+        engine = Engine(
+            {key: (value.task, value.params) for key, value in intake.instances.items()},
+            options.limits,
+            frozenset(task.id for task in tasks if task.heavy),
+        )
+        rows = size = 0
+        for item, outcome in engine.run(intake.items()):
+            intake.finish(item, outcome)
+            rows, size = rows + 1, size + len(item.data)
+            on_progress(rows, size)
+        intake.close(partial=options.partial)
+    except BaseException:
+        journal.close()
+        raise
+    report = Report(
+        results_frame(intake.rows),
+        intake.problems,
+        engine.incidents,
+        intake.resumed,
+        intake.ledger.left_alone,
+    )
+    report.summary = _summary(options, intake, report, tasks, time.monotonic() - started)
+    write_results(options.out, report.results, report.summary)
+    journal.remove()
+    return report
+
+
+def _summary(
+    options: Options, intake: _Intake, report: Report, tasks: Sequence[Task], seconds: float
+) -> dict[str, Any]:
+    from scbench.analysis.tables import outside_release, score_table  # noqa: PLC0415  (polars)
+
+    name = options.predictions
+    return {
+        "scbench": __version__,
+        "release": {
+            "version": options.release.version,
+            "rows_hash": options.release.manifest.rows_hash,
+        },
+        "graders": {task.id: task.grader_version for task in tasks},
+        "predictions": {
+            "file": "-" if name == "-" else Path(name).name,
+            "sha256": intake.digest.hexdigest(),
+            "lines": intake.lines,
+        },
+        "partial": options.partial or options.tasks is not None,
+        "exit_code": report.exit_code,
+        "buckets": score_table(report.results, "bucket").to_dicts(),
+        "tasks": score_table(report.results, "task").to_dicts(),
+        "not_in_release": outside_release(report.results).to_dicts(),
+        "problem_counts": dict(Counter(problem.code for problem in report.problems)),
+        "problems": [asdict(problem) for problem in report.problems[:_SHOWN_PROBLEMS]],
+        "grader_errors": report.grader_errors,
+        "incidents": report.incidents,
+        "resumed": report.resumed,
+        "left_alone": report.left_alone,
+        "seconds": round(seconds, 3),
+        "workers": options.limits.workers,
+        "platform": f"{platform.system()} {platform.machine()} Python {platform.python_version()}",
+    }

@@ -1,0 +1,75 @@
+"""Proving the installed graders: every reference must score 1.0, every counter-reference less."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from scbench.catalog import Task
+from scbench.grading.engine import Engine, Limits
+from scbench.grading.worker import Item, Outcome
+from scbench.release.load import Reference, Release
+
+
+@dataclass(slots=True)
+class SelfTest:
+    """What a self-test found.
+
+    Attributes:
+        right: references that scored 1.0, by task.
+        below: counter-references that scored below 1.0, by task.
+        failures: the others, each with what happened.
+    """
+
+    right: Counter[str] = field(default_factory=Counter)
+    below: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+
+def self_test(
+    release: Release,
+    tasks: Sequence[Task],
+    limits: Limits,
+    on_progress: Callable[[int, int], object] = max,
+) -> SelfTest:
+    """Grade the stored answers of a release exactly as predictions are graded.
+
+    Raises:
+        ScbenchError: the release cannot be read, or workers cannot be started.
+    """
+    instances = release.instances([task.id for task in tasks])
+    stored = [ref for ref in release.references() if ref.id in instances]
+    items = (
+        Item(
+            line,
+            json.dumps({"id": ref.id, "answer": json.loads(ref.answer)}).encode(),
+            ref.id,
+        )
+        for line, ref in enumerate(stored)
+    )
+    keys = {key: (value.task, value.params) for key, value in instances.items()}
+    engine = Engine(keys, limits, frozenset(task.id for task in tasks if task.heavy))
+    found = SelfTest()
+    for done, (item, outcome) in enumerate(engine.run(items), 1):
+        ref = stored[item.line]
+        fault = _fault(ref, outcome)
+        if fault:
+            found.failures.append(f"{ref.id}: {ref.name}: {fault}")
+        else:
+            counter = found.right if ref.kind == "reference" else found.below
+            counter[instances[ref.id].task] += 1
+        on_progress(done, 0)
+    found.failures.sort()
+    return found
+
+
+def _fault(ref: Reference, outcome: Outcome) -> str:
+    if not outcome.verdicts:
+        return f"{outcome.status}: {outcome.reason}"
+    score = sum(verdict.score for verdict in outcome.verdicts) / len(outcome.verdicts)
+    if ref.kind == "reference" and score < 1:
+        failed = [check.id for verdict in outcome.verdicts for check in verdict.failed]
+        return f"scores {score:g}, must be 1 (failed: {', '.join(failed)})"
+    if ref.kind != "reference" and score >= 1:
+        return "scores 1, must be below"
+    return ""

@@ -1,0 +1,12 @@
+"""Releases: frozen instances with a manifest, found by name or folder, verified from scratch.
+
+A release folder holds::
+
+    README.md                     the dataset card; its YAML makes load_dataset work
+    MANIFEST.json                 row hashes (identity), file hashes (transport), versions
+    data/<task>.parquet           instances, one row each
+    references/references.parquet reference and counter-reference answers, kept apart
+    schemas/*.json                JSON Schemas of params, answers and predictions
+
+A release is never edited. A mistake is a new version.
+"""

@@ -1,0 +1,106 @@
+"""The Parquet side of a release: explicit schemas, and bytes that do not vary.
+
+The schema carries what the ``datasets`` library needs to see images as images, so no script and no
+guess is involved in loading.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scbench.canonical import canonical_json
+from scbench.model import Instance
+from scbench.release.load import Reference
+from scbench.release.manifest import CANARY
+
+_ARROW = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "float64": pa.float64()}
+
+_INSTANCE = {
+    "id": "string",
+    "task": "string",
+    "bucket": "string",
+    "subtask": "int32",
+    "difficulty": "string",
+    "prompt": "string",
+    "images": "images",
+    "params": "string",
+    "answer_schema": "string",
+    "scores": "int32",
+    "seed": "int64",
+    "content_hash": "string",
+}
+_REFERENCE = {
+    "id": "string",
+    "kind": "string",
+    "name": "string",
+    "answer": "string",
+    "score": "float64",
+    "canary": "string",
+}
+_NULLABLE = {"seed", "images"}
+"""A seed can be absent. Images never are, but ``datasets`` knows only nullable ones as images."""
+
+
+def _schema(columns: dict[str, str]) -> pa.Schema:
+    image = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+    features: dict[str, Any] = {
+        name: {"feature": {"_type": "Image"}, "_type": "List"}
+        if kind == "images"
+        else {"dtype": kind, "_type": "Value"}
+        for name, kind in columns.items()
+    }
+    fields = [
+        pa.field(
+            name,
+            pa.list_(image) if kind == "images" else _ARROW[kind],
+            nullable=name in _NULLABLE,
+        )
+        for name, kind in columns.items()
+    ]
+    return pa.schema(fields, {"huggingface": canonical_json({"info": {"features": features}})})
+
+
+INSTANCE_SCHEMA = _schema(_INSTANCE)
+REFERENCE_SCHEMA = _schema(_REFERENCE)
+
+
+def write_instances(path: Path, instances: Sequence[Instance]) -> None:
+    """Write instances in the order given."""
+    rows = []
+    for instance in instances:
+        row = instance.model_dump(exclude={"images"})
+        row["images"] = [
+            {"bytes": data, "path": f"{instance.id.replace('/', '_')}_{i}.png"}
+            for i, data in enumerate(instance.images)
+        ]
+        rows.append(row)
+    _write(path, rows, INSTANCE_SCHEMA)
+
+
+def write_references(path: Path, references: Sequence[Reference]) -> None:
+    """Write reference answers in the order given, each with the canary."""
+    rows = [
+        {**{name: getattr(ref, name) for name in Reference.__slots__}, "canary": CANARY}
+        for ref in references
+    ]
+    _write(path, rows, REFERENCE_SCHEMA)
+
+
+def _write(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(
+        pa.Table.from_pylist(rows, schema=schema),
+        path,
+        compression="zstd",
+        compression_level=9,
+        row_group_size=1000,
+        use_compliant_nested_type=False,  # "item", the name that ``datasets`` expects
+    )
+
+
+def read_schema(path: Path) -> pa.Schema:
+    """Return the Arrow schema of a Parquet file."""
+    return pq.read_schema(path)

@@ -1,0 +1,27 @@
+"""Sides of labelled squares that an interface curve must join."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, Index, ParamsModel
+from scbench.schemas.squares import CornerOrder, SideOrder, Squares
+
+
+class Params(ParamsModel):
+    """Squares with labelled corners, and a numbering of their sides."""
+
+    corner_order: CornerOrder = Field(description="corners in the order of each square's labels")
+    edge_order: SideOrder = Field(description="the sides with index 0, 1, 2 and 3")
+    squares: Squares = Field(description="corner labels of every square, in corner_order")
+
+
+class Answer(AnswerModel):
+    """The joined sides of every square."""
+
+    edges: tuple[
+        tuple[Annotated[tuple[Index, ...], Field(min_length=2, max_length=2)], ...], ...
+    ] = Field(
+        description="one entry per square, in the given order: the pairs of side indices that a "
+        "curve must join, the smaller index first; empty if there is none"
+    )

@@ -1,0 +1,51 @@
+"""Neighbours of one leaf in a square or cube that is halved again and again."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, ParamsModel, Text
+
+Axis = Literal["x", "y", "z"]
+Leaf = Annotated[Text, Field(pattern=r"^[01]+$")]
+Label = Annotated[Text, Field(pattern=r"^(?:[01]+)?$")]
+
+
+class Params(ParamsModel):
+    """A tree of halvings and one of its leaves."""
+
+    dimension: Literal["2D", "3D"] = Field(description="2D: the unit square; 3D: the unit cube")
+    axis_cycle: tuple[Axis, ...] = Field(
+        min_length=1,
+        description="a box of depth d is halved along entry d modulo the length of this list",
+    )
+    leaves: tuple[Leaf, ...] = Field(
+        min_length=2,
+        description="path of every leaf from the root, depth first: 0 lower half, 1 upper half",
+    )
+    target: Leaf = Field(description="the leaf whose neighbours are asked for")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Params":
+        if self.dimension == "2D" and "z" in self.axis_cycle:
+            raise ValueError("a square has no axis z")
+        if self.target not in self.leaves:
+            raise ValueError(f"the target {self.target!r} is not a leaf")
+        # Read as binary fractions, the leaves of a whole tree tile [0, 1) from left to right.
+        depth = max(map(len, self.leaves))
+        end = 0
+        for leaf in self.leaves:
+            if int(leaf, 2) << (depth - len(leaf)) != end:
+                raise ValueError(f"leaf {leaf!r} does not follow the one before it in a tree")
+            end += 1 << (depth - len(leaf))
+        if end != 1 << depth:
+            raise ValueError("the tree has no leaf on its last branch")
+        return self
+
+
+class Answer(AnswerModel):
+    """All neighbours of the target."""
+
+    neighbors: tuple[Label, ...] = Field(
+        description="label of every neighbouring leaf, once, as a string of 0 and 1, in any order"
+    )

@@ -1,0 +1,32 @@
+"""Shikaku: cut a grid of cells into rectangles, one number in each."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, Index, ParamsModel
+
+
+class Params(ParamsModel):
+    """A grid with numbers in some of its cells."""
+
+    width: int = Field(ge=1, description="number of columns")
+    height: int = Field(ge=1, description="number of rows")
+    grid: tuple[tuple[Index, ...], ...] = Field(
+        description="rows from the top, cells from the left; 0 where there is no number"
+    )
+
+    @model_validator(mode="after")
+    def _whole_grid(self) -> "Params":
+        if len(self.grid) != self.height or any(len(row) != self.width for row in self.grid):
+            raise ValueError(f"grid must have {self.height} rows of {self.width} cells")
+        return self
+
+
+class Answer(AnswerModel):
+    """The rectangles that the grid is cut into."""
+
+    rectangles: tuple[Annotated[tuple[Index, ...], Field(min_length=4, max_length=4)], ...] = Field(
+        description="one entry per rectangle: left column, top row, right column, bottom row, "
+        "counted from 0, both ends included; in any order"
+    )

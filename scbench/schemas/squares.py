@@ -1,0 +1,42 @@
+"""What the schemas of the square tasks share: names of corners and sides, and orders of them."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from scbench.schemas.base import Int
+
+Corner = Literal["bottom-left", "bottom-right", "top-right", "top-left"]
+Side = Literal["bottom", "right", "top", "left"]
+
+CORNERS: tuple[Corner, ...] = ("bottom-left", "bottom-right", "top-right", "top-left")
+"""The corners counter-clockwise: the ring."""
+
+SIDES: tuple[Side, ...] = ("bottom", "right", "top", "left")
+"""The sides counter-clockwise; side i joins corners i and i + 1 of the ring."""
+
+SequenceT = TypeVar("SequenceT", bound=Sequence[str])
+
+
+def no_repeats(names: SequenceT) -> SequenceT:
+    """Return the names as they are.
+
+    Raises:
+        ValueError: one of them occurs twice.
+    """
+    if len(set(names)) < len(names):
+        raise ValueError("a name occurs twice")
+    return names
+
+
+_FOUR = Field(min_length=4, max_length=4)
+
+CornerOrder = Annotated[tuple[Corner, ...], _FOUR, AfterValidator(no_repeats)]
+"""The order in which a square's corner labels are written."""
+
+SideOrder = Annotated[tuple[Side, ...], _FOUR, AfterValidator(no_repeats)]
+"""The sides by index."""
+
+Squares = Annotated[tuple[Annotated[tuple[Int, ...], _FOUR], ...], Field(min_length=1)]
+"""Corner labels of one or more squares; different integers are different classes."""

@@ -1,0 +1,85 @@
+import random
+
+import pytest
+
+from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder, grow
+from scbench.errors import GenerationError
+from scbench.graders.dyadic_boxes import boxes
+
+BUILDER = TaskBuilder()
+PAPER = BUILDER.paper()
+
+# Least depth, greatest depth and chance of a cut of the paper's trees.
+GROWN = [
+    (5, 7, 0.75), (6, 9, 0.35), (6, 7, 0.0), (6, 7, 0.0), (3, 5, 0.15), (3, 5, 0.35),
+    (5, 8, 0.95), (7, 10, 0.85), (7, 9, 0.6), (8, 10, 0.9), (6, 8, 0.7), (7, 9, 0.5),
+    (4, 9, 0.8), (8, 10, 0.7), (6, 8, 0.65), (6, 10, 0.55), (8, 10, 0.8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("i", range(17))
+def test_paper_trees_grow_from_their_seeds(i):
+    rng = random.Random(PAPER[i].seed)
+    leaves = grow(*GROWN[i], rng.random, 1000)
+    assert tuple(leaves) == PAPER[i].params.leaves
+    assert rng.choice(leaves) == PAPER[i].params.target
+
+
+def test_growing_stops_at_the_limit():
+    assert len(grow(3, 3, 0.0, random.Random(1).random, 8)) == 8
+    assert grow(3, 3, 0.0, random.Random(1).random, 7) is None
+    assert grow(60, 60, 0.0, random.Random(1).random, 1000) is None
+
+
+@pytest.mark.parametrize("i", range(17))
+def test_prompt_gives_the_axis_of_every_depth_and_all_leaves(i):
+    params = PAPER[i].params
+    prompt = BUILDER.prompt(params)
+    cycle = params.axis_cycle
+    for depth in range(max(map(len, params.leaves))):
+        assert f"\ndepth {depth}: axis {cycle[depth % len(cycle)]}\n" in prompt
+    listed = prompt.split("no other boxes.\n\n")[1].split("\n\nThe target")[0]
+    assert tuple(listed.replace(",\n", ", ").split(", ")) == params.leaves
+    assert f"The target is the leaf {params.target}.\n" in prompt
+    assert ("square" in prompt) == (params.dimension == "2D") != ("cube" in prompt)
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {},
+        {"dimension": "2D", "min_neighbours": 6, "neighbour_depths": 3, "split_prob": 0.5},
+        {"dimension": "3D", "extra_axes": 0, "depth_spread": 0, "neighbour_depths": 4},
+        {"min_neighbours": 9, "target_at": "inside", "min_depth": 6},
+        {"target_at": "boundary", "extra_axes": 6, "max_leaves": 1000, "min_depth": 8},
+    ],
+)
+def test_fresh_trees_keep_their_knobs(knobs):
+    point = Space(**knobs)
+    for seed in range(10):
+        case = BUILDER.case(point, seed)
+        params = BUILDER.params_model.model_validate(case.instance)
+        axes = ("x", "y", "z")[: int(point.dimension[0])]
+        assert set(params.axis_cycle) == set(axes)
+        assert len(params.axis_cycle) == len(axes) + point.extra_axes
+        depths = {len(leaf) for leaf in params.leaves}
+        assert point.min_depth <= min(depths)
+        assert max(depths) <= point.min_depth + point.depth_spread
+        assert len(params.leaves) <= point.max_leaves
+        neighbours = BUILDER.reference(params).neighbors
+        assert len(neighbours) >= point.min_neighbours
+        wanted = min(point.neighbour_depths, point.depth_spread + 1)
+        assert len({len(label) for label in neighbours}) >= wanted
+        whole = 1 << max(depths)
+        box = boxes(params.leaves, params.axis_cycle, axes)[params.target]
+        outside = any(low == 0 or high == whole for low, high in box)
+        if point.target_at != "anywhere":
+            assert outside == (point.target_at == "boundary")
+
+
+@pytest.mark.parametrize(
+    "knobs", [{"min_depth": 9}, {"min_neighbours": 24}, {"min_depth": 2, "depth_spread": 0}]
+)
+def test_impossible_points_say_so(knobs):
+    with pytest.raises(GenerationError, match="ask for fewer"):
+        BUILDER.case(Space(**knobs), 0)

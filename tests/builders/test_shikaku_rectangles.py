@@ -1,0 +1,254 @@
+"""Shikaku: the paper's puzzles, the solver against brute force, and the knobs."""
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.builders.shikaku_rectangles import Space, TaskBuilder
+from scbench.builders.shikaku_solver import solve
+from scbench.errors import GenerationError
+from scbench.seeding import Stream
+
+# Game descriptions by the program that made the puzzles (spec: shikaku_rectangles, "Instances").
+DESCRIPTIONS = [
+    "7x7:3a8j2d4a4a4a3a3b3e4b4_2c2d3",
+    "8x8:d2c4_6d6c5c4b8a2c4_3d3f2f4c2b3c6a",
+    "10x10:f8f7d4a6a2_3e8d2g6a2f2c5d2_2b2b7e2b6a6b2e6_2f8d",
+    "12x12:3c6d3a2f5e3_10h10p14h7g16_8h8o4d2k2_9f6c2b2a10j8b4a",
+    "15x15:b6k8h11c2b6c13k6b2b3r6b4a2b2f4i27zl5x36h32i24_3t2_2d8d3c4g4",
+    "15x15:a2a4b4n10d8b4a2g8b4_2n2b9_12g27h3j10c2m4p6c16d2c2b5c8o24b4b7n2_3_3_3g2n2e10d4_2c3",
+]
+
+
+def decode(description):
+    """Letters are runs of 1..26 blanks, an underscore parts two clues that are neighbours."""
+    size, text = description.split(":")
+    cells = []
+    for token in re.findall(r"[a-z]|\d+", text):
+        cells += [int(token)] if token.isdigit() else [0] * (ord(token) - ord("a") + 1)
+    width, height = map(int, size.split("x"))
+    return tuple(tuple(cells[y * width : (y + 1) * width]) for y in range(height))
+
+
+def test_the_papers_puzzles_are_those_of_their_descriptions():
+    paper = TaskBuilder().paper()
+    assert [item.params.grid for item in paper] == [decode(text) for text in DESCRIPTIONS]
+
+
+@pytest.mark.parametrize("subtask", range(6))
+def test_the_papers_puzzles_have_one_solution_by_propagation_alone(subtask):
+    result = solve(TaskBuilder().paper()[subtask].params.grid, limit=2, max_nodes=1000)
+    assert len(result.found) == 1
+    assert result.complete
+    assert result.nodes == 1
+
+
+def all_solutions(grid):
+    """Fill the first free cell with every rectangle that starts there, without any reasoning."""
+    height, width = len(grid), len(grid[0])
+    free = {(x, y) for x in range(width) for y in range(height)}
+    solutions = set()
+
+    def extend(free, cut):
+        if not free:
+            solutions.add(tuple(sorted(cut)))
+            return
+        y, x = min((y, x) for x, y in free)
+        for right in range(x, width):
+            for bottom in range(y, height):
+                cells = {(i, j) for i in range(x, right + 1) for j in range(y, bottom + 1)}
+                if cells <= free and [grid[j][i] for i, j in cells if grid[j][i]] == [len(cells)]:
+                    extend(free - cells, [*cut, (x, y, right, bottom)])
+
+    extend(free, [])
+    return solutions
+
+
+def brute_force(grid, limit, max_nodes=10**6):
+    result = solve(grid, limit=limit, max_nodes=max_nodes)
+    assert result.complete
+    assert len(set(result.found)) == len(result.found)
+    return set(result.found)
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda width: st.lists(
+            st.lists(st.sampled_from([0, 0, 0, 1, 2, 3, 4, 6]), min_size=width, max_size=width),
+            min_size=1,
+            max_size=4,
+        )
+    )
+)
+def test_solver_finds_what_brute_force_finds_in_any_grid(grid):
+    assert brute_force(grid, limit=10**6) == all_solutions(grid)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 2**32), width=st.integers(2, 6), height=st.integers(2, 6))
+def test_solver_finds_what_brute_force_finds_in_loose_puzzles(seed, width, height):
+    rng = Stream("loose", seed)
+    depth, grid = [0] * width, [[0] * width for _ in range(height)]
+    while (top := min(depth)) < height:
+        left = depth.index(top)
+        run = next((x for x in range(left, width) if depth[x] > top), width) - left
+        w, h = rng.between(1, run), rng.between(1, height - top)
+        grid[rng.between(top, top + h - 1)][rng.between(left, left + w - 1)] = w * h
+        depth[left : left + w] = [top + h] * w
+    truth = all_solutions(grid)
+    assert truth
+    assert brute_force(grid, limit=10**6) == truth
+    assert len(brute_force(grid, limit=2)) == min(2, len(truth))
+
+
+def test_solver_stops_at_its_bound_and_says_so():
+    # Every 2 x 2 block of clues 2 on a diagonal can be cut into rows or columns by itself.
+    blocks = 3
+    grid = [[0] * 2 * blocks for _ in range(2 * blocks)]
+    for y in range(2 * blocks):
+        for x in range(blocks):
+            grid[y][2 * x + y % 2] = 2
+    assert all_solutions(grid) == brute_force(grid, limit=10**6)
+    assert len(all_solutions(grid)) > 2**blocks
+    cut_short = solve(grid, limit=10**6, max_nodes=3)
+    assert cut_short.nodes == 3
+    assert not cut_short.complete
+    assert len(solve(grid, limit=2, max_nodes=1000).found) == 2
+
+
+def test_a_puzzle_without_a_solution_has_none():
+    assert solve([[2, 2], [0, 2]], limit=1, max_nodes=10).found == []
+    assert solve([[0, 0], [0, 0]], limit=1, max_nodes=10).found == []
+    unsolvable = TaskBuilder.params_model(width=2, height=1, grid=((0, 1),))
+    with pytest.raises(GenerationError, match="no solution"):
+        TaskBuilder().reference(unsolvable)
+
+
+def rectangles_of(params):
+    return TaskBuilder().reference(params).rectangles
+
+
+def areas(params):
+    return [(r - l + 1) * (b - t + 1) for l, t, r, b in rectangles_of(params)]
+
+
+POINTS = [
+    {},
+    {"width": 5, "height": 5, "max_area": 8},
+    {"width": 5, "height": 20},
+    {"width": 20, "height": 20, "max_area": 24},
+    {"min_area": 4},
+    {"min_area": 5, "allow_single": True},
+    {"max_area": 3},
+    {"min_candidates": 95},
+    {"max_candidates": 75},
+    {"min_nodes": 2},
+    {"thin": 0.0},
+    {"thin": 1.0},
+]
+
+
+@pytest.mark.parametrize("knobs", POINTS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_fresh_puzzles_keep_their_knobs(knobs, seed):
+    point = Space(**knobs)
+    params = TaskBuilder().draw(point, Stream("knobs", seed))
+    assert (params.width, params.height) == (point.width, point.height)
+    result = solve(params.grid, limit=2, max_nodes=10**6)
+    assert len(result.found) == 1
+    assert result.complete
+    assert point.min_candidates <= result.candidates <= point.max_candidates
+    assert result.nodes >= point.min_nodes
+    single = {1} if point.allow_single else set()
+    assert set(areas(params)) <= set(range(point.min_area, point.max_area + 1)) | single
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_fresh_puzzles_are_unique_by_brute_force(seed):
+    params = TaskBuilder().draw(Space(width=6, height=6, max_area=8), Stream("small", seed))
+    assert all_solutions(params.grid) == {rectangles_of(params)}
+
+
+def test_thin_moves_the_share_of_thin_rectangles():
+    shares = []
+    for thin in (0.0, 0.5, 1.0):
+        cuts = [TaskBuilder().draw(Space(thin=thin), Stream("thin", s)) for s in range(10)]
+        flat = [(r == l) or (b == t) for cut in cuts for l, t, r, b in rectangles_of(cut)]
+        shares.append(sum(flat) / len(flat))
+    assert all(b - a > 0.1 for a, b in pairwise(shares))
+
+
+def test_single_cells_come_only_where_they_are_allowed():
+    draw = TaskBuilder().draw
+    seeds = range(10)
+    allowed = [draw(Space(min_area=5, allow_single=True), Stream("one", s)) for s in seeds]
+    assert any(1 in areas(params) for params in allowed)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "named"),
+    [
+        ({"min_area": 6, "max_area": 5}, "min_area 6 is above max_area 5"),
+        ({"min_candidates": 9, "max_candidates": 8}, "min_candidates 9 is above max_candidates 8"),
+        ({"width": 4}, "width"),
+        ({"height": 21}, "height"),
+    ],
+)
+def test_points_that_cannot_be_are_refused(knobs, named):
+    with pytest.raises(ValidationError, match=named):
+        Space(**knobs)
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [{"width": 5, "height": 5, "min_area": 2, "max_area": 2}, {"max_candidates": 5}],
+    ids=str,
+)
+def test_points_that_give_nothing_say_what_to_change(knobs):
+    with pytest.raises(GenerationError, match="ask for"):
+        TaskBuilder().draw(Space(**knobs), Stream("nothing", 0))
+
+
+def test_the_prompt_prints_the_grid_that_is_graded():
+    for item in TaskBuilder().paper():
+        prompt = TaskBuilder().prompt(item.params)
+        rows = re.findall(r"^ *row +(\d+) \|(.*)$", prompt, re.MULTILINE)
+        assert [int(y) for y, _ in rows] == list(range(item.params.height))
+        assert tuple(tuple(map(int, row.split())) for _, row in rows) == item.params.grid
+        (columns,) = re.findall(r"^ *column \|(.*)$", prompt, re.MULTILINE)
+        assert list(map(int, columns.split())) == list(range(item.params.width))
+        assert len({len(line) for line in prompt.splitlines() if "|" in line}) == 1
+
+
+def test_counter_references_cover_the_slips_of_the_specification():
+    expected = {
+        "fraction",
+        "strings",
+        "booleans",
+        "rows_before_columns",
+        "border_moved",
+        "one_grown",
+        "one_without_a_clue",
+        "two_merged",
+        "top_below_bottom",
+        "corners_exchanged",
+        "one_beyond_the_grid",
+    }
+    for item in TaskBuilder().paper():
+        assert expected <= TaskBuilder().counter_references(item.params).keys()
+
+
+def test_a_counter_that_happens_to_be_right_is_left_out():
+    # The cut is the same when rows and columns change places, and one corner is a single clue.
+    params = TaskBuilder.params_model(width=3, height=3, grid=((4, 0, 2), (0, 0, 0), (2, 0, 1)))
+    assert "rows_before_columns" not in TaskBuilder().counter_references(params)
+    whole = TaskBuilder.params_model(width=2, height=1, grid=((0, 2),))
+    counters = TaskBuilder().counter_references(whole)
+    assert {"whole_grid", "rows_from_the_bottom", "two_merged"}.isdisjoint(counters)
+    right = json.dumps([list(r) for r in rectangles_of(whole)])
+    assert all(json.dumps(counter["rectangles"]) != right for counter in counters.values())

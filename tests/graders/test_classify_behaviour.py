@@ -1,0 +1,133 @@
+"""Classify behaviour: the disputed squares, the spelling of names, and what each check catches."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.catalog import get_task
+from scbench.grading.judge import judge
+from scbench.schemas.classify_behaviour import Params
+
+TASK = get_task("classify_behaviour")
+RING = ("bottom-left", "bottom-right", "top-right", "top-left")
+KNOWN, THREE, AMBIGUOUS = "known behaviour", "three domains meeting", "ambiguous"
+ONE_OF_EACH = Params(
+    corner_order=RING,
+    squares=(
+        (5, 5, 5, 5),
+        (1, 1, 2, 1),
+        (2, 2, 1, 1),
+        (1, 1, 2, 3),
+        (1, 2, 1, 2),
+        (1, 2, 1, 3),
+        (1, 2, 3, 4),
+    ),
+)
+RIGHT = [KNOWN, KNOWN, KNOWN, THREE, AMBIGUOUS, KNOWN, AMBIGUOUS]
+
+
+def verdict(params, labels):
+    return judge(TASK, params, {"labels": labels})[0]
+
+
+def failed(params, labels):
+    return [check.id for check in verdict(params, labels).failed]
+
+
+def test_one_square_of_each_shape():
+    assert failed(ONE_OF_EACH, RIGHT) == []
+
+
+@pytest.mark.parametrize("slip", [(i, n) for i in range(7) for n in (KNOWN, THREE, AMBIGUOUS)])
+def test_one_wrong_name_fails_and_is_named(slip):
+    at, name = slip
+    result = verdict(ONE_OF_EACH, [*RIGHT[:at], name, *RIGHT[at + 1 :]])
+    if name == RIGHT[at]:
+        assert result.score == 1
+        return
+    assert result.score == 0
+    assert result.metrics == {"squares_right": 6}
+    (check,) = result.failed
+    shape = ("aaaa", "aaba", "aabb", "aabc", "abab", "abac", "abcd")[at]
+    assert check.details["offenders"] == [
+        {"square": at, "given": name, "expected": RIGHT[at], "shape": shape}
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["Ambiguous", "known", " ambiguous", "known  behaviour", 1, None])
+def test_names_are_spelt_exactly(wrong):
+    assert failed(ONE_OF_EACH, [*RIGHT[:-1], wrong]) == ["answer_schema"]
+
+
+def test_a_null_result():
+    assert failed(ONE_OF_EACH, None) == ["answer_schema"]
+    assert [check.id for check in judge(TASK, ONE_OF_EACH, None)[0].failed] == ["answer_schema"]
+
+
+@pytest.mark.parametrize("labels", [[*RIGHT, KNOWN], RIGHT[:-1], [], [AMBIGUOUS] * 5000])
+def test_number_of_names(labels):
+    result = verdict(ONE_OF_EACH, labels)
+    assert [(c.id, c.passed) for c in result.failed] == [("length", False), ("names", None)]
+
+
+def opposite(corner):
+    return RING[(RING.index(corner) + 2) % 4]
+
+
+@given(st.permutations(RING), st.tuples(*[st.integers(1, 4)] * 4))
+def test_names_by_opposite_corners(order, labels):
+    at = dict(zip(order, labels, strict=True))
+    classes = len(set(labels))
+    equal_opposite = sum(at[corner] == at[opposite(corner)] for corner in RING[:2])
+    name = {
+        (1, 2): KNOWN,
+        (2, 0): KNOWN,  # two neighbours against the other two
+        (2, 1): KNOWN,  # one corner against three
+        (2, 2): AMBIGUOUS,
+        (3, 0): THREE,
+        (3, 1): KNOWN,
+        (4, 0): AMBIGUOUS,
+    }[classes, equal_opposite]
+    params = Params(corner_order=tuple(order), squares=(labels,))
+    for given_name in (KNOWN, THREE, AMBIGUOUS):
+        assert verdict(params, [given_name]).score == (given_name == name)
+
+
+def test_a_reader_who_ignores_the_order_is_right_on_walks_and_wrong_on_others():
+    walk = TASK.builder()
+    for i, item in enumerate(walk.paper()):
+        as_walk = item.params.model_copy(update={"corner_order": RING})
+        labels = list(walk.reference(as_walk).labels)
+        assert verdict(item.params, labels).score == (i <= 7), i
+
+
+def test_constant_answers_fail_the_paper():
+    for item, name in product(TASK.builder().paper(), (KNOWN, THREE, AMBIGUOUS)):
+        assert verdict(item.params, [name] * len(item.params.squares)).score == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"squares": []},
+        {"squares": [[1, 1, 1, True]]},
+        {"corner_order": (*RING[:3], RING[0])},
+        {"case_ids": [1]},
+    ],
+)
+def test_params_are_checked(change):
+    with pytest.raises(ValidationError):
+        Params.model_validate(ONE_OF_EACH.model_dump() | change)
+
+
+def test_real_rows(real_rows):
+    rows = [row for row in real_rows if row[0]["id"].startswith(TASK.id + "/")]
+    assert rows
+    items = TASK.builder().paper()
+    for prediction, expected in rows:
+        params = items[int(prediction["id"][-2:])].params
+        score = judge(TASK, params, prediction["answer"])[0].score
+        assert score == pytest.approx(expected["expected_score"], abs=expected["tolerance"])

@@ -1,0 +1,150 @@
+"""Enumerate edges: the disputed squares, the format of pairs, and what each check catches."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.catalog import get_task
+from scbench.grading.judge import judge
+from scbench.schemas.enumerate_edges import Params
+
+TASK = get_task("enumerate_edges")
+RING = ("bottom-left", "bottom-right", "top-right", "top-left")
+SIDES = ("bottom", "right", "top", "left")
+ONE_OF_EACH = Params(
+    corner_order=RING,
+    edge_order=SIDES,
+    squares=((5, 5, 5, 5), (1, 1, 2, 1), (1, 2, 1, 2), (1, 2, 1, 3), (1, 2, 3, 4)),
+)
+RIGHT = [[], [[1, 2]], [], [[0, 1], [2, 3]], []]
+
+
+def verdict(params, edges):
+    return judge(TASK, params, {"edges": edges})[0]
+
+
+def failed(params, edges):
+    return [check.id for check in verdict(params, edges).failed]
+
+
+def test_pairs_of_a_square_come_in_any_order():
+    assert failed(ONE_OF_EACH, RIGHT) == []
+    assert failed(ONE_OF_EACH, [*RIGHT[:3], [[2, 3], [0, 1]], []]) == []
+
+
+def test_squares_come_in_the_given_order():
+    assert failed(ONE_OF_EACH, RIGHT[::-1]) == ["certain", "complete"]
+
+
+def test_odd_corners_are_cut_off_separately():
+    result = verdict(ONE_OF_EACH, [*RIGHT[:3], [], []])
+    assert [check.id for check in result.failed] == ["complete"]
+    assert result.metrics == {
+        "missing": [
+            {"square": 3, "pair": [0, 1], "shape": "abac"},
+            {"square": 3, "pair": [2, 3], "shape": "abac"},
+        ],
+        "surplus": [],
+        "squares_right": 4,
+    }
+
+
+@pytest.mark.parametrize("square", [0, 2, 4])
+def test_open_and_equal_squares_have_an_empty_list(square):
+    edges = [[[0, 1], [2, 3]] if i == square else pairs for i, pairs in enumerate(RIGHT)]
+    result = verdict(ONE_OF_EACH, edges)
+    assert [check.id for check in result.failed] == ["certain"]
+    assert [item["square"] for item in result.metrics["surplus"]] == [square, square]
+
+
+def test_three_domains_join_no_pair():
+    params = Params(corner_order=RING, edge_order=SIDES, squares=((1, 1, 2, 3),))
+    assert failed(params, [[]]) == []
+    assert failed(params, [[[1, 3]]]) == ["certain"]
+
+
+def test_a_pair_turned_round_breaks_the_format_and_nothing_else():
+    assert failed(ONE_OF_EACH, [[], [[2, 1]], *RIGHT[2:]]) == ["ascending"]
+
+
+def test_a_pair_given_twice():
+    assert failed(ONE_OF_EACH, [[], [[1, 2], [1, 2]], *RIGHT[2:]]) == ["repeats"]
+    assert failed(ONE_OF_EACH, [[], [[1, 2], [2, 1]], *RIGHT[2:]]) == ["ascending", "repeats"]
+
+
+@pytest.mark.parametrize("pair", [[0, 4], [4, 5], [2, 2], [4, 4], [0, 10**30]])
+def test_pairs_name_two_sides(pair):
+    assert failed(ONE_OF_EACH, [[pair], *RIGHT[1:]]) == ["indices"]
+
+
+@pytest.mark.parametrize("index", [True, -1, "1", 1.5, None])
+def test_indices_are_whole_numbers_from_zero(index):
+    assert failed(ONE_OF_EACH, [[], [[index, 2]], *RIGHT[2:]]) == ["answer_schema"]
+
+
+@pytest.mark.parametrize("edges", [[*RIGHT, []], RIGHT[:-1], []])
+def test_number_of_lists(edges):
+    result = verdict(ONE_OF_EACH, edges)
+    assert [(check.id, check.passed) for check in result.failed] == [
+        ("length", False),
+        ("certain", None),
+        ("complete", None),
+    ]
+
+
+def test_one_answer_shows_all_its_faults():
+    edges = [[[0, 9]], [[2, 1]], [[0, 1], [0, 1]], [[0, 1]], []]
+    assert failed(ONE_OF_EACH, edges) == ["indices", "ascending", "repeats", "certain", "complete"]
+
+
+def test_long_answers_are_refused_by_count():
+    assert failed(ONE_OF_EACH, [*RIGHT[:4], [[0, 1]] * 1992]) == ["repeats", "certain"]
+    assert failed(ONE_OF_EACH, [*RIGHT[:4], [[0, 1]] * 1993]) == ["resource_limit"]
+
+
+@given(st.permutations(RING), st.permutations(SIDES))
+def test_order_of_corners_and_sides_is_only_notation(corners, sides):
+    squares = tuple(
+        tuple(dict(zip(RING, square, strict=True))[corner] for corner in corners)
+        for square in ONE_OF_EACH.squares
+    )
+    params = Params(corner_order=tuple(corners), edge_order=tuple(sides), squares=squares)
+    index = [sides.index(side) for side in SIDES]
+    edges = [[sorted((index[a], index[b])) for a, b in pairs] for pairs in RIGHT]
+    assert failed(params, edges) == []
+
+
+@given(st.lists(st.sampled_from([[a, b] for a, b in permutations(range(4), 2)]), max_size=3))
+def test_right_means_exactly_the_joined_pairs(pairs):
+    right = sorted(pairs) == [[0, 1], [2, 3]]
+    assert verdict(ONE_OF_EACH, [*RIGHT[:3], pairs, []]).score == right
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"squares": []},
+        {"squares": [[1, 1, 1]]},
+        {"corner_order": RING[:3]},
+        {"corner_order": (*RING[:3], RING[0])},
+        {"edge_order": ("bottom", "right", "top", "top")},
+        {"edge_order": RING},
+        {"case_ids": [1]},
+    ],
+)
+def test_params_are_checked(change):
+    with pytest.raises(ValidationError):
+        Params.model_validate(ONE_OF_EACH.model_dump() | change)
+
+
+def test_real_rows(real_rows):
+    rows = [row for row in real_rows if row[0]["id"].startswith(TASK.id + "/")]
+    assert rows
+    items = TASK.builder().paper()
+    for prediction, expected in rows:
+        params = items[int(prediction["id"][-2:])].params
+        score = judge(TASK, params, prediction["answer"])[0].score
+        assert score == pytest.approx(expected["expected_score"], abs=expected["tolerance"])

@@ -1,0 +1,225 @@
+import json
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.builders.half_subdivision_neighbours import TaskBuilder
+from scbench.catalog import get_task
+from scbench.graders.dyadic_boxes import boxes, neighbours, touching_axes
+from scbench.grading.judge import judge
+from scbench.schemas.half_subdivision_neighbours import Params
+
+TASK = get_task("half_subdivision_neighbours")
+BUILDER = TaskBuilder()
+PAPER = [item.params for item in BUILDER.paper()]
+
+
+def verdict(params, labels):
+    [verdict] = judge(TASK, params, {"neighbors": labels})
+    return verdict
+
+
+def failed(params, labels) -> set[str]:
+    return {check.id for check in verdict(params, labels).failed}
+
+
+def right(params) -> list[str]:
+    return list(BUILDER.reference(params).neighbors)
+
+
+def painted(params) -> dict[str, int]:
+    """Cut the space into its finest cells; count the cell faces each leaf shares with the target.
+
+    Shares no line with the interval test: a cell finds its leaf by walking down the tree.
+    """
+    cycle = params.axis_cycle
+    deepest = max(map(len, params.leaves))
+    bits = Counter(dict.fromkeys("xyz", 0))
+    bits.update(cycle[d % len(cycle)] for d in range(deepest))
+    leaves = set(params.leaves)
+
+    def leaf_of(cell):
+        left = dict(bits)
+        label = ""
+        while label not in leaves:
+            axis = cycle[len(label) % len(cycle)]
+            left[axis] -= 1
+            label += str(cell["xyz".index(axis)] >> left[axis] & 1)
+        return label
+
+    sizes = [1 << bits[axis] for axis in "xyz"]
+    cells = [(x, y, z) for x in range(sizes[0]) for y in range(sizes[1]) for z in range(sizes[2])]
+    owner = {cell: leaf_of(cell) for cell in cells}
+    shared: Counter[str] = Counter()
+    for cell, leaf in owner.items():
+        for axis in range(3):
+            for step in (-1, 1):
+                beside = tuple(c + step * (i == axis) for i, c in enumerate(cell))
+                other = owner.get(beside)
+                if leaf == params.target and other not in (None, params.target):
+                    shared[other] += 1
+    return dict(shared)
+
+
+@pytest.mark.parametrize("i", range(17))
+def test_painting_the_finest_cells_gives_the_same_neighbours(i):
+    assert set(painted(PAPER[i])) == set(right(PAPER[i]))
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    dimension=st.sampled_from(["2D", "3D"]),
+    length=st.integers(1, 5),
+    depth=st.integers(1, 8),
+)
+def test_painting_agrees_on_any_tree(seed, dimension, length, depth):
+    rng = random.Random(seed)
+
+    def leaves_below(label):
+        if len(label) == depth or (label and rng.random() < 0.3):
+            return [label]
+        return leaves_below(label + "0") + leaves_below(label + "1")
+
+    leaves = leaves_below("")
+    params = Params(
+        dimension=dimension,
+        axis_cycle=tuple(rng.choices("xy" if dimension == "2D" else "xyz", k=length)),
+        leaves=tuple(leaves),
+        target=rng.choice(leaves),
+    )
+    truth = set(painted(params))
+    assert set(right(params)) == truth
+    assert verdict(params, sorted(truth, reverse=True)).score == 1
+
+
+def test_contact_counts_touching_axes():
+    #  01 11    01 holds two halves, 010 and 011, side by side
+    #  00 10
+    place = boxes(["00", "010", "011", "10", "11"], ("x", "y", "x"), ("x", "y"))
+    assert place["011"] == ((2, 4), (4, 8))
+    assert touching_axes(place["00"], place["011"]) == 1
+    assert touching_axes(place["010"], place["10"]) is None
+    assert touching_axes(place["00"], place["11"]) == 2
+    assert touching_axes(place["00"], place["00"]) == 0
+
+
+def test_side_counts_in_part_and_corner_does_not():
+    leaves = ("00", "01", "10", "110", "111")
+    assert neighbours(leaves, ("x", "y"), ("x", "y"), "01") == ["00", "110"]
+
+
+def test_edge_contact_in_a_cube_does_not_count():
+    leaves = ("000", "001", "010", "011", "100", "101", "110", "111")
+    params = Params(dimension="3D", axis_cycle=("x", "y", "z"), leaves=leaves, target="000")
+    assert right(params) == ["001", "010", "100"]
+    given_edge = verdict(params, ["001", "010", "100", "011", "111"])
+    assert given_edge.score == 0
+    assert given_edge.metrics["grazing"] == ["011", "111"]
+
+
+def test_every_fault_of_one_answer_is_shown():
+    params = PAPER[5]
+    answer = ["00110", "00110", params.target, "0", "1100", "11001", "000"]
+    result = verdict(params, answer)
+    assert {check.id for check in result.failed} == set(TASK.checks)
+    assert result.metrics["missing"] == ["00111", "1010", "11010"]
+    assert result.metrics["surplus"] == ["000"]
+    offenders = {c.id: c.details.get("offenders") for c in result.checks}
+    assert offenders["tree"] == ["11001"]
+    assert offenders["leaves"] == ["0"]
+    assert offenders["repeats"] == ["00110"]
+
+
+def test_closed_cycle_misreading_is_the_one_that_models_gave():
+    misread = {
+        i: BUILDER.counter_references(params).get("closed_cycle_misreading")
+        for i, params in enumerate(PAPER)
+    }
+    assert {i for i, answer in misread.items() if answer} == {1, 5, 6, 13}
+    assert sorted(misread[5]["neighbors"]) == ["00101", "00111", "1010", "10110", "1100"]
+    assert sorted(misread[13]["neighbors"]) == [
+        "0001000001", "0001000010", "00010001", "0001001011", "00011000",
+    ]  # fmt: skip
+    assert failed(PAPER[1], misread[1]["neighbors"]) == {"contact", "complete"}
+
+
+def test_answer_printed_in_the_paper_for_its_example_names_no_leaf():
+    answer = ["01000100" if label == "010001" else label for label in right(PAPER[6])]
+    assert failed(PAPER[6], answer) == {"tree", "complete"}
+
+
+def test_label_one_bit_too_long():
+    answer = ["1001110010" if label == "100111001" else label for label in right(PAPER[16])]
+    assert failed(PAPER[16], answer) == {"tree", "complete"}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [10, 11],
+        "0010, 0011, 010, 100",
+        ["0010", "0011", "010", " 100"],
+        ["0010", "0011", "010", "100\n"],
+        ["0010", "0011", "010", "'100'"],
+        ["0010", "0011", "010", True],
+        ["0010", "0011", "010", None],
+        None,
+    ],
+)
+def test_only_strings_of_bits_are_labels(labels):
+    assert failed(PAPER[4], labels) == {"answer_schema"}
+
+
+def test_root_is_a_box_that_is_cut():
+    assert failed(PAPER[4], [*right(PAPER[4]), ""]) == {"leaves"}
+
+
+def test_too_many_labels_are_not_looked_at():
+    n = len(PAPER[4].leaves)
+    assert failed(PAPER[4], ["0010"] * (10 * n + 1)) == {"resource_limit"}
+    assert failed(PAPER[4], ["0010"] * (10 * n)) == {"repeats", "complete"}
+
+
+def test_long_labels_are_cut_short_in_the_verdict():
+    result = verdict(PAPER[4], ["0" * 100_000])
+    assert len(json.dumps([dict(check.details) for check in result.checks])) < 1000
+    assert all(len(check.message) < 300 for check in result.checks)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"target": "01"}, "not a leaf"),
+        ({"leaves": ["0", "10"], "target": "0"}, "last branch"),
+        ({"leaves": ["0", "11", "10"], "target": "0"}, "does not follow"),
+        ({"leaves": ["0", "00", "1"], "target": "0"}, "does not follow"),
+        ({"axis_cycle": ["x", "z"]}, "no axis z"),
+    ],
+)
+def test_params_that_are_no_tree_are_refused(change, message):
+    good = {"dimension": "2D", "axis_cycle": ["x", "y"], "leaves": ["0", "1"], "target": "0"}
+    assert Params.model_validate(good).target == "0"
+    with pytest.raises(ValidationError, match=message):
+        Params.model_validate(good | change)
+
+
+def test_real_answers_get_their_scores(real_rows):
+    rows = [(p, e) for p, e in real_rows if p["id"].startswith(TASK.id + "/")]
+    assert rows
+    for prediction, expected in rows:
+        params = PAPER[int(prediction["id"][-2:])]
+        [result] = judge(TASK, params, prediction["answer"])
+        assert result.score == expected["expected_score"], prediction["id"]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_speed_on_the_largest_tree(benchmark, wrong):
+    params = max(PAPER, key=lambda p: len(p.leaves))
+    labels = list(params.leaves) if wrong else right(params)
+    answer = {"neighbors": labels}
+    [result] = benchmark(judge, TASK, params, answer)
+    assert result.score == (not wrong)

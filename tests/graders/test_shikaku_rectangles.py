@@ -1,0 +1,225 @@
+"""Shikaku: the rules one by one, their edges, and a second way to judge a cut."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.grading.judge import judge
+from scbench.schemas.shikaku_rectangles import Params
+
+TASK = get_task("shikaku_rectangles")
+
+# 4 0 2    its only cut: the square at the left, the pair beside it,
+# 0 0 0    and the row below.
+# 0 3 0
+SMALL = Params(width=3, height=3, grid=((4, 0, 2), (0, 0, 0), (0, 3, 0)))
+RIGHT = [[0, 0, 1, 1], [2, 0, 2, 1], [0, 2, 2, 2]]
+
+# Two solutions: two rows or two columns.
+LOOSE = Params(width=2, height=2, grid=((2, 0), (0, 2)))
+
+
+def verdict(params, rectangles):
+    (only,) = judge(TASK, params, {"rectangles": rectangles})
+    return only
+
+
+def failed(params, rectangles):
+    return {check.id for check in verdict(params, rectangles).checks if check.passed is False}
+
+
+def details(params, rectangles, check_id):
+    checks = {check.id: check for check in verdict(params, rectangles).checks}
+    return checks[check_id].details
+
+
+@pytest.mark.parametrize("shuffle", range(6))
+def test_the_order_of_the_list_is_free(shuffle):
+    rectangles = random.Random(shuffle).sample(RIGHT, 3)
+    assert verdict(SMALL, rectangles).score == 1
+
+
+@pytest.mark.parametrize(
+    "rectangles", [[[0, 0, 1, 0], [0, 1, 1, 1]], [[0, 0, 0, 1], [1, 0, 1, 1]]], ids=["rows", "cols"]
+)
+def test_any_cut_that_keeps_the_rules_is_right(rectangles):
+    assert verdict(LOOSE, rectangles).score == 1
+
+
+FAULTS = {
+    "nothing": ([], {"covered"}),
+    "hole": (RIGHT[1:], {"covered"}),
+    "repeated": ([*RIGHT, RIGHT[0]], {"overlap"}),
+    "right_below_left": ([[1, 0, 0, 1], *RIGHT[1:]], {"corners", "covered"}),
+    "bottom_below_top": ([[0, 1, 1, 0], *RIGHT[1:]], {"corners", "covered"}),
+    "surplus_upside_down": ([*RIGHT, [0, 1, 0, 0]], {"corners"}),
+    "surplus_upside_down_beyond": ([*RIGHT, [0, 3, 0, 2]], {"corners", "inside"}),
+    "one_column_too_far": ([*RIGHT[:2], [0, 2, 3, 2]], {"inside"}),
+    "one_row_too_far": ([RIGHT[0], [2, 0, 2, 1], [0, 2, 2, 3]], {"inside"}),
+    "wholly_beyond": ([*RIGHT, [3, 0, 3, 0]], {"inside", "one_clue"}),
+    "without_a_clue": ([*RIGHT[:2], [0, 2, 1, 2], [2, 2, 2, 2]], {"one_clue", "area"}),
+    "two_clues": ([[0, 0, 2, 1], RIGHT[2]], {"one_clue"}),
+    "area_too_small_and_too_large": (
+        [[0, 0, 1, 2], [2, 0, 2, 2]],
+        {"one_clue", "area"},
+    ),
+    "one_cell_shared": (
+        [[0, 0, 1, 1], [1, 0, 2, 0], [2, 1, 2, 1], RIGHT[2]],
+        {"overlap", "one_clue"},
+    ),
+    "rows_before_columns": ([[t, l, b, r] for l, t, r, b in RIGHT], {"area"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_named_and_no_other(name):
+    rectangles, expected = FAULTS[name]
+    assert failed(SMALL, rectangles) == expected
+    assert verdict(SMALL, rectangles).score == 0
+
+
+def test_rows_and_columns_cannot_be_swapped_in_the_papers_puzzles():
+    builder = TASK.builder()
+    for item in builder.paper():
+        right = builder.reference(item.params).rectangles
+        assert verdict(item.params, [[t, l, b, r] for l, t, r, b in right]).score == 0
+
+
+@pytest.mark.parametrize(
+    "rectangle",
+    [
+        [0, 0, 1.0, 1],
+        [0, 0, 1.9, 1],
+        [0, 0, "1", 1],
+        [0, 0, True, 1],
+        [False, 0, 1, 1],
+        [0, 0, None, 1],
+        [-1, 0, 1, 1],
+        [0, 0, 1],
+        [0, 0, 1, 1, 4],
+        {"left": 0, "top": 0, "right": 1, "bottom": 1},
+        "0011",
+    ],
+    ids=repr,
+)
+def test_only_four_whole_numbers_make_a_rectangle(rectangle):
+    assert failed(SMALL, [rectangle, *RIGHT[1:]]) == {"answer_schema"}
+
+
+def test_positions_are_those_of_the_answers_own_list():
+    rectangles = [[2, 0, 2, 1], [0, 2, 2, 2], [1, 1, 0, 0], [0, 0, 1, 1]]
+    assert details(SMALL, rectangles, "corners") == {"count": 1, "offenders": [2]}
+    rectangles = [[0, 2, 2, 2], [0, 0, 9, 1], [2, 0, 2, 1]]
+    assert details(SMALL, rectangles, "inside") == {"count": 1, "offenders": [1]}
+    assert details(SMALL, rectangles, "overlap") == {"count": 2, "offenders": [1, 2]}
+    assert details(SMALL, rectangles, "one_clue") == {"count": 1, "offenders": [1]}
+    rectangles = [RIGHT[2], RIGHT[1], [0, 0, 1, 0], [0, 1, 1, 1]]
+    assert details(SMALL, rectangles, "area") == {"count": 1, "offenders": [2]}
+    assert details(SMALL, rectangles, "one_clue") == {"count": 1, "offenders": [3]}
+
+
+def test_cells_are_column_then_row():
+    given = verdict(SMALL, [[0, 0, 1, 1], [1, 0, 1, 0], [0, 2, 2, 2]])
+    assert given.metrics == {
+        "overlapped": [(1, 0)],
+        "uncovered": [(2, 0), (2, 1)],
+        "open_clues": [(2, 0)],
+    }
+    assert "column 1 of row 0" in next(c.message for c in given.checks if c.id == "overlap")
+    assert "column 2 of row 0" in next(c.message for c in given.checks if c.id == "covered")
+
+
+def test_a_right_answer_leaves_nothing_open():
+    assert verdict(SMALL, RIGHT).metrics == {"overlapped": [], "uncovered": [], "open_clues": []}
+
+
+def test_area_is_skipped_where_no_rectangle_holds_one_clue():
+    by_id = {check.id: check for check in verdict(SMALL, [[0, 0, 2, 2]]).checks}
+    assert by_id["area"].passed is None
+    assert by_id["covered"].passed is True
+
+
+def test_as_many_rectangles_as_cells_are_judged_and_more_are_not():
+    cells = [[x, y, x, y] for x in range(3) for y in range(3)]
+    ones = Params(width=3, height=3, grid=((1,) * 3,) * 3)
+    assert verdict(ones, cells).score == 1
+    assert failed(ones, [*cells, cells[0]]) == {"resource_limit"}
+
+
+@pytest.mark.parametrize("far", [10**9, 10**400, 10**4299, 10**5000], ids=int.bit_length)
+def test_far_corners_are_judged_without_being_printed(far):
+    given = verdict(SMALL, [*RIGHT[:2], [0, 2, far, 2]])
+    assert failed(SMALL, [*RIGHT[:2], [0, 2, far, 2]]) == {"inside"}
+    assert all(len(check.message) < 300 for check in given.checks)
+
+
+def test_params_must_be_a_whole_grid():
+    with pytest.raises(ValueError, match="2 rows of 3 cells"):
+        Params(width=3, height=2, grid=((1, 2, 3), (1, 2)))
+    with pytest.raises(ValueError, match="3 rows of 1 cells"):
+        Params(width=1, height=3, grid=((1,), (1,)))
+
+
+def cut_is_right(grid, rectangles):
+    """The rules as a person would check them, cell by cell."""
+    height, width = len(grid), len(grid[0])
+    count = Counter()
+    for left, top, right, bottom in rectangles:
+        cells = [(x, y) for x in range(left, right + 1) for y in range(top, bottom + 1)]
+        if any(x >= width or y >= height for x, y in cells):
+            return False
+        if [grid[y][x] for x, y in cells if grid[y][x]] != [len(cells)]:
+            return False
+        count.update(cells)
+    return count == Counter((x, y) for x in range(width) for y in range(height))
+
+
+corner = st.integers(0, 4)
+any_rectangle = st.tuples(corner, corner, corner, corner)
+
+
+@st.composite
+def nearly_right(draw):
+    """A puzzle made by cutting a grid row by row, and its cut with up to two changes."""
+    width, height = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    rectangles = []
+    for y in range(height):
+        x = 0
+        while x < width:
+            end = draw(st.integers(x, width - 1))
+            rectangles.append((x, y, end, y))
+            x = end + 1
+    grid = [[0] * width for _ in range(height)]
+    for left, y, right, _ in rectangles:
+        grid[y][draw(st.integers(left, right))] = right - left + 1
+    for _ in range(draw(st.integers(0, 2))):
+        where = draw(st.integers(0, len(rectangles)))
+        match draw(st.sampled_from(["drop", "add", "replace"])):
+            case "drop":
+                del rectangles[where : where + 1]
+            case "add":
+                rectangles.insert(where, draw(any_rectangle))
+            case _:
+                rectangles[where : where + 1] = [draw(any_rectangle)]
+    return grid, draw(st.permutations(rectangles))
+
+
+@given(nearly_right())
+def test_agrees_with_counting_cells(case):
+    grid, rectangles = case
+    params = Params(width=len(grid[0]), height=len(grid), grid=tuple(map(tuple, grid)))
+    assert verdict(params, rectangles).score == cut_is_right(grid, rectangles)
+
+
+def test_real_answers_keep_their_scores(real_rows):
+    params = [item.params for item in TASK.builder().paper()]
+    ours = [row for row in real_rows if row[0]["id"].startswith(TASK.id) and "answer" in row[0]]
+    assert len(ours) == 4
+    for prediction, expected in ours:
+        subtask = int(prediction["id"].split("/")[1])
+        (given,) = judge(TASK, params[subtask], prediction["answer"])
+        assert given.score == expected["expected_score"], prediction["id"]

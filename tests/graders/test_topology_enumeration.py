@@ -1,0 +1,138 @@
+"""Topology enumeration: the faults of the research check, and what each check catches."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.catalog import get_task
+from scbench.grading.judge import judge
+from scbench.schemas.topology_enumeration import Params
+
+TASK = get_task("topology_enumeration")
+RING = ("bottom-left", "bottom-right", "top-right", "top-left")
+TWO = Params(n_classes=2, corner_order=RING)
+THREE = Params(n_classes=3, corner_order=RING)
+SEVEN = [[0, *map(int, f"{bits:03b}")] for bits in range(1, 8)]
+FOUR = [[0, 0, 1, 2], [0, 1, 1, 2], [0, 1, 2, 0], [0, 1, 2, 2]]
+
+
+def verdict(params, configs):
+    return judge(TASK, params, {"configs": configs})[0]
+
+
+def failed(params, configs):
+    return [check.id for check in verdict(params, configs).failed]
+
+
+def test_all_patterns_in_any_order_and_under_any_names():
+    assert failed(TWO, SEVEN) == []
+    assert failed(TWO, SEVEN[::-1]) == []
+    assert failed(TWO, [[5 + 4 * label for label in p] for p in SEVEN]) == []
+    assert failed(THREE, [[(9, -4, 10**30)[label] for label in p] for p in FOUR]) == []
+
+
+def test_labels_outside_the_reference_are_renamings():
+    # The research check refused these: it wanted the set of labels to be {0, 1}.
+    assert failed(TWO, [[6, 6, 6, 5] if p == [0, 0, 0, 1] else p for p in SEVEN]) == []
+
+
+def test_four_equal_corners_are_surplus():
+    result = verdict(TWO, [[0, 0, 0, 0], *SEVEN])
+    assert result.score == 0
+    assert [check.id for check in result.failed] == ["all_classes"]
+    assert result.metrics == {"missing": [], "surplus": [[0, 0, 0, 0]]}
+
+
+def test_all_six_patterns_of_three_classes():
+    result = verdict(THREE, [*FOUR, [0, 1, 0, 2], [0, 1, 2, 1]])
+    assert [check.id for check in result.failed] == ["forced"]
+    assert result.metrics["surplus"] == [[0, 1, 0, 2], [0, 1, 2, 1]]
+
+
+def test_only_the_alternating_square():
+    result = verdict(TWO, [[0, 1, 0, 1]])
+    assert [check.id for check in result.failed] == ["complete"]
+    assert len(result.metrics["missing"]) == 6
+
+
+def test_repeats_count_under_other_names_too():
+    assert failed(TWO, [*SEVEN, SEVEN[0]]) == ["repeats"]
+    assert failed(TWO, [*SEVEN, [1, 1, 1, 0]]) == ["repeats"]
+    # Seven entries, as many as there are patterns, but one twice and one not at all.
+    assert failed(TWO, [*SEVEN[:6], SEVEN[0]]) == ["repeats", "complete"]
+
+
+def test_one_answer_shows_all_its_faults():
+    bad = [[0, 0, 1, 2, 2], [0, 0, 0, 0], [0, 1, 0, 2], [0, 0, 1, 2], [1, 1, 2, 0]]
+    assert failed(THREE, bad) == ["corners", "repeats", "all_classes", "forced", "complete"]
+
+
+@pytest.mark.parametrize("bad", [True, "0", 0.5, None, [0], float("nan")])
+def test_labels_must_be_whole_numbers(bad):
+    assert failed(TWO, [[bad, 0, 0, 1], *SEVEN[1:]]) == ["answer_schema"]
+
+
+@pytest.mark.parametrize("bad", [[0, 0, 1], [0, 0, 0, 0, 0, 0, 1], "0001", 1])
+def test_patterns_must_have_a_label_for_each_corner(bad):
+    assert failed(TWO, [*SEVEN, bad]) == ["answer_schema"]
+    assert failed(TWO, [*SEVEN, [0, 0, 0, 0, 1]]) == ["corners"]
+
+
+def test_long_lists_are_refused_by_count():
+    assert failed(TWO, SEVEN * 285) == ["repeats"]
+    assert failed(TWO, SEVEN * 286) == ["resource_limit"]
+
+
+def test_known_corners_narrow_the_list():
+    params = Params(n_classes=3, corner_order=RING, known="x?yx")
+    assert failed(params, [[0, 1, 2, 0]]) == []
+    assert failed(params, FOUR) == ["known"]
+    # Neither showing three classes nor forcing anything, nor in agreement.
+    assert failed(params, [[0, 1, 2, 0], [0, 0, 0, 1]]) == ["all_classes", "known"]
+    assert failed(params, [[0, 1, 2, 0], [0, 1, 0, 2]]) == ["known", "forced"]
+
+
+def test_four_classes_never_meet():
+    params = Params(n_classes=4, corner_order=RING)
+    assert failed(params, []) == []
+    assert failed(params, [[0, 1, 2, 3]]) == ["forced"]
+
+
+@given(st.lists(st.sampled_from([*SEVEN, [0, 0, 0, 0], [0, 1, 1, 2], [2, 2, 2, 0]]), max_size=9))
+def test_right_means_the_seven_patterns_once_each(configs):
+    once = sorted([0, 0, 0, 1] if p == [2, 2, 2, 0] else p for p in configs)
+    assert verdict(TWO, configs).score == (once == SEVEN)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n_classes": 1},
+        {"n_classes": 5},
+        {"corner_order": RING[:3]},
+        {"corner_order": (*RING[:3], "bottom-left")},
+        {"corner_order": "ABCD"},
+        {"corner_order": tuple("ABCDEFG")},
+        {"known": "x?y"},
+        {"known": "x?w?"},
+        {"difficulty": "easy"},
+    ],
+)
+def test_params_are_checked(change):
+    with pytest.raises(ValidationError):
+        Params.model_validate({"n_classes": 2, "corner_order": RING, **change})
+
+
+def test_paper_params_are_written_plain():
+    assert set(TWO.model_dump(mode="json")) == {"n_classes", "corner_order"}
+
+
+def test_real_rows(real_rows):
+    rows = [row for row in real_rows if row[0]["id"].startswith(TASK.id + "/")]
+    assert rows
+    items = TASK.builder().paper()
+    for prediction, expected in rows:
+        params = items[int(prediction["id"][-2:])].params
+        score = judge(TASK, params, prediction["answer"])[0].score
+        assert score == pytest.approx(expected["expected_score"], abs=expected["tolerance"])

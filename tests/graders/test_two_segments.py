@@ -1,0 +1,329 @@
+import json
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.builders.two_segments import TaskBuilder
+from scbench.catalog import get_task
+from scbench.graders.chords import exact, frame_of, locate, on_one_side, regions
+from scbench.grading.judge import judge
+from scbench.schemas.two_segments import Params
+
+TASK = get_task("two_segments")
+BUILDER = TaskBuilder()
+PAPER = [item.params for item in BUILDER.paper()]
+UNIT = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+FRAMES = [UNIT, *(PAPER[i].corners for i in (2, 20, 23))]
+LETTERS = {3: "t", 4: "q", 5: "p", 6: "h"}
+
+REACHABLE = {
+    "1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q", "2t1q1h",
+    "2t2p", "3q", "3t1p", "3t", "3t1q", "4t",
+}  # fmt: skip
+
+
+def verdict(params, segments):
+    [verdict] = judge(TASK, params, {"segments": segments})
+    return verdict
+
+
+def failed(params, segments) -> set[str]:
+    return {check.id for check in verdict(params, segments).checks if check.passed is False}
+
+
+def skipped(params, segments) -> set[str]:
+    return {check.id for check in verdict(params, segments).checks if check.passed is None}
+
+
+def name(sides) -> str:
+    counts = Counter(sides)
+    return "".join(f"{counts[n]}{letter}" for n, letter in LETTERS.items() if counts[n])
+
+
+def make(counts, corners=UNIT, **more) -> Params:
+    return Params(corners=corners, counts=counts, **{"snap_decimals": 3, **more})
+
+
+def split_exactly(corners, chords, unit) -> list[int]:
+    """Cut the polygon along both lines and count the real corners of every piece.
+
+    Chords go from boundary to boundary of a convex frame, so the lines through them cut alike.
+    """
+    ring = [tuple(Fraction(repr(x)) for x in corner) for corner in corners]
+
+    def point(place):
+        side, share = divmod(place, unit)
+        a, b = ring[side], ring[(side + 1) % 4]
+        return tuple(p + (q - p) * Fraction(share, unit) for p, q in zip(a, b, strict=True))
+
+    def turn(a, b, c):
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+    def half(polygon, a, b):
+        kept = []
+        for p, q in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+            at_p, at_q = turn(a, b, p), turn(a, b, q)
+            if at_p >= 0:
+                kept.append(p)
+            if at_p * at_q < 0:
+                share = at_p / (at_p - at_q)
+                kept.append(tuple(s + (t - s) * share for s, t in zip(p, q, strict=True)))
+        return kept
+
+    def sides(polygon):
+        if len(polygon) < 3:
+            return 0
+        return sum(turn(polygon[i - 2], polygon[i - 1], p) != 0 for i, p in enumerate(polygon))
+
+    pieces = [ring]
+    for chord in chords:
+        a, b = map(point, chord)
+        pieces = [side for piece in pieces for side in (half(piece, a, b), half(piece, b, a))]
+    counts = [sides(list(dict.fromkeys(piece))) for piece in pieces]
+    return sorted(n for n in counts if n >= 3)
+
+
+PLACES = st.integers(0, 4 * 20 - 1)
+
+
+@given(
+    frame=st.sampled_from(FRAMES), first=st.tuples(PLACES, PLACES), second=st.tuples(PLACES, PLACES)
+)
+def test_regions_equal_an_exact_split_of_the_polygon(frame, first, second):
+    if any(a == b or on_one_side((a, b), 20) for a, b in (first, second)):
+        return
+    assert sorted(regions(first, second, 20)) == split_exactly(frame, (first, second), 20)
+
+
+def test_reachable_sets_are_the_seventeen_of_the_specification():
+    chords = [chord for chord in combinations(range(12), 2) if not on_one_side(chord, 3)]
+    found = set()
+    for first, second in combinations(chords, 2):
+        made = regions(first, second, 3)
+        assert set(made) <= set(LETTERS)
+        assert sorted(made) == split_exactly(UNIT, (first, second), 3)
+        crossing = len(made) == 4
+        ends = {*first, *second}
+        corners = sum(end % 3 == 0 for end in ends)
+        assert sum(made) == (16 if crossing else 8 + len(ends)) - corners
+        found.add(name(made))
+    assert found == REACHABLE
+
+
+def test_one_cut_makes_two_regions():
+    assert sorted(regions((1, 7), (7, 1), 4)) == [3, 5]
+
+
+@given(x=st.floats(-1e6, 1e6))
+def test_numbers_are_read_as_their_shortest_decimal(x):
+    n, k = exact(x)
+    assert k >= 0
+    assert Fraction(n, 10**k) == Fraction(repr(x))
+
+
+@pytest.mark.parametrize(
+    ("x", "digits"),
+    [(0.1, (1, 1)), (-0.0, (0, 1)), (1e22, (10**22, 0)), (1.5e-7, (15, 8)), (-12.0, (-120, 1))],
+)
+def test_numbers_in_all_spellings(x, digits):
+    assert exact(x) == digits
+
+
+@given(
+    corners=st.sampled_from([*FRAMES, PAPER[1].corners]),
+    side=st.integers(0, 3),
+    share=st.decimals(0, 1, places=5),
+    dx=st.decimals("-0.0012", "0.0012", places=6),
+    dy=st.decimals("-0.0012", "0.0012", places=6),
+)
+def test_nearest_place_equals_a_plain_search_in_fractions(corners, side, share, dx, dy):
+    ring = [tuple(Fraction(repr(x)) for x in corner) for corner in corners]
+    a, b = ring[side], ring[(side + 1) % 4]
+    point = tuple(
+        float(p + (q - p) * Fraction(share) + Fraction(d))
+        for p, q, d in zip(a, b, (dx, dy), strict=True)
+    )
+    given_point = tuple(Fraction(repr(x)) for x in point)
+    found = []
+    for i in range(4):
+        (ax, ay), (bx, by) = ring[i], ring[(i + 1) % 4]
+        length2 = (bx - ax) ** 2 + (by - ay) ** 2
+        t = ((given_point[0] - ax) * (bx - ax) + (given_point[1] - ay) * (by - ay)) / length2
+        t = min(max(t, Fraction(0)), Fraction(1))
+        gap2 = (given_point[0] - ax - t * (bx - ax)) ** 2
+        gap2 += (given_point[1] - ay - t * (by - ay)) ** 2
+        found.append((gap2, -length2, i, t))
+    gap2, minus_length2, i, t = min(found)
+    spot = locate(frame_of(corners, 3), point)
+    assert spot.place == (i * 1000 + round(t * 1000)) % 4000
+    assert spot.near == (gap2 <= Fraction(1, 2000) ** 2 * -minus_length2)
+    assert spot.distance == pytest.approx(float(gap2) ** 0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("point", "near"),
+    [
+        ((0.5, -0.0005), True),
+        ((0.5, 0.0005), True),
+        ((0.5, -0.000500000001), False),
+        ((1.0005, 0.7), True),
+        ((1.00050001, 0.7), False),
+        ((1.0003, 1.0004), True),
+        ((1.00030001, 1.0004), False),
+        ((0.5, 0.5), False),
+        ((-0.3, 0.0), False),
+    ],
+)
+def test_tolerance_is_inclusive_and_exact(point, near):
+    assert locate(frame_of(UNIT, 3), point).near == near
+
+
+def test_tolerance_grows_with_the_side():
+    frame = frame_of(((0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)), 3)
+    assert locate(frame, (0.5, -0.001)).near
+    assert not locate(frame, (0.5, -0.0010001)).near
+    assert not locate(frame, (-0.0006, 0.5)).near
+    # Out from a corner both sides are equally near, and the longer one counts.
+    assert locate(frame, (-0.0006, -0.0006)).near
+
+
+@pytest.mark.parametrize(
+    ("point", "place"),
+    [
+        ((0.0005, 0.0), 0),
+        ((0.0005000001, 0.0), 1),
+        ((0.0015, 0.0), 2),
+        ((0.9995, 0.0), 1000),
+        ((0.9994, 0.0), 999),
+        ((0.0, 0.0004), 0),
+        ((0.0, 0.0016), 3998),
+        ((0.0, 0.0), 0),
+        ((0.25, 1.0), 2750),
+    ],
+)
+def test_places_are_rounded_and_roll_over_at_corners(point, place):
+    assert locate(frame_of(UNIT, 3), point).place == place
+
+
+@pytest.mark.parametrize("i", [2, 20, 23])
+def test_skewed_frames_are_no_parallelograms(i):
+    answer = BUILDER.counter_references(PAPER[i])["as_parallelogram"]["segments"]
+    assert "boundary" in failed(PAPER[i], answer)
+    _, b, c, _ = PAPER[i].corners
+    middle = ((b[0] + c[0]) / 2, (b[1] + c[1]) / 2)
+    assert locate(frame_of(PAPER[i].corners, 3), middle).place == 1500
+
+
+def test_thin_regions_count():
+    answer = [[[0.5, 0], [0.5, 1]], [[0.499, 0], [1, 0.501]]]
+    assert failed(PAPER[8], answer) == {"regions"}
+    assert verdict(PAPER[12], answer).score == 1
+    assert verdict(PAPER[8], answer).metrics["observed"] == {
+        "triangle": 1, "quadrilateral": 2, "pentagon": 1, "hexagon": 0,
+    }  # fmt: skip
+    corner = [[[0.001, 0], [0, 0.001]], [[0.2, 1], [0.6, 0]]]
+    assert verdict(PAPER[8], corner).metrics["observed"]["triangle"] == 1
+
+
+def test_grid_has_its_own_tolerance_on_the_coordinates_as_written():
+    params = make({"triangle": 3, "pentagon": 1}, coordinate_grid=(0.0, 0.33, 0.5, 0.67, 1.0))
+    good = [[[0.6705, 0], [1, 1]], [[1, 0], [0.3295, 1]]]
+    assert verdict(params, good).score == 1
+    assert failed(params, [[[0.67051, 0], [1, 1]], good[1]]) == {"grid"}
+    assert failed(params, [[[0.6, 0], [1, 1]], good[1]]) == {"grid"}
+    assert failed(params, [[[0.67, 0.5], [1, 1]], good[1]]) == {"boundary"}
+    assert failed(params, [[[0.67, 1e300], [1, 1]], good[1]]) == {"grid", "boundary"}
+
+
+def test_shared_endpoint_is_allowed():
+    answer = [[[0, 0], [0.3, 1]], [[0.7, 1], [0, 0]]]
+    assert verdict(make({"triangle": 3}), answer).metrics["observed"]["quadrilateral"] == 1
+    assert verdict(make({"triangle": 2, "quadrilateral": 1}), answer).score == 1
+
+
+@pytest.mark.parametrize(
+    ("segments", "faults"),
+    [
+        ([[[0.2, 0], [0.8, 0]], [[0.2, 0], [0.4, 1]]], {"one_side"}),
+        ([[[0, 0], [1, 0]], [[0.2, 0], [0.4, 1]]], {"one_side"}),
+        ([[[0, 0.5], [0, 0]], [[0.2, 0], [0.4, 1]]], {"one_side"}),
+        ([[[1, 0.9996], [0, 1]], [[0.2, 0], [0.4, 1]]], {"one_side"}),
+        ([[[0.2, 0], [0.2, 0]], [[0.2, 0], [0.4, 1]]], {"length"}),
+        ([[[0.2, 0], [0.2003, 0]], [[0.2, 0], [0.4, 1]]], {"length"}),
+        ([[[0.2, 0], [0.4, 1]], [[0.4, 1], [0.2, 0]]], {"distinct", "regions"}),
+        ([[[0.2, 0], [0.4, 1]], [[0.2001, 0], [0.4, 1]]], {"distinct", "regions"}),
+        ([[[0.2, 0], [0.8, 0]], [[0.2, 0], [0.8, 0]]], {"one_side", "distinct"}),
+        ([[[0.5, 0.5], [0.5, 0.5]], [[0.2, 0], [0.8, 0]]], {"boundary", "length", "one_side"}),
+        ([[[0.5, 0.5], [0.1, 1]], [[0.5, 0.5], [0.1, 1]]], {"boundary", "distinct"}),
+    ],
+)
+def test_rules_of_segments_are_reported_together(segments, faults):
+    assert failed(PAPER[4], segments) == faults
+
+
+def test_what_an_endpoint_off_the_boundary_leaves_open():
+    segments = [[[-0.3, 0], [1, 0.3]], [[0.7, 0], [1, 0.7]]]
+    result = verdict(PAPER[19], segments)
+    assert failed(PAPER[19], segments) == {"boundary"}
+    assert skipped(PAPER[19], segments) == {"length", "one_side", "distinct", "regions"}
+    assert result.metrics["observed"] is None
+    assert result.metrics["endpoints"][0] == {
+        "segment": 0, "end": 0, "position": 0.0, "distance": 0.3, "relative_distance": 0.3,
+    }  # fmt: skip
+    assert result.metrics["endpoints"][3]["position"] == 1.7
+
+
+@pytest.mark.parametrize("huge", [1e300, -1.7e308, 10**300, 10**400, 1e-320, 5e-324, 1e5, -0.0])
+@pytest.mark.parametrize("i", [1, 3, 23])
+def test_extreme_numbers_are_graded(i, huge):
+    rest = [[float(x) for x in corner] for corner in PAPER[i].corners]
+    result = verdict(PAPER[i], [[[huge, 0.0], rest[2]], [rest[1], rest[3]]])
+    assert result.score == 0
+    json.dumps([dict(result.metrics), *(dict(check.details) for check in result.checks)])
+    assert all(len(check.message) < 500 for check in result.checks)
+
+
+@pytest.mark.parametrize("bad", [True, "0", None, float("nan"), float("inf"), [0], 10**400])
+def test_only_finite_numbers_are_coordinates(bad):
+    segments = [[[0.2, 0], [0.5, 1]], [[0, 0.5], [1, 0.75]]]
+    assert verdict(PAPER[4], segments).score == 1
+    segments[0][0][1] = bad
+    assert failed(PAPER[4], segments) == {"answer_schema"}
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        UNIT[::-1],
+        ((0.0, 0.0), (1.0, 0.0), (0.2, 0.2), (0.0, 1.0)),
+        ((0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (0.0, 1.0)),
+        ((0.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.0, 1.0)),
+    ],
+)
+def test_frames_that_are_not_convex_are_refused(corners):
+    with pytest.raises(ValidationError, match="turn left"):
+        make({"triangle": 4}, corners)
+
+
+def test_real_answers_get_their_scores(real_rows):
+    rows = [(p, e) for p, e in real_rows if p["id"].startswith(TASK.id + "/")]
+    assert rows
+    for prediction, expected in rows:
+        params = PAPER[int(prediction["id"][-2:])]
+        assert verdict(params, prediction["answer"]["segments"]).score == expected["expected_score"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["reference", "other_regions", "off_grid", "just_off_the_boundary"]
+)
+def test_speed_on_the_largest_grid(benchmark, kind):
+    params = PAPER[18]
+    reference = BUILDER.reference(params).model_dump(mode="json")
+    answer = BUILDER.counter_references(params).get(kind, reference)
+    [result] = benchmark(judge, TASK, params, answer)
+    assert result.score == (kind == "reference")

@@ -1,0 +1,200 @@
+"""The catalogue: what it lists, how it names what it does not, and tasks of other packages."""
+
+import subprocess
+import sys
+from collections import Counter
+from importlib.metadata import EntryPoint
+
+import pytest
+
+import scbench.catalog
+from scbench.catalog import BUCKETS, Task, all_tasks, available_tasks, get_task
+from scbench.errors import CatalogError
+from scbench.grading.judge import judge
+
+
+def test_the_paper_has_22_tasks_and_285_scores():
+    tasks = all_tasks()
+    assert len(tasks) == 22
+    assert sum(task.n for task in tasks.values()) == 285
+
+
+def test_scores_by_bucket():
+    scores = Counter()
+    for task in all_tasks().values():
+        scores[task.bucket] += task.n
+    assert scores == {"axiomatic": 75, "constructive": 171, "planning": 39}
+    assert tuple(scores) == BUCKETS, "tables list the buckets in the paper's order"
+
+
+def test_ids_are_keys_and_identifiers():
+    for task_id, task in all_tasks().items():
+        assert task.id == task_id
+        assert task_id.isidentifier()
+        assert task_id == task_id.lower()
+    assert len({task.title for task in all_tasks().values()}) == 22
+
+
+def test_one_answer_of_interlocking_parts_gets_nine_scores_and_others_one():
+    several = {task.id: task.scores for task in all_tasks().values() if task.scores != 1}
+    assert several == {"interlocking_parts": 9}
+    assert get_task("interlocking_parts").n == 9
+
+
+def test_the_list_cannot_be_changed():
+    with pytest.raises(TypeError):
+        all_tasks()["knots"] = get_task("csg_union")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("csg_unions", "csg_union"),
+        ("maze3d", "maze_3d"),
+        ("delauney_triangulation", "delaunay_triangulation"),
+        ("Hyper-Snake", "hyper_snake"),
+    ],
+)
+def test_an_unknown_id_is_told_with_a_near_name(wrong, near):
+    with pytest.raises(CatalogError) as caught:
+        get_task(wrong)
+    message = str(caught.value)
+    assert message.startswith(f"unknown task {wrong!r}. Did you mean ")
+    assert repr(near) in message
+
+
+@pytest.mark.parametrize("wrong", ["", "zzzzzz", "csg_union/03\n" * 1000], ids=["", "z", "long"])
+def test_an_unknown_id_that_is_near_nothing_is_told_all_the_same(wrong):
+    with pytest.raises(CatalogError, match="unknown task") as caught:
+        get_task(wrong)
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_available_tasks_stand_in_table_order():
+    available = available_tasks()
+    assert get_task("delaunay_triangulation") in available
+    assert list(available) == [task for task in all_tasks().values() if task.available]
+
+
+ABSENT = Task("no_such_task", "None", "planning", 0, "binary")
+
+
+def test_a_task_without_a_grader_is_not_available_and_says_what_is_missing():
+    assert not ABSENT.available
+    for room, member in [
+        ("schemas", "params_model"),
+        ("schemas", "answer_model"),
+        ("builders", "builder"),
+        ("graders", "grade"),
+        ("graders", "grader_version"),
+        ("graders", "checks"),
+    ]:
+        with pytest.raises(CatalogError, match=f"no module scbench.{room}.no_such_task"):
+            getattr(ABSENT, member)
+
+
+def test_the_catalogue_imports_no_task():
+    code = (
+        "import sys, scbench.catalog as c; c.available_tasks(); "
+        "print([name for name in sys.modules for room in ('schemas', 'builders', 'graders') "
+        "if name.startswith(f'scbench.{room}.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# Tasks of other packages.
+
+
+SCHEMA = """
+from scbench.schemas.base import AnswerModel, Int, ParamsModel
+
+class Params(ParamsModel):
+    crossings: int
+
+class Answer(AnswerModel):
+    crossings: Int
+"""
+GRADER = """
+from scbench.graders.checklist import Checklist
+
+VERSION = 3
+CHECKS = {"crossings": "The number of crossings is right."}
+
+def grade(params, answer):
+    checks = Checklist(CHECKS)
+    checks.expect("crossings", params.crossings == answer.crossings, "It is wrong.")
+    return checks.binary()
+"""
+
+
+@pytest.fixture
+def knots(tmp_path, monkeypatch):
+    """A task in a package of its own, as an entry point would name it."""
+    package = tmp_path / "knots_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "schema.py").write_text(SCHEMA)
+    (package / "grader.py").write_text(GRADER)
+    (package / "builder.py").write_text("import no_such_library_of_knots")
+    (package / "entry.py").write_text(
+        "from scbench.catalog import Task\n"
+        "TASK = Task('knots', 'Knots', 'planning', 0, 'binary', package='knots_package')\n"
+        "TAKEN = Task('csg_union', 'Knots', 'planning', 0, 'binary', package='knots_package')\n"
+        "NO_TASK = 'knots'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield package
+    for name in [name for name in sys.modules if name.split(".")[0] == "knots_package"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def declare(monkeypatch, knots):
+    """Make entry points appear to be installed; the catalogue is read afresh before and after."""
+
+    def entries(*names):
+        points = [
+            EntryPoint(
+                name=name.lower(), value=f"knots_package.entry:{name}", group="scbench.tasks"
+            )
+            for name in names
+        ]
+        monkeypatch.setattr(
+            scbench.catalog, "entry_points", lambda group: points * (group == "scbench.tasks")
+        )
+        all_tasks.cache_clear()
+
+    yield entries
+    all_tasks.cache_clear()
+
+
+def test_a_task_of_another_package_joins_at_the_end(declare):
+    declare("TASK")
+    assert list(all_tasks())[-1] == "knots"
+    task = get_task("knots")
+    assert task.available
+    assert available_tasks()[-1] is task
+    assert task.grader_version == 3
+    assert list(task.checks) == ["crossings"]
+    params = task.params_model(crossings=3)
+    assert [v.score for v in judge(task, params, {"crossings": 3})] == [1.0]
+    assert [v.score for v in judge(task, params, {"crossings": 4})] == [0.0]
+
+
+def test_a_library_that_a_task_lacks_is_named_and_not_taken_for_the_task(declare):
+    declare("TASK")
+    with pytest.raises(ModuleNotFoundError, match="no_such_library_of_knots"):
+        _ = get_task("knots").builder
+
+
+def test_an_id_cannot_be_taken_twice(declare):
+    declare("TAKEN")
+    with pytest.raises(CatalogError, match=r"knots_package.entry:TAKEN.*'csg_union' is taken"):
+        all_tasks()
+
+
+def test_an_entry_point_must_name_a_task(declare):
+    declare("NO_TASK")
+    with pytest.raises(CatalogError, match=r"knots_package.entry:NO_TASK.*not a Task"):
+        all_tasks()
