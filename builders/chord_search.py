@@ -13,6 +13,8 @@ Pair = tuple[Chord, Chord]
 Wanted = tuple[int, ...]
 """How many regions have 3, 4, 5 and 6 sides."""
 
+UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+
 TENTHS = (Fraction(0), Fraction(3, 10), Fraction(7, 10))
 """Shares of a side to try. A corner and two places inside each side are enough for every order."""
 

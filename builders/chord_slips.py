@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from scbench.builders.chord_search import (
     TENTHS,
+    UNIT_SQUARE,
     XY,
     Pair,
     Wanted,
@@ -20,7 +21,6 @@ from scbench.schemas.two_segments import Params
 
 Segments = list[tuple[XY, XY]]
 
-_UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 _HALF = Fraction(1, 2)
 _OFF_GRID = (Fraction(123, 1000), Fraction(377, 1000), Fraction(623, 1000), Fraction(877, 1000))
 
@@ -36,7 +36,7 @@ def frame_slips(params: Params, wanted: Wanted) -> dict[str, Segments]:
     """
     slips = {
         "as_parallelogram": _drawn_on(_parallelogram(params), params, wanted),
-        "on_the_unit_square": _drawn_on(_UNIT_SQUARE, params, wanted),
+        "on_the_unit_square": _drawn_on(UNIT_SQUARE, params, wanted),
         "hidden_sliver": _hidden_sliver(params) if wanted == (0, 3, 0, 0) else None,
         "off_grid": _off_grid(params, wanted),
     }

@@ -8,10 +8,8 @@ from pydantic import Field, JsonValue
 from scbench.builders.builder import Builder, Point, reply_as
 from scbench.errors import GenerationError
 from scbench.graders.dyadic_boxes import Box, boxes, contacts, neighbours, touching_axes
-from scbench.schemas.half_subdivision_neighbours import Answer, Axis, Params
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
 from scbench.seeding import Stream
-
-AXES: dict[str, tuple[Axis, ...]] = {"2D": ("x", "y"), "3D": ("x", "y", "z")}
 
 _TREES = 50
 _TARGETS = 20

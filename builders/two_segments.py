@@ -8,7 +8,15 @@ from typing import Literal, get_args
 from pydantic import Field, JsonValue
 
 from scbench.builders.builder import Builder, Point, reply_as
-from scbench.builders.chord_search import XY, Wanted, allowed_spots, first_pair, kinds, pairs
+from scbench.builders.chord_search import (
+    UNIT_SQUARE,
+    XY,
+    Wanted,
+    allowed_spots,
+    first_pair,
+    kinds,
+    pairs,
+)
 from scbench.builders.chord_slips import frame_slips, pushed_out
 from scbench.errors import GenerationError
 from scbench.schemas.two_segments import Answer, Counts, Params
@@ -20,7 +28,6 @@ Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
 
 _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
 _TRIES = 200
-_UNIT_SQUARE: Corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
 _TRIES = 200
 
 _PROMPT = """\
@@ -48,10 +55,10 @@ Your coordinates are read as exact decimals. An endpoint is taken to lie on the 
 distance from the nearest point of the boundary is at most {tolerance} times the length of the side
 which that nearest point is on (of sides equally near, the longest, then the first). It is then
 moved: the place of the nearest point along its side, as a share of the way from the side's first
-corner to its second, is rounded to {decimals} decimals (exact halves to the even digit); a share of 0
-or 1 is the corner. All other rules are applied to the endpoints so moved, in exact arithmetic, and
-every region counts, however thin. Where a coordinate is no short decimal, give at least {digits}
-decimals.
+corner to its second, is rounded to {decimals} decimals (exact halves to the even digit); a share
+of 0 or 1 is the corner. All other rules are applied to the endpoints so moved, in exact arithmetic,
+and every region counts, however thin. Where a coordinate is no short decimal, give it with at least
+{digits} decimals.
 
 The answer scores 1 if it keeps every rule and makes exactly the regions asked for, else 0.
 
@@ -97,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the frame, the regions wanted and the rules."""
         counts = params.counts.model_dump()
-        unit = tuple(map(tuple, params.corners)) == _UNIT_SQUARE
+        unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         tolerance = Decimal(5).scaleb(-params.snap_decimals - 1)
         grid = _GRID.format(
             values=", ".join(map(_plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
@@ -209,13 +216,13 @@ def _plain(x: float) -> str:
 def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
     """Return corners, counter-clockwise, and the values that coordinates may take."""
     if point.frame == "unit":
-        return _UNIT_SQUARE, None
+        return UNIT_SQUARE, None
     if point.frame == "unit_grid":
         inner = rng.sample(range(1, 20), point.grid_values - 2)
-        return _UNIT_SQUARE, tuple(k / 20 for k in sorted([0, 20, *inner]))
+        return UNIT_SQUARE, tuple(k / 20 for k in sorted([0, 20, *inner]))
     if point.frame == "quadrilateral":
         jitter = [[rng.between(-30, 30) / 100 for _ in range(2)] for _ in range(4)]
-        moved = zip(_UNIT_SQUARE, jitter, strict=True)
+        moved = zip(UNIT_SQUARE, jitter, strict=True)
         return tuple((round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in moved), None
     # Whole steps make an exact square of the printed decimals.
     dx, dy = rng.between(300, 1000), rng.between(50, 1000) if point.frame == "rotated" else 0

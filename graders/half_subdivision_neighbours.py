@@ -12,7 +12,7 @@ from typing import NamedTuple
 from scbench.graders.checklist import Checklist
 from scbench.graders.dyadic_boxes import contacts
 from scbench.model import Verdict
-from scbench.schemas.half_subdivision_neighbours import Answer, Params
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 VERSION = 1
 
@@ -24,8 +24,6 @@ CHECKS = {
     "contact": "Every listed leaf shares a piece of side or face with the target.",
     "complete": "Every neighbour of the target is listed.",
 }
-
-AXES = {"2D": ("x", "y"), "3D": ("x", "y", "z")}
 
 _LABEL_SHOWN = 60
 

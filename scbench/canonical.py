@@ -1,12 +1,14 @@
 """Strict JSON in, canonical JSON out, and the hashes that rest on it.
 
 Canonical JSON has sorted keys, no white space, characters unescaped, and numbers as Python's
-``repr`` prints them (the shortest decimal that gives the same double). Equal values have equal
-bytes on every machine, so their SHA-256 is an identity.
+``repr`` prints them (the shortest decimal that gives the same double). A value has the same bytes
+on every machine, so their SHA-256 is its identity.
 """
 
 import hashlib
 import json
+import math
+import re
 from collections.abc import Iterable
 
 import jiter
@@ -45,8 +47,9 @@ def rows_hash(rows: Iterable[tuple[str, str]]) -> str:
 def parse_json(data: bytes) -> JsonValue:
     """Parse UTF-8 JSON from an untrusted source.
 
-    Refused, at the same place on every machine: duplicate keys, NaN and infinities, integers of
-    more than 4,300 digits, nesting deeper than 200, lone surrogates, trailing text.
+    Refused, at the same place on every machine: duplicate keys, NaN, infinities and numbers too
+    large for a double, more than 4,300 digits, nesting deeper than 200, lone surrogates, trailing
+    text.
 
     Raises:
         JsonError: with the reason and the column.
@@ -55,4 +58,18 @@ def parse_json(data: bytes) -> JsonValue:
         value: JsonValue = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         raise JsonError(str(error).replace(" at line 1 column ", " at column ")) from None
+    if _HUGE.search(data) and not _is_finite(value):
+        raise JsonError("a number is too large for a double")
     return value
+
+
+_HUGE = re.compile(rb"[eE]\+?0*[1-9]\d\d|\d{309}")
+"""Every number that overflows a double looks like this; few others do."""
+
+
+def _is_finite(value: JsonValue) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list) or all(map(_is_finite, value))

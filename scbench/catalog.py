@@ -10,7 +10,7 @@ names a `Task`::
     knots = "my_package.knots:TASK"
 
 where ``TASK = Task(id="knots", ..., package="my_package.knots")`` and that package holds the
-modules ``schema``, ``builder`` and ``grader``.
+modules ``schema``, ``builder`` and ``grader``, and a text ``card.md``.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.resources import files
 from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,10 +47,10 @@ class Task:
         id: stable name, used in instance ids.
         title: name in tables.
         bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
-        n: number of scores in the paper's set; 0 if it is not part of it.
+        n: number of scores in the task's fixed list; 285 over the tasks of this package.
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
         package: for tasks of other packages, the package that holds the modules ``schema``,
-            ``builder`` and ``grader``; empty for ours.
+            ``builder`` and ``grader`` and the text ``card.md``; empty for ours.
         heavy: whether one verdict can take long enough to be scheduled by itself.
         scores: how many scores one answer gets.
     """
@@ -62,6 +63,9 @@ class Task:
     package: str = ""
     heavy: bool = False
     scores: int = 1
+
+    def __str__(self) -> str:
+        return self.id
 
     def _module_name(self, room: str) -> str:
         if self.package:
@@ -80,7 +84,10 @@ class Task:
     @property
     def available(self) -> bool:
         """Whether this installation can grade the task."""
-        return find_spec(self._module_name("graders")) is not None
+        try:
+            return find_spec(self._module_name("graders")) is not None
+        except ModuleNotFoundError:  # the package of another's task is gone
+            return False
 
     @property
     def params_model(self) -> "type[BaseModel]":
@@ -106,6 +113,13 @@ class Task:
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         return self._module("graders").VERSION  # type: ignore[no-any-return]
+
+    @property
+    def card_text(self) -> str:
+        """What the dataset card says of the task, as Markdown."""
+        folder = files(self.package or "scbench.dataset_card")
+        name = "card.md" if self.package else f"tasks/{self.id}.md"
+        return folder.joinpath(name).read_text("utf-8").strip()
 
     @property
     def checks(self) -> Mapping[str, str]:
@@ -140,7 +154,7 @@ _OURS = (
         "Interlocking Parts",
         "constructive",
         9,
-        "partial",
+        "binary",
         heavy=True,
         scores=9,
     ),

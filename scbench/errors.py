@@ -42,5 +42,7 @@ class ResultsError(ScbenchError):
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean ...?"`` with up to three close names, or an empty string."""
-    near = get_close_matches(wrong[:200], list(known), n=3, cutoff=0.6)
+    names = list(known)
+    begins = [name for name in names if len(wrong) >= 4 and name.startswith(wrong)]
+    near = begins[:3] or get_close_matches(wrong[:200], names, n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""

@@ -15,6 +15,7 @@ from pydantic import (
     Field,
     JsonValue,
     SkipValidation,
+    StrictFloat,
     StrictInt,
     StrictStr,
     model_validator,
@@ -164,6 +165,7 @@ class Instance(BaseModel):
 
 
 Count = Annotated[StrictInt, Field(ge=0)]
+Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 
 
 class Usage(BaseModel):
@@ -176,8 +178,8 @@ class Usage(BaseModel):
         default=None, description="all generated tokens, reasoning included"
     )
     reasoning_tokens: Count | None = None
-    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    cost: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="in US dollars")
+    seconds: Amount | None = Field(default=None, description="wall time of the call")
+    cost: Amount | None = Field(default=None, description="in US dollars")
     attempts: Count | None = Field(default=None, description="calls made for this row")
 
 
@@ -190,7 +192,9 @@ class Prediction(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    id: StrictStr = Field(description="id of the instance, such as csg_union/03", max_length=200)
+    id: StrictStr = Field(
+        min_length=1, max_length=200, description="id of the instance, such as csg_union/03"
+    )
     answer: Annotated[JsonValue, SkipValidation] = Field(
         default=None, description="the answer, as the instance's answer_schema describes it"
     )

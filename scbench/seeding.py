@@ -33,7 +33,7 @@ class Stream:
     anything give unrelated ones.
 
     >>> Stream("docs", 1).below(100), Stream("docs", 1).below(100), Stream("docs", 2).below(100)
-    (86, 86, 64)
+    (84, 84, 34)
     """
 
     __slots__ = ("_bits", "_counter", "_key", "_left")
@@ -103,7 +103,7 @@ class Stream:
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
         """Return ``k`` different items in random order."""
-        if k > len(items):
+        if not 0 <= k <= len(items):
             raise ValueError(f"cannot take {k} of {len(items)} items")
         pool = list(items)
         for i in range(k):

@@ -1,9 +1,14 @@
 """What tests of all rooms share."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from scbench.catalog import get_task
+from scbench.release.freeze import build_release
+from scbench.release.load import Release, find_release
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -19,3 +24,24 @@ def real_rows() -> list[tuple[dict, dict]]:
         for name in ("predictions.jsonl", "expected.jsonl")
     )
     return list(zip(predictions, expected, strict=True))
+
+
+@pytest.fixture(scope="session")
+def parity_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """A release of the plugin's task, whose grader misbehaves on demand, and of a real one."""
+    folder = tmp_path_factory.mktemp("parity") / "release"
+    build_release("0.0.1", folder, [get_task("parity"), get_task("enumerate_edges")])
+    return find_release(str(folder))
+
+
+@pytest.fixture
+def write_lines(tmp_path: Path) -> Callable[..., Path]:
+    """A function that writes predictions (objects, or text as it stands) to a file."""
+
+    def write(*lines: object, name: str = "predictions.jsonl") -> Path:
+        path = tmp_path / name
+        texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+        path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
+        return path
+
+    return write

@@ -77,7 +77,6 @@ def test_bits_are_blake2b_blocks_under_the_names_sha256_lowest_first(widths):
         bits >>= width
 
 
-@pytest.mark.xfail(reason="the example of Stream shows other numbers than it gives", strict=True)
 def test_docstring_examples():
     result = doctest.testmod(scbench.seeding)
     assert result.attempted >= 1

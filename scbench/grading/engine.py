@@ -185,7 +185,7 @@ class Engine:
                         self._note("a worker process died while idle")
                         ready.append(batch)
                     else:
-                        failed = True
+                        failed |= isinstance(error, TimeoutError | ProcessExpired | MemoryError)
                         why = self._why(error)
                         self._note(f"{why}; {len(batch)} items are tried again one by one")
                         suspects += ((item, why) for item in batch)

@@ -2,42 +2,55 @@
 
 An `answer` field is the answer, taken as it stands: nothing is repaired there, and text has no
 business in it unless the task's answer is text. In the text of a `response` the answer is looked
-for in these places, in this order; the first that holds a JSON object (or array) of use is taken:
+for in these places, in this order; the first that holds an object, or an array that can be put
+under the answer's only key, is taken:
 
-1. ``fence``: the last fenced block that can be read.
-2. ``marked``: the last ``<answer>`` tag, or what follows the last ``Answer:`` or ``Answer =``.
+1. ``fence``: the last fenced block that can be read (of the last hundred).
+2. ``marked``: the last ``<answer>`` tag; then what follows the last ``Answer:`` or ``Answer =``,
+   the whole of it or from its first bracket to the one that closes it.
 3. ``whole``: the whole text.
-4. ``embedded``: the last object in running text that has the answer's key.
+4. ``embedded``: the object in running text that has every key the answer must have and is closed
+   last (of the last ten).
 
-Text up to a closing ``</think>`` is not looked at. What is not JSON is tried as a Python literal
-(tuples, single quotes, ``True``). A bare array is put under the answer's key if there is only one.
-Where a task's answer is itself text, it is the last fenced block, or else the whole response.
+Text up to a closing ``</think>`` is not looked at. What is not JSON is read as Python would read it
+(`scbench.grading.literal`: tuples, single quotes, ``True``, trailing commas, comments). Neither
+NaN nor a key given twice is repaired. An array is put under the answer's key if there is only one;
+an object whose only key is ``answer`` gives way to what it holds. Where a task's answer is itself
+text, it is the last fenced block, or else the whole response.
+
+A fence is a line of three or more backticks and maybe a language; it is closed by a line of as many
+backticks alone, by the next fence with a language, or by the end of the text.
 
 What was done is recorded with every row: the place, and each repair. Every step is linear in the
 length of the text.
 """
 
-import ast
 import re
-import warnings
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from pydantic import BaseModel, JsonValue
 
 from scbench.canonical import parse_json
 from scbench.errors import JsonError
+from scbench.grading.literal import as_json
 from scbench.schemas.base import json_schema
 
-_LITERAL_CHARACTERS = 200_000
-_LITERAL_DEPTH = 64
+_FENCES = 100
+_OBJECTS = 10
+_DEPTH = 250
+"""More than the strict JSON parser takes, so brackets further out cannot matter."""
+_FENCE = re.compile(r"(`{3,})[^`]*")
 _MARK = re.compile(r"\banswer\b[*_`\"]*\s*(?:is\s*)?[:=]", re.IGNORECASE)
-_TOKEN = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)
+_TOKEN = re.compile(r"""\\.|"(?:[^"\\\n]|\\.)*+"|'\w++'|[\[\]{}]""", re.DOTALL)
+_CLOSES = {"]": "[", "}": "{"}
 _DECLINES = re.compile(
-    r"\b(?:i|we)(?:\s+am|\s+was|['’]m)?\s+"
+    r"\b(?:i|we)(?:\s+am|\s+was|['’]m|\s+must|\s+have\s+to)?\s+"
     r"(?:can\s?not|can['’]t|could\s?n['’]t|could not|won['’]t|will not|unable to|not able to|"
-    r"wasn['’]t able|do not have the ability|decline)\b",
+    r"wasn['’]t able|do not have the ability|don['’]t have the ability|decline|refuse)\b",
     re.IGNORECASE,
 )
 
@@ -76,8 +89,8 @@ def from_field(answer: JsonValue, shape: Shape) -> Found:
 
 def from_response(response: str, shape: Shape) -> Found | None:
     """Return the answer in a model's text by the rule of this module; None if there is none."""
-    _, closed, text = response.rpartition("</think>")
-    dropped = ("dropped_reasoning",) if closed else ()
+    text = _visible(response)
+    dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
     if shape.is_text:
         found = _text(text, "whole")
         return (
@@ -96,7 +109,11 @@ def from_response(response: str, shape: Shape) -> Found | None:
 
 def declines(response: str) -> bool:
     """Whether a text without an answer says that it will not give one."""
-    return _DECLINES.search(response[:20_000]) is not None
+    return _DECLINES.search(_visible(response)[:20_000]) is not None
+
+
+def _visible(response: str) -> str:
+    return response.rpartition("</think>")[2]
 
 
 def _text(text: str, source: str) -> Found:
@@ -107,67 +124,76 @@ def _text(text: str, source: str) -> Found:
 
 
 def _fenced(text: str) -> list[str]:
-    """Return the fenced blocks of a text; one that is never closed reaches to the end."""
+    """Return the fenced blocks of a text that are not blank; an unclosed one reaches to the end."""
+    if "```" not in text:
+        return []
     blocks: list[str] = []
     inside: list[str] | None = None
-    if "```" not in text:
-        return blocks
+    fence = ""
     for line in text.split("\n"):
         mark = line.strip()
-        if not mark.startswith("```"):
-            if inside is not None:
-                inside.append(line)
-        elif inside is not None and mark == "```":
+        opening = _FENCE.fullmatch(mark) if mark.startswith("```") else None
+        if inside is None:
+            if opening:
+                inside, fence = [], opening[1]
+        elif opening and len(opening[1]) >= len(fence):
             blocks.append("\n".join(inside))
-            inside = None
+            inside, fence = (None, "") if mark == opening[1] else ([], opening[1])
         else:
-            inside = []
+            inside.append(line)
     if inside:
         blocks.append("\n".join(inside))
-    return blocks
+    return [block for block in blocks if block.strip()]
 
 
 def _candidates(text: str, shape: Shape) -> Iterator[tuple[str, str]]:
     """Yield places to look at, as (name, text), best first."""
-    for block in reversed(_fenced(text)):
+    for block in islice(reversed(_fenced(text)), _FENCES):
         yield "fence", block
     closing = text.rfind("</answer>")
     opening = text.rfind("<answer>", 0, max(closing, 0))
     if opening >= 0:
         yield "marked", text[opening + len("<answer>") : closing]
-    marks = [mark.end() for mark in _MARK.finditer(text)]
+    marks = deque(_MARK.finditer(text), maxlen=1)
     if marks:
-        rest = text[marks[-1] :]
+        rest = text[marks[0].end() :]
         yield "marked", rest
         start = re.search(r"[\[{]", rest)
         if start:
-            yield "marked", _balanced(rest, start.start())
+            spans = ((begin, end) for begin, end, _ in _brackets(rest, start.start(), ()))
+            end = next((end for begin, end in spans if begin == start.start()), 0)
+            yield "marked", rest[start.start() : end]
     yield "whole", text
-    for key in shape.keys:
-        at = len(text)
-        for _ in range(10):
-            at = max(text.rfind(f'"{key}"', 0, at), text.rfind(f"'{key}'", 0, at))
-            opening = text.rfind("{", 0, max(at, 0))
-            if opening < 0:
-                break
-            yield "embedded", _balanced(text, opening)
+    if shape.keys and all(key in text for key in shape.keys):
+        objects = (
+            text[begin:end]
+            for begin, end, inside in _brackets(text, 0, shape.keys)
+            if text[begin] == "{" and len(inside) == len(shape.keys)
+        )
+        for found in reversed(deque(objects, maxlen=_OBJECTS)):
+            yield "embedded", found
 
 
-def _balanced(text: str, start: int) -> str:
-    """Return the text from an opening bracket to the one that closes it, or to the end."""
-    depth = 0
-    quoted = False
+def _brackets(
+    text: str, start: int, names: Collection[str]
+) -> Iterator[tuple[int, int, Collection[str]]]:
+    """Yield where brackets open and close, in the order they close, and names quoted just inside.
+
+    Brackets in double quotes do not count; a quote that its own line does not close is none.
+    """
+    opened: deque[tuple[str, int, set[str]]] = deque(maxlen=_DEPTH)
     for token in _TOKEN.finditer(text, start):
         mark = token.group()
-        if mark == '"':
-            quoted = not quoted
-        elif not quoted and mark in "[{":
-            depth += 1
-        elif not quoted and mark in "]}":
-            depth -= 1
-            if depth == 0:
-                return text[start : token.end()]
-    return text[start:]
+        if mark in {"[", "{"}:
+            opened.append((mark, token.start(), set()))
+        elif mark in _CLOSES:
+            if opened and opened[-1][0] == _CLOSES[mark]:
+                _, begin, inside = opened.pop()
+                yield begin, token.end(), inside
+            else:
+                opened.clear()  # nothing that spans a mismatch can be read
+        elif opened and mark[1:-1] in names:
+            opened[-1][2].add(mark[1:-1])
 
 
 def _parse(text: str) -> tuple[JsonValue, tuple[str, ...]] | None:
@@ -179,46 +205,13 @@ def _parse(text: str) -> tuple[JsonValue, tuple[str, ...]] | None:
         return parse_json(text.encode()), ()
     except (JsonError, UnicodeEncodeError):
         pass
-    if len(text) > _LITERAL_CHARACTERS or _too_deep(text):
+    rewritten = as_json(text)
+    if rewritten is None:
         return None
     try:
-        with warnings.catch_warnings():  # odd escapes and numbers make the parser talk
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, mode="eval")
-        return _literal(tree.body), ("python_literal",)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError, OverflowError):
+        return parse_json(rewritten.encode()), ("python_literal",)
+    except JsonError:
         return None
-
-
-def _too_deep(text: str) -> bool:
-    """Whether Python's parser could be led deep: by brackets or by a run of signs."""
-    depth = most = 0
-    for character in text:
-        if character in "([{":
-            depth += 1
-            most = max(most, depth)
-        elif character in ")]}":
-            depth -= 1
-    return most > _LITERAL_DEPTH or re.search(r"(?:[-+~]\s*|\bnot\s+){8}", text) is not None
-
-
-def _literal(node: ast.expr) -> JsonValue:
-    """Turn a Python display into JSON values; anything that is not one is refused."""
-    match node:
-        case ast.Constant(value=str() | bool() | int() | float() | None as value):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return -value
-        case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_literal(item) for item in items]
-        case ast.Dict(keys=keys, values=values):
-            names = [key.value for key in keys if isinstance(key, ast.Constant)]
-            if len(names) < len(keys) or len(set(names)) < len(names):
-                raise ValueError("a key is missing, computed, or given twice")
-            if not all(isinstance(name, str) for name in names):
-                raise ValueError("a key is not a string")
-            return dict(zip(names, map(_literal, values), strict=True))  # type: ignore[arg-type]
-    raise ValueError(f"{type(node).__name__} is not a literal")
 
 
 def _fit(value: JsonValue, shape: Shape) -> tuple[JsonValue, tuple[str, ...]]:

@@ -96,6 +96,15 @@ def grade_items(items: Sequence[Item]) -> list[tuple[int, Outcome]]:
 
 def grade_item(item: Item) -> Outcome:
     """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
+    try:
+        return _grade(item)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
+        return Outcome(Status.GRADER_ERROR, reason=_describe(error))
+
+
+def _grade(item: Item) -> Outcome:
     if item.instance_id not in _ready:
         task_id, params = _instances[item.instance_id]
         task = get_task(task_id)

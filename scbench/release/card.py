@@ -7,7 +7,8 @@ from typing import Any
 import yaml
 from jinja2 import Environment, StrictUndefined
 
-from scbench.catalog import BUCKETS, all_tasks
+from scbench.catalog import BUCKETS, Task, all_tasks
+from scbench.errors import ReleaseError
 from scbench.release.manifest import REFERENCES, Manifest, data_file
 
 _TEXTS = files("scbench.dataset_card")
@@ -15,9 +16,10 @@ _TEXTS = files("scbench.dataset_card")
 
 def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
     """Return the configs of a release: default, one per bucket, one per task, references."""
+    held = [record.bucket for record in manifest.tasks.values()]
     by_bucket = {
         bucket: [task for task, record in manifest.tasks.items() if record.bucket == bucket]
-        for bucket in BUCKETS
+        for bucket in dict.fromkeys((*BUCKETS, *held))
     }
     groups: Mapping[str, Sequence[str]] = {
         "default": list(manifest.tasks),
@@ -56,7 +58,11 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
 
 
 def render_card(manifest: Manifest) -> str:
-    """Return the card of a release."""
+    """Return the card of a release.
+
+    Raises:
+        ReleaseError: a task has no text for the card.
+    """
     tasks = all_tasks()
     # The environment is made for plain Markdown; nothing here is served as HTML by us.
     environment = Environment(  # noqa: S701
@@ -71,12 +77,22 @@ def render_card(manifest: Manifest) -> str:
                 "title": tasks[task_id].title,
                 "scoring": tasks[task_id].scoring,
                 "record": record,
-                "text": _TEXTS.joinpath("tasks", f"{task_id}.md").read_text("utf-8").strip(),
+                "text": _task_text(tasks[task_id]),
             }
             for task_id, record in manifest.tasks.items()
         ],
     )
     return front_matter(manifest) + body
+
+
+def _task_text(task: Task) -> str:
+    try:
+        return task.card_text
+    except OSError as error:
+        raise ReleaseError(
+            f"task {task.id}: the dataset card needs a text on it: {error.strerror}: "
+            f"{error.filename}"
+        ) from None
 
 
 def render_loader(manifest: Manifest, prefix: str) -> str:

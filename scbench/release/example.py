@@ -1,7 +1,8 @@
 """Predictions to try the grader on, made from a release's reference answers.
 
-Two invented models: ``oracle`` gives every reference, ``sloppy`` slips in a third of the items and
-fails in every way a real run does. Nothing here says anything about real models.
+Two invented models: ``oracle`` gives every reference, ``sloppy`` slips in a quarter of the items
+and gives no answer in a tenth, in each way that real runs know. Nothing here says anything about
+real models.
 """
 
 import json
@@ -9,6 +10,13 @@ from collections.abc import Iterator
 
 from scbench.release.load import Reference, Release
 from scbench.seeding import Stream
+
+_OUTCOMES = (
+    *("right",) * 39,
+    *("wrong",) * 15,
+    *("truncated", "refused", "unparsed", "blocked", "blocked", "api_error"),
+)
+"""What becomes of 60 items of the sloppy model."""
 
 
 def example_predictions(release: Release) -> Iterator[str]:
@@ -20,23 +28,34 @@ def example_predictions(release: Release) -> Iterator[str]:
             wrong.setdefault(ref.id, []).append(ref)
     for i, (row_id, ref) in enumerate(right.items()):
         yield _line(row_id, "oracle", **_answer(ref, "answer" if i % 2 else "response"))
-    for row_id, ref in right.items():
-        rng = Stream("example", row_id)
-        kinds = ("right", "wrong", "refused", "blocked", "truncated", "api_error")
-        match rng.weighted(kinds, (60, 30, 3, 3, 2, 2)):
-            case "right":
-                yield _line(row_id, "sloppy", **_answer(ref, "response"))
-            case "wrong":
-                yield _line(row_id, "sloppy", **_answer(rng.choice(wrong[row_id]), "answer"))
-            case "refused":
-                yield _line(row_id, "sloppy", response="I am unable to work this out by hand.")
-            case "blocked":
-                yield _line(row_id, "sloppy", status="blocked")
-            case "truncated":
-                cut = json.dumps(json.loads(ref.answer))[:12]
-                yield _line(row_id, "sloppy", response=cut, finish_reason="length")
-            case _:
-                yield _line(row_id, "sloppy", error="HTTP 529: overloaded")
+    for (row_id, ref), outcome in zip(right.items(), _outcomes(len(right)), strict=True):
+        slip = Stream("example", row_id).choice(wrong[row_id])
+        yield _line(row_id, "sloppy", **_sloppy(outcome, ref, slip))
+
+
+def _outcomes(count: int) -> list[str]:
+    """Return the outcomes of so many items: fixed shares, in a random order."""
+    outcomes = [_OUTCOMES[i * 7 % len(_OUTCOMES)] for i in range(count)]
+    Stream("example", count).shuffle(outcomes)
+    return outcomes
+
+
+def _sloppy(outcome: str, ref: Reference, slip: Reference) -> dict[str, object]:
+    match outcome:
+        case "right":
+            return _answer(ref, "response")
+        case "wrong":
+            return _answer(slip, "answer")
+        case "truncated":
+            text = json.dumps(json.loads(ref.answer))
+            return {"response": text[: min(12, len(text) // 2)], "finish_reason": "length"}
+        case "refused":
+            return {"response": "I am unable to work this out by hand."}
+        case "unparsed":
+            return {"response": "Let me think about it step by step. First, I would draw it."}
+        case "blocked":
+            return {"status": "blocked"}
+    return {"error": "HTTP 529: overloaded"}
 
 
 def _answer(ref: Reference, form: str) -> dict[str, object]:

@@ -1,6 +1,5 @@
 """Exporting: a copy of a release as a plain folder that ``load_dataset`` reads."""
 
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -17,16 +16,33 @@ def export_release(release: Release, out: Path) -> None:
         out: the folder to make; it must not exist, or must be empty.
 
     Raises:
-        ReleaseError: the folder holds something.
+        ReleaseError: the folder holds something or cannot be made, or a file of the release is
+            not what the manifest says.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ReleaseError(f"{out} exists and is not empty; name another folder")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+    try:
+        _copy(release, out)
+    except OSError as error:
+        raise ReleaseError(f"{out} cannot be made: {error}") from error
+
+
+def _copy(release: Release, out: Path) -> None:
+    exists = out.is_symlink() or out.exists()
+    if exists and (not out.is_dir() or any(out.iterdir())):
+        raise ReleaseError(f"{out} exists and is not an empty folder; name another folder")
+    if not exists:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    # An empty folder is filled, not replaced: it may be a mount point, or where the user stands.
+    home = out if exists else out.parent
+    with tempfile.TemporaryDirectory(prefix=".scbench-export-", dir=home) as scratch:
         copy = Path(scratch, "release")
-        for name in (MANIFEST, *release.manifest.files):
+        copy.mkdir()
+        for name in release.manifest.files:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(release.root / name, copy / name)
-        if out.exists():
-            out.rmdir()
-        shutil.move(copy, out)
+            (copy / name).write_bytes(release.read(name))
+        (copy / MANIFEST).write_bytes((release.root / MANIFEST).read_bytes())
+        if not exists:
+            copy.rename(out)
+            return
+        # Without the manifest it is not a release, so that comes last.
+        for path in sorted(copy.iterdir(), key=lambda path: path.name == MANIFEST):
+            path.rename(out / path.name)

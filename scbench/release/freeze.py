@@ -5,23 +5,23 @@ Building twice gives the same bytes.
 """
 
 import json
+import os
 import platform
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import JsonValue
 
 from scbench import __version__
 from scbench.canonical import canonical_json, content_hash, rows_hash, sha256
 from scbench.catalog import Task, available_tasks
 from scbench.errors import ReleaseError
 from scbench.grading.judge import judge
-from scbench.model import Instance, Prediction
+from scbench.model import Instance
 from scbench.release.card import render_card
 from scbench.release.load import Reference
 from scbench.release.manifest import (
@@ -34,9 +34,13 @@ from scbench.release.manifest import (
     ReferencesRecord,
     TaskRecord,
     data_file,
+    is_version,
 )
-from scbench.release.tables import write_instances, write_references
+from scbench.release.schemas import release_schemas
+from scbench.release.tables import instance_table, reference_table, write_table
 from scbench.schemas.base import json_schema
+
+_LIBRARIES = ("Jinja2", "pyarrow", "pydantic", "PyYAML")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ def freeze_task(task: Task) -> FrozenTask:
     """Make a task's instances and references, and prove its grader on them.
 
     Raises:
-        ReleaseError: a reference scores below 1, or a counter-reference scores 1.
+        ReleaseError: a reference scores below 1, a counter-reference scores 1, there is none of
+            them, or the grader fails.
     """
     builder = task.builder()
     schema = canonical_json(json_schema(task.answer_model))
@@ -77,40 +82,44 @@ def freeze_task(task: Task) -> FrozenTask:
         )
         instances.append(instance)
         answer = builder.reference(item.params).model_dump(mode="json")
-        answers = {"reference": answer, **builder.counter_references(item.params)}
-        for name, value in answers.items():
-            score = _mean_score(task, item.params, value)
-            if (name == "reference") != (score == 1):
-                raise ReleaseError(f"{instance.id}: {name} scores {score}; the grader is not fit")
-            references.append(
-                Reference(
-                    id=instance.id,
-                    kind="reference" if name == "reference" else "counter_reference",
-                    name=name,
-                    answer=canonical_json(value),
-                    score=score,
-                )
+        counters = builder.counter_references(item.params)
+        if not counters:
+            raise ReleaseError(
+                f"{instance.id}: the builder gives no counter-references, so nothing shows that "
+                "the grader can tell a wrong answer"
             )
+        references.append(_reference(task, instance, "reference", "reference", answer))
+        references += [
+            _reference(task, instance, "counter_reference", name, value)
+            for name, value in counters.items()
+        ]
     return FrozenTask(task, tuple(instances), tuple(references))
 
 
-def _mean_score(task: Task, params: BaseModel, answer: Any) -> float:  # noqa: ANN401
-    verdicts = judge(task, params, answer)
-    return sum(verdict.score for verdict in verdicts) / len(verdicts)
-
-
-def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
-    """Return the JSON Schema files of a release: path inside it, and text."""
-    models: dict[str, type[BaseModel]] = {"prediction": Prediction}
-    for task in tasks:
-        models[f"{task.id}.params"] = task.params_model
-        models[f"{task.id}.answer"] = task.answer_model
-    return {
-        f"schemas/{name}.json": _pretty(
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema(model)}
+def _reference(
+    task: Task,
+    instance: Instance,
+    kind: Literal["reference", "counter_reference"],
+    name: str,
+    value: JsonValue,
+) -> Reference:
+    """Return an answer with its score, judged as read back from what is stored."""
+    answer = canonical_json(value)
+    params = task.params_model.model_validate_json(instance.params)
+    try:
+        verdicts = judge(task, params, json.loads(answer))
+    except Exception as error:
+        raise ReleaseError(
+            f"{instance.id}: the grader failed on {name}: {type(error).__name__}: {error}"
+        ) from error
+    score = sum(verdict.score for verdict in verdicts) / len(verdicts)
+    if (kind == "reference") != (score == 1):
+        must = "must score 1" if kind == "reference" else "must score below 1"
+        raise ReleaseError(
+            f"{instance.id}: {name} scores {score}, but a {kind.replace('_', '-')} {must}; "
+            "builder and grader disagree"
         )
-        for name, model in models.items()
-    }
+    return Reference(instance.id, kind, name, answer, score)
 
 
 def build_release(
@@ -122,24 +131,32 @@ def build_release(
     """Freeze tasks into a release folder.
 
     Args:
-        version: name of the release, such as 1.0.0.
+        version: name of the release, such as 1.0.0 or 1.0.0rc1.
         out: the folder to make; it must not exist.
         tasks: what to freeze; every task of this package by default.
         on_task: called after each task, for progress.
 
     Raises:
-        ReleaseError: the folder exists, or a grader fails on a reference answer.
+        ReleaseError: the version is none, the folder exists or cannot be made, or a grader fails
+            on a reference answer.
     """
-    if out.exists():
+    if not is_version(version):
+        raise ReleaseError(f"{version!r} is not a version; name one such as 1.0.0 or 1.0.0rc1")
+    if os.path.lexists(out):
         raise ReleaseError(
             f"{out} exists, and a release is never edited; choose another version or folder"
         )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
-        root = Path(scratch, "release")
-        manifest = _fill(root, version, tasks or own_tasks(), on_task)
-        root.chmod(0o755)
-        shutil.move(root, out)
+    chosen = own_tasks() if tasks is None else tasks
+    if not chosen:
+        raise ReleaseError("there are no tasks to freeze")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+            root = Path(scratch, "release")
+            manifest = _fill(root, version, chosen, on_task)
+            root.rename(out)
+    except OSError as error:
+        raise ReleaseError(f"{out} cannot be made: {error}") from error
     return manifest
 
 
@@ -148,24 +165,25 @@ def _fill(
 ) -> Manifest:
     frozen: list[FrozenTask] = []
     for task in tasks:
-        frozen.append(freeze_task(task))
-        write_instances(root / data_file(task.id), frozen[-1].instances)
-        on_task(frozen[-1])
+        part = freeze_task(task)
+        frozen.append(part)
+        write_table(root / data_file(task.id), instance_table(part.instances))
+        on_task(part)
     references = [reference for part in frozen for reference in part.references]
-    write_references(root / REFERENCES, references)
+    write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas(tasks).items():
         _write_text(root / name, text)
-    manifest = make_manifest(version, frozen, root)
-    _write_text(root / CARD, render_card(manifest))
-    manifest = manifest.model_copy(update={"files": dict(_file_records(root))})
-    # Not sorted: the manifest holds the tasks in the order of the benchmark's tables.
-    text = json.dumps(manifest.model_dump(mode="json"), indent=1, ensure_ascii=False)
-    _write_text(root / MANIFEST, text + "\n")
+    # The card is rendered from the manifest and is then one of the files that it lists.
+    _write_text(root / CARD, render_card(make_manifest(version, frozen, {})))
+    manifest = make_manifest(version, frozen, dict(_file_records(root)))
+    _write_text(root / MANIFEST, manifest.text())
     return manifest
 
 
-def make_manifest(version: str, frozen: Sequence[FrozenTask], root: Path) -> Manifest:
-    """Return the manifest of frozen tasks, with the files that lie in ``root`` so far."""
+def make_manifest(
+    version: str, frozen: Sequence[FrozenTask], files: Mapping[str, FileRecord]
+) -> Manifest:
+    """Return the manifest of frozen tasks and the files that hold them."""
     pairs = {
         part.task.id: [(instance.id, instance.content_hash) for instance in part.instances]
         for part in frozen
@@ -192,13 +210,13 @@ def make_manifest(version: str, frozen: Sequence[FrozenTask], root: Path) -> Man
             counter_references=len(references) - right,
             rows_hash=references_hash(references),
         ),
-        files=dict(_file_records(root)),
+        files=dict(files),
         libraries={
             "python": ".".join(platform.python_version_tuple()[:2]),
-            **{name: installed_version(name) for name in ("Jinja2", "pyarrow", "pydantic")},
+            **{name: installed_version(name) for name in _LIBRARIES},
         },
         canary=CANARY,
-    )
+    ).sealed()
 
 
 def references_hash(references: Sequence[Reference]) -> str:
@@ -216,13 +234,9 @@ def _file_records(root: Path) -> Iterator[tuple[str, FileRecord]]:
 
 
 def release_files(root: Path) -> list[str]:
-    """Return the paths of all files in a release folder but the manifest, in order."""
-    paths = (path for path in root.rglob("*") if path.is_file() or path.is_symlink())
+    """Return the paths of all in a release folder but folders and the manifest, in order."""
+    paths = (path for path in root.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted({path.relative_to(root).as_posix() for path in paths} - {MANIFEST})
-
-
-def _pretty(value: object) -> str:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -3,18 +3,27 @@
 Each file is hashed before it is used, so a release that was changed after it was frozen is refused.
 """
 
-import hashlib
-import re
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from scbench.canonical import sha256
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.model import Instance
-from scbench.release.manifest import MANIFEST, REFERENCES, Manifest, data_file, read_manifest
+from scbench.release.manifest import (
+    MANIFEST,
+    REFERENCES,
+    Manifest,
+    data_file,
+    read_manifest,
+    version_key,
+)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +54,45 @@ class Release:
         """Its version, such as 1.0.0."""
         return self.manifest.version
 
+    def read(self, name: str) -> bytes:
+        """Return the bytes of one of its files, after comparing them with the manifest.
+
+        Raises:
+            ReleaseError: the file is missing or is not what the manifest says.
+        """
+        record = self.manifest.files.get(name)
+        if record is None:
+            raise ReleaseError(f"{self.root / MANIFEST} lists no file {name}")
+        try:
+            data = (self.root / name).read_bytes()
+        except OSError as error:
+            raise ReleaseError(
+                f"release {self.version}: {self.root / name}: {error.strerror}"
+            ) from None
+        if sha256(data) != record.sha256:
+            raise ReleaseError(
+                f"release {self.version}: {self.root / name} was changed after it was frozen; "
+                f"`scbench release verify {self.root}` says more"
+            )
+        return data
+
     def instances(self, tasks: Collection[str] | None = None) -> dict[str, Instance]:
         """Return the instances by id, of all tasks or of those named.
 
         Raises:
-            ReleaseError: a file is missing or is not what the manifest says.
+            ReleaseError: a file is missing, is not what the manifest says, or holds no instances.
         """
         chosen = [task for task in self.manifest.tasks if tasks is None or task in tasks]
-        rows = (row for task in chosen for row in self._rows(data_file(task)))
-        return {
-            row["id"]: Instance(
-                **{**row, "images": tuple(image["bytes"] for image in row["images"])}
-            )
-            for row in rows
-        }
+        found: dict[str, Instance] = {}
+        for task in chosen:
+            for instance in self._rows(data_file(task), _instance):
+                if instance.id in found:
+                    raise ReleaseError(
+                        f"release {self.version}: {data_file(task)}: {instance.id} stands there "
+                        "twice"
+                    )
+                found[instance.id] = instance
+        return found
 
     def references(self) -> list[Reference]:
         """Return reference and counter-reference answers.
@@ -66,36 +100,34 @@ class Release:
         Raises:
             ReleaseError: as `instances`.
         """
-        fields = Reference.__slots__
-        return [Reference(**{key: row[key] for key in fields}) for row in self._rows(REFERENCES)]
+        return self._rows(REFERENCES, _reference)
 
-    def _rows(self, name: str) -> list[dict[str, Any]]:
+    def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
         import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
-        record = self.manifest.files.get(name)
-        if record is None:
-            raise ReleaseError(f"{self.root / MANIFEST} lists no file {name}")
+        data = BytesIO(self.read(name))
         try:
-            data = (self.root / name).read_bytes()
-        except OSError as error:
-            raise ReleaseError(f"release {self.version}: {name}: {error.strerror}") from None
-        if hashlib.sha256(data).hexdigest() != record.sha256:
+            return [make(row) for row in pl.read_parquet(data).to_dicts()]
+        except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
-                f"release {self.version}: {self.root / name} was changed after it was frozen; "
-                f"`scbench release verify {self.root}` says more"
-            )
-        return pl.read_parquet(BytesIO(data)).to_dicts()
+                f"release {self.version}: {self.root / name} does not hold what it should: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+
+def _instance(row: dict[str, Any]) -> Instance:
+    return Instance(**{**row, "images": tuple(image["bytes"] for image in row["images"])})
+
+
+def _reference(row: dict[str, Any]) -> Reference:
+    return Reference(**{key: row[key] for key in Reference.__slots__})
 
 
 def installed_releases() -> Mapping[str, Path]:
     """Return the releases that came with this package, by version, oldest first."""
     home = Path(str(files("scbench.releases")))
     found = [path.parent for path in home.glob(f"*/{MANIFEST}")]
-    return {path.name: path for path in sorted(found, key=lambda path: _version_key(path.name))}
-
-
-def _version_key(version: str) -> tuple[tuple[int, str], ...]:
-    return tuple((int(number or 0), rest) for number, rest in re.findall(r"(\d*)([^.]*)", version))
+    return {path.name: path for path in sorted(found, key=lambda path: version_key(path.name))}
 
 
 def find_release(name: str | None = None) -> Release:
@@ -117,7 +149,7 @@ def find_release(name: str | None = None) -> Release:
         root = list(installed.values())[-1]
     elif name in installed:
         root = installed[name]
-    elif Path(name).is_dir():
+    elif os.path.isdir(name):  # noqa: PTH112  (Path.is_dir raises if the name is too long)
         root = Path(name)
     else:
         raise ReleaseError(

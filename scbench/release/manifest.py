@@ -1,10 +1,14 @@
-"""What a release says about itself, and the names of its files."""
+"""What a release says about itself, and the names of its files and versions."""
 
+import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from scbench.canonical import sha256
 from scbench.errors import ReleaseError
 
 MANIFEST = "MANIFEST.json"
@@ -14,10 +18,46 @@ REFERENCES = "references/references.parquet"
 CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 """Stands in every row of the references and on the card, so that leaks can be found."""
 
+_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
+
 
 def data_file(task_id: str) -> str:
     """Return the path, inside a release, of a task's instances."""
     return f"data/{task_id}.parquet"
+
+
+def schema_file(name: str) -> str:
+    """Return the path, inside a release, of a JSON Schema."""
+    return f"schemas/{name}.json"
+
+
+def layout(task_ids: Iterable[str]) -> set[str]:
+    """Return the paths of all files, but the manifest, that a release of these tasks has."""
+    names = {CARD, REFERENCES, schema_file("prediction")}
+    for task_id in task_ids:
+        names |= {data_file(task_id)}
+        names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
+    return names
+
+
+def is_version(name: str) -> bool:
+    """Whether a name is a version that releases can have: 1.0.0, or 1.0.0rc1 (a, b, rc)."""
+    return _VERSION.fullmatch(name) is not None
+
+
+def version_key(name: str) -> tuple[Any, ...]:
+    """Return what versions sort by, oldest first; names that are no versions come before all."""
+    match = _VERSION.fullmatch(name)
+    if match is None:
+        return ((), "", 0, name)
+    *numbers, stage, n = match.groups()
+    # In the alphabet, too, "release" comes after "a", "b" and "rc".
+    return (tuple(map(int, numbers)), stage or "release", int(n or 0), name)
+
+
+_PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
+# Releases come from outside, too, and are copied by these names: none may lead out of the folder.
+FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
 
 
 class _Part(BaseModel):
@@ -53,37 +93,71 @@ class FileRecord(_Part):
 class Manifest(_Part):
     """The manifest of a release."""
 
-    format: int = 1
+    format: Literal[1] = 1
     name: str = "scbench"
     version: str
     package_version: str = Field(description="version of scbench that built it")
     rows_hash: str = Field(description="identity: equal rows, equal hash, whatever the files")
-    tasks: dict[str, TaskRecord]
+    tasks: dict[str, TaskRecord] = Field(min_length=1)
     references: ReferencesRecord
-    files: dict[str, FileRecord]
+    files: dict[FilePath, FileRecord]
     libraries: dict[str, str] = Field(description="versions that decide the bytes of the files")
     canary: str
+    digest: str = Field(default="", description="SHA-256 of this file with an empty digest")
+
+    @property
+    def instances(self) -> int:
+        """Number of instances in the release."""
+        return sum(task.instances for task in self.tasks.values())
 
     @property
     def scores(self) -> int:
         """Number of scores in the release."""
         return sum(task.scores for task in self.tasks.values())
 
+    def sealed(self) -> "Manifest":
+        """Return the manifest with its digest.
 
-def read_manifest(root: Path) -> Manifest:
+        What can be computed anew is told apart by that; the digest is for the rest, such as the
+        versions it was built with.
+        """
+        blank = self.model_copy(update={"digest": ""})
+        return self.model_copy(update={"digest": sha256(blank.text())})
+
+    def text(self) -> str:
+        """Return the text of the manifest's file.
+
+        Keys are not sorted: tasks stand in the order of the benchmark's tables.
+        """
+        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+
+def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
     """Read a release's manifest.
 
+    Args:
+        root: folder of the release.
+        check_digest: refuse a manifest that was changed after it was written.
+
     Raises:
-        ReleaseError: the folder or manifest is missing or unreadable.
+        ReleaseError: the folder or manifest is missing, unreadable or changed.
     """
     path = root / MANIFEST
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        manifest = Manifest.model_validate_json(path.read_bytes())
     except OSError as error:
         raise ReleaseError(
             f"{root} is not a release folder: {path.name}: {error.strerror}"
         ) from None
     except ValidationError as error:
-        first: Any = error.errors(include_url=False)[0]
-        at = ".".join(str(part) for part in first["loc"])
-        raise ReleaseError(f"{path} is not a manifest: {at}: {first['msg']}") from None
+        first: Any = error.errors(include_url=False, include_input=False)[0]
+        at = ".".join(str(part)[:100] for part in first["loc"])
+        hint = "; it may need a newer scbench" if first["loc"][:1] == ("format",) else ""
+        raise ReleaseError(
+            f"{path} is not a manifest: {at + ': ' if at else ''}{first['msg']}{hint}"
+        ) from None
+    if check_digest and manifest != manifest.sealed():
+        raise ReleaseError(
+            f"{path} was changed after it was frozen; `scbench release verify {root}` says more"
+        )
+    return manifest

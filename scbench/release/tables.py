@@ -5,6 +5,7 @@ guess is involved in loading.
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,8 @@ INSTANCE_SCHEMA = _schema(_INSTANCE)
 REFERENCE_SCHEMA = _schema(_REFERENCE)
 
 
-def write_instances(path: Path, instances: Sequence[Instance]) -> None:
-    """Write instances in the order given."""
+def instance_table(instances: Sequence[Instance]) -> pa.Table:
+    """Return instances as a table, in the order given."""
     rows = []
     for instance in instances:
         row = instance.model_dump(exclude={"images"})
@@ -77,22 +78,23 @@ def write_instances(path: Path, instances: Sequence[Instance]) -> None:
             for i, data in enumerate(instance.images)
         ]
         rows.append(row)
-    _write(path, rows, INSTANCE_SCHEMA)
+    return pa.Table.from_pylist(rows, schema=INSTANCE_SCHEMA)
 
 
-def write_references(path: Path, references: Sequence[Reference]) -> None:
-    """Write reference answers in the order given, each with the canary."""
+def reference_table(references: Sequence[Reference]) -> pa.Table:
+    """Return reference answers as a table, in the order given, each with the canary."""
     rows = [
         {**{name: getattr(ref, name) for name in Reference.__slots__}, "canary": CANARY}
         for ref in references
     ]
-    _write(path, rows, REFERENCE_SCHEMA)
+    return pa.Table.from_pylist(rows, schema=REFERENCE_SCHEMA)
 
 
-def _write(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a table as Parquet; equal tables give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(
-        pa.Table.from_pylist(rows, schema=schema),
+        table,
         path,
         compression="zstd",
         compression_level=9,
@@ -101,6 +103,11 @@ def _write(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
     )
 
 
-def read_schema(path: Path) -> pa.Schema:
-    """Return the Arrow schema of a Parquet file."""
-    return pq.read_schema(path)
+def read_table(data: bytes) -> pa.Table:
+    """Return the table in the bytes of a Parquet file.
+
+    Raises:
+        Exception: in any way at all, if the bytes are damaged.
+    """
+    # Not by path: pyarrow would take columns from folders named like "a=b".
+    return pq.ParquetFile(BytesIO(data)).read()

@@ -3,32 +3,44 @@
 Two directions meet here. From the files: hashes, sizes, missing and foreign files, column schemas,
 row hashes. From the builders: every row, prompt, schema, card and reference is made again and
 compared; every reference must score 1.0 and every counter-reference less.
+
+Nothing in the folder is trusted, the manifest included: whoever edits a row and mends every hash
+is caught by the builders.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+from pydantic import BaseModel
 
 from scbench.canonical import sha256
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
-from scbench.model import Instance
 from scbench.release.card import render_card
 from scbench.release.freeze import (
     FrozenTask,
     freeze_task,
     make_manifest,
-    references_hash,
     release_files,
-    release_schemas,
 )
-from scbench.release.load import Reference, Release
-from scbench.release.manifest import CARD, MANIFEST, REFERENCES, Manifest, data_file, read_manifest
-from scbench.release.tables import INSTANCE_SCHEMA, REFERENCE_SCHEMA, read_schema
+from scbench.release.manifest import (
+    CARD,
+    MANIFEST,
+    REFERENCES,
+    Manifest,
+    data_file,
+    layout,
+    read_manifest,
+)
+from scbench.release.schemas import release_schemas
+from scbench.release.tables import instance_table, read_table, reference_table
 
-Step = tuple[str, Callable[[], Iterator[str]]]
+# Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
+# itself, and the same rows may have been built with other versions.
+_FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 
 
 def verify_release(root: Path, on_step: Callable[[str], object] = str) -> tuple[str, ...]:
@@ -39,140 +51,182 @@ def verify_release(root: Path, on_step: Callable[[str], object] = str) -> tuple[
         on_step: called with the name of each part before it is looked at, for progress.
     """
     try:
-        manifest = read_manifest(root)
+        manifest = read_manifest(root, check_digest=False)
     except ReleaseError as error:
         return (str(error),)
-    problems: list[str] = []
     on_step("files")
-    problems += _check_files(root, manifest)
+    problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
     frozen: list[FrozenTask] = []
     for task_id in manifest.tasks:
         on_step(task_id)
-        problems += _check_task(Release(root, manifest), task_id, frozen)
+        try:
+            part = _rebuild(task_id)
+        except ReleaseError as error:
+            problems.append(str(error))
+            continue
+        frozen.append(part)
+        problems += _check_rows(root, data_file(task_id), instance_table(part.instances), ("id",))
     on_step("references")
-    problems += _check_references(Release(root, manifest), frozen)
+    references = reference_table([ref for part in frozen for ref in part.references])
+    built = {part.task.id for part in frozen}
+    problems += _check_rows(
+        root, REFERENCES, references, ("id", "name"), manifest.tasks.keys() - built
+    )
     on_step("manifest, schemas and card")
-    if len(frozen) == len(manifest.tasks):
-        problems += _check_whole(root, manifest, frozen)
+    problems += _check_texts(root, manifest, frozen)
     return tuple(problems)
+
+
+def _rebuild(task_id: str) -> FrozenTask:
+    tasks = all_tasks()
+    if task_id not in tasks or not tasks[task_id].available:
+        near = did_you_mean(task_id, tasks)
+        raise ReleaseError(f"task {_shown(task_id)}: this installation has no such task.{near}")
+    try:
+        return freeze_task(tasks[task_id])
+    except Exception as error:
+        # Whatever a builder does wrong is a finding, and the other tasks are still to be checked.
+        raise ReleaseError(f"task {task_id}: cannot be built again: {_said(error)}") from error
+
+
+def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
+    path = root / MANIFEST
+    if path.is_symlink():
+        yield f"{MANIFEST}: is a link, not a file"
+    if manifest != manifest.sealed():
+        yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
+    elif path.read_bytes() != manifest.text().encode():
+        yield f"{MANIFEST}: is not written as scbench writes it"
+    needed = layout(manifest.tasks)
+    for name in sorted(needed - manifest.files.keys()):
+        yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
+    for name in sorted(manifest.files.keys() - needed):
+        yield f"{MANIFEST}: lists {name}, which is no part of a release of these tasks"
 
 
 def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
     present = set(release_files(root))
     for name in sorted(present - manifest.files.keys()):
-        yield f"{name}: the manifest does not list this file"
+        yield f"{_shown(name)}: the manifest does not list this file"
     for name, record in manifest.files.items():
         path = root / name
         if name not in present:
             yield f"{name}: missing"
         elif path.is_symlink():
             yield f"{name}: is a link, not a file"
-        elif path.stat().st_size != record.bytes:
-            yield f"{name}: {path.stat().st_size} bytes, the manifest says {record.bytes}"
-        elif sha256(path.read_bytes()) != record.sha256:
-            yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
+        elif not path.is_file():
+            yield f"{name}: is not a regular file"
+        else:
+            yield from _check_bytes(path, name, record.bytes, record.sha256)
 
 
-def _unchecked(release: Release, name: str) -> Release:
-    """Return the release with the file's hash taken as it is, so that its rows can be compared."""
-    record = release.manifest.files[name]
-    found = record.model_copy(update={"sha256": sha256((release.root / name).read_bytes())})
-    files = {**release.manifest.files, name: found}
-    return Release(release.root, release.manifest.model_copy(update={"files": files}))
-
-
-def _check_task(release: Release, task_id: str, frozen: list[FrozenTask]) -> Iterator[str]:
-    name = data_file(task_id)
-    tasks = all_tasks()
-    if task_id not in tasks or not tasks[task_id].available:
-        yield f"task {task_id}: this installation has no such task.{did_you_mean(task_id, tasks)}"
-        return
+def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]:
     try:
-        rebuilt = freeze_task(tasks[task_id])
-    except ScbenchError as error:
-        yield f"task {task_id}: cannot be built again: {error}"
+        data = path.read_bytes()
+    except OSError as error:
+        yield f"{name}: cannot be read: {error.strerror}"
         return
-    frozen.append(rebuilt)
-    if not (release.root / name).is_file() or name not in release.manifest.files:
-        return
+    if len(data) != size:
+        yield f"{name}: {len(data)} bytes, the manifest says {size}"
+    elif sha256(data) != digest:
+        yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
+
+
+def _check_rows(
+    root: Path, name: str, expected: pa.Table, key: Sequence[str], unbuilt: Collection[str] = ()
+) -> Iterator[str]:
+    """Compare a file's rows with those made anew; rows of tasks that cannot be built are let be."""
+    path = root / name
+    if not path.is_file():
+        return  # said with the files
     try:
-        yield from _check_columns(release.root / name, name, INSTANCE_SCHEMA)
-        stored = _unchecked(release, name).instances([task_id])
-    except (OSError, pa.ArrowException, ValueError, KeyError, TypeError) as error:
-        yield f"{name}: cannot be read: {_first_line(error)}"
+        stored = read_table(path.read_bytes())
+        stored.validate(full=True)
+        found = stored.to_pylist()
+    except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
+        yield f"{name}: cannot be read: {_said(error)}"
         return
-    except Exception as error:  # noqa: BLE001  (polars' own errors share no public base)
-        yield f"{name}: cannot be read: {_first_line(error)}"
+    yield from (f"{name}: {problem}" for problem in _compare_schemas(stored, expected))
+    if stored.schema.equals(expected.schema):
+        found = [row for row in found if row["id"].split("/")[0] not in unbuilt]
+        yield from (f"{name}: {said}" for said in _compare_rows(found, expected.to_pylist(), key))
+
+
+def _compare_schemas(stored: pa.Table, expected: pa.Table) -> Iterator[str]:
+    if stored.schema.equals(expected.schema, check_metadata=True):
         return
-    yield from _compare_rows(name, stored, rebuilt)
+    found, wanted = (
+        {field.name: f"{field.type}{'' if field.nullable else ' not null'}" for field in schema}
+        for schema in (stored.schema, expected.schema)
+    )
+    for name in sorted(wanted.keys() - found.keys()):
+        yield f"column {name} is missing"
+    for name in sorted(found.keys() - wanted.keys()):
+        yield f"column {_shown(name)} is no part of the format"
+    for name in sorted(found.keys() & wanted.keys()):
+        if found[name] != wanted[name]:
+            yield f"column {name} is {found[name]}, must be {wanted[name]}"
+    if found == wanted:
+        yield "the order of the columns, or their metadata, is not that of the format"
 
 
-def _check_columns(path: Path, name: str, schema: pa.Schema) -> Iterator[str]:
-    if not read_schema(path).equals(schema, check_metadata=True):
-        yield f"{name}: columns, types or their metadata differ from the release format"
+def _compare_rows(
+    found: list[dict[str, Any]], expected: list[dict[str, Any]], key: Sequence[str]
+) -> Iterator[str]:
+    def named(row: dict[str, Any]) -> str:
+        return " ".join(row[part] for part in key)
 
-
-def _compare_rows(name: str, stored: dict[str, Instance], rebuilt: FrozenTask) -> Iterator[str]:
-    expected = {instance.id: instance for instance in rebuilt.instances}
-    for row_id in expected.keys() - stored.keys():
-        yield f"{name}: row {row_id} is missing"
-    for row_id, row in stored.items():
-        if row_id not in expected:
-            yield f"{name}: row {row_id} is not one the builder makes"
-            continue
-        want = expected[row_id]
-        fields = [key for key in Instance.model_fields if getattr(row, key) != getattr(want, key)]
+    stored = {named(row): row for row in found}
+    wanted = {named(row): row for row in expected}
+    for row_id in sorted(wanted.keys() - stored.keys()):
+        yield f"row {row_id} is missing"
+    for row_id in sorted(stored.keys() - wanted.keys()):
+        yield f"row {_shown(row_id)} is not one the builder makes"
+    for row_id, count in Counter(map(named, found)).items():
+        if count > 1:
+            yield f"row {_shown(row_id)} stands there {count} times"
+    shared = [row_id for row_id in wanted if row_id in stored]
+    for row_id in shared:
+        new = wanted[row_id]
+        fields = [column for column in new if stored[row_id][column] != new[column]]
         if fields:
-            yield f"{name}: row {row_id} differs from the builder's in {', '.join(fields)}"
-    if list(stored) != list(expected) and stored.keys() == expected.keys():
-        yield f"{name}: the rows are not in the order of their subtasks"
+            yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
+    if [row_id for row_id in stored if row_id in wanted] != shared:
+        yield "the rows are not in the order in which the builder makes them"
 
 
-def _check_references(release: Release, frozen: list[FrozenTask]) -> Iterator[str]:
-    if not (release.root / REFERENCES).is_file() or REFERENCES not in release.manifest.files:
-        return
-    try:
-        yield from _check_columns(release.root / REFERENCES, REFERENCES, REFERENCE_SCHEMA)
-        stored = _unchecked(release, REFERENCES).references()
-    except Exception as error:  # noqa: BLE001  (as above)
-        yield f"{REFERENCES}: cannot be read: {_first_line(error)}"
-        return
-    built = {part.task.id for part in frozen}
-    expected = {(ref.id, ref.name): ref for part in frozen for ref in part.references}
-    found = {(ref.id, ref.name): ref for ref in stored if ref.id.split("/")[0] in built}
-    for key in sorted(expected.keys() - found.keys()):
-        yield f"{REFERENCES}: {key[1]} of {key[0]} is missing"
-    for key in sorted(found.keys() - expected.keys()):
-        yield f"{REFERENCES}: {key[1]} of {key[0]} is not one the builder makes"
-    for key in sorted(expected.keys() & found.keys()):
-        fields = [
-            name
-            for name in Reference.__slots__
-            if getattr(expected[key], name) != getattr(found[key], name)
-        ]
-        if fields:
-            yield f"{REFERENCES}: {key[1]} of {key[0]} differs in {', '.join(fields)}"
-    if references_hash(stored) != release.manifest.references.rows_hash:
-        yield f"{MANIFEST}: references.rows_hash is not that of the rows in {REFERENCES}"
-
-
-def _check_whole(root: Path, manifest: Manifest, frozen: list[FrozenTask]) -> Iterator[str]:
-    rebuilt = make_manifest(manifest.version, frozen, root)
-    # File records were compared above; library versions may differ where rows do not.
-    free = {"files", "libraries", "package_version"}
-    for key in sorted(Manifest.model_fields.keys() - free):
-        if getattr(manifest, key) != getattr(rebuilt, key):
-            yield f"{MANIFEST}: {key} differs from what is computed anew"
-    texts: dict[str, Callable[[], str]] = {CARD: partial(render_card, manifest)}
-    for name, text in release_schemas([part.task for part in frozen]).items():
-        texts[name] = partial(str, text)
-    for name, make in texts.items():
+def _check_texts(root: Path, manifest: Manifest, frozen: list[FrozenTask]) -> Iterator[str]:
+    rebuilt = make_manifest(manifest.version, frozen, manifest.files)
+    for task_id, record in rebuilt.tasks.items():
+        yield from _differences(manifest.tasks[task_id], record, f"tasks.{task_id}.")
+    texts = release_schemas([part.task for part in frozen])
+    if len(frozen) == len(manifest.tasks):
+        yield from _differences(manifest, rebuilt)
+        try:
+            texts[CARD] = render_card(manifest)
+        except ReleaseError as error:
+            yield str(error)
+    for name, text in texts.items():
         path = root / name
-        if path.is_file() and path.read_bytes() != make().encode():
+        if path.is_file() and path.read_bytes() != text.encode():
             yield f"{name}: differs from what is written anew"
-        elif name not in manifest.files:
-            yield f"{name}: a release must have this file"
 
 
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+def _differences(found: BaseModel, wanted: BaseModel, at: str = "") -> Iterator[str]:
+    """Compare two parts of manifests, field by field."""
+    for key in type(wanted).model_fields:
+        old, new = getattr(found, key), getattr(wanted, key)
+        if isinstance(new, BaseModel):
+            yield from _differences(old, new, f"{at}{key}.")
+        elif (at or key not in _FREE) and old != new:
+            yield f"{MANIFEST}: {at}{key} is {old!r}, computed anew it is {new!r}"
+
+
+def _shown(name: str) -> str:
+    """Return a name from outside on one line, whatever it holds."""
+    return name[:200] if name.isprintable() else ascii(name)[:200]
+
+
+def _said(error: Exception) -> str:
+    lines = str(error).splitlines() or [""]
+    return lines[0] if isinstance(error, ScbenchError) else f"{type(error).__name__}: {lines[0]}"

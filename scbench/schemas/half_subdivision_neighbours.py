@@ -7,6 +7,9 @@ from pydantic import Field, model_validator
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
 
 Axis = Literal["x", "y", "z"]
+AXES: dict[str, tuple[Axis, ...]] = {"2D": ("x", "y"), "3D": ("x", "y", "z")}
+"""The axes of each dimension."""
+
 Leaf = Annotated[Text, Field(pattern=r"^[01]+$")]
 Label = Annotated[Text, Field(pattern=r"^(?:[01]+)?$")]
 
@@ -27,7 +30,7 @@ class Params(ParamsModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> "Params":
-        if self.dimension == "2D" and "z" in self.axis_cycle:
+        if not set(self.axis_cycle) <= set(AXES[self.dimension]):
             raise ValueError("a square has no axis z")
         if self.target not in self.leaves:
             raise ValueError(f"the target {self.target!r} is not a leaf")

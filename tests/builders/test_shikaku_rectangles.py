@@ -124,6 +124,8 @@ def test_solver_stops_at_its_bound_and_says_so():
 def test_a_puzzle_without_a_solution_has_none():
     assert solve([[2, 2], [0, 2]], limit=1, max_nodes=10).found == []
     assert solve([[0, 0], [0, 0]], limit=1, max_nodes=10).found == []
+    # Both clues need the middle cell, and every cell is reached.
+    assert solve([[2, 0, 2]], limit=1, max_nodes=10).found == []
     unsolvable = TaskBuilder.params_model(width=2, height=1, grid=((0, 1),))
     with pytest.raises(GenerationError, match="no solution"):
         TaskBuilder().reference(unsolvable)
@@ -172,6 +174,13 @@ def test_fresh_puzzles_keep_their_knobs(knobs, seed):
 def test_small_fresh_puzzles_are_unique_by_brute_force(seed):
     params = TaskBuilder().draw(Space(width=6, height=6, max_area=8), Stream("small", seed))
     assert all_solutions(params.grid) == {rectangles_of(params)}
+
+
+def test_a_cut_that_clue_moves_cannot_settle_is_given_up(monkeypatch):
+    monkeypatch.setattr("scbench.builders.shikaku_rectangles._MOVES", 1)
+    for seed in range(10):
+        params = TaskBuilder().draw(Space(thin=0.0), Stream("unsettled", seed))
+        assert len(solve(params.grid, limit=2, max_nodes=10**6).found) == 1
 
 
 def test_thin_moves_the_share_of_thin_rectangles():

@@ -1,0 +1,57 @@
+"""The JSON Schemas that a release publishes: of predictions, and of parameters and answers."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from scbench.catalog import Task
+from scbench.model import REPORTABLE, Prediction, Status
+from scbench.release.manifest import schema_file
+from scbench.schemas.base import json_schema
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
+    """Return the JSON Schema files of a release: path inside it, and text."""
+    schemas = {"prediction": prediction_schema()}
+    for task in tasks:
+        schemas[f"{task.id}.params"] = json_schema(task.params_model)
+        schemas[f"{task.id}.answer"] = json_schema(task.answer_model)
+    return {
+        schema_file(name): _pretty({"$schema": _DIALECT, **schema})
+        for name, schema in schemas.items()
+    }
+
+
+def prediction_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a line of a predictions file.
+
+    It also says what pydantic cannot derive from types: which statuses a lab may write, and how
+    they go together with an answer.
+    """
+    schema = json_schema(Prediction)
+    schema["$defs"]["Status"] = {"type": "string", "enum": _in_order(REPORTABLE)}
+    unscored = [status for status in REPORTABLE if not status.scored]
+    given = {
+        "answer": {"required": ["answer"], "properties": {"answer": {"not": {"type": "null"}}}},
+        "response": {"required": ["response"], "properties": {"response": {"type": "string"}}},
+    }
+    schema["allOf"] = [
+        {"not": {"allOf": list(given.values())}},
+        {"if": _status(_in_order(unscored)), "then": {"not": given["answer"]}},
+        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": list(given.values())}},
+    ]
+    return schema
+
+
+def _status(values: list[str]) -> dict[str, Any]:
+    return {"required": ["status"], "properties": {"status": {"enum": values}}}
+
+
+def _in_order(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:
+    return [status.value for status in Status if status in statuses]
+
+
+def _pretty(value: object) -> str:
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

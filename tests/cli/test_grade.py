@@ -1,0 +1,322 @@
+"""``scbench-grade`` as a user meets it: files in, tables and files out, exit codes."""
+
+import csv
+import gzip
+import io
+import json
+from collections import Counter
+
+import polars as pl
+import pytest
+import zstandard
+
+from scbench.release.example import example_predictions
+
+RIGHT = {"parity/00": 0, "parity/01": 1, "parity/02": 0, "parity/03": 0}
+
+
+@pytest.fixture
+def grade(command, parity_release):
+    def run(*args, **extra):
+        return command("scbench-grade", "--release", parity_release.root, *args, **extra)
+
+    return run
+
+
+def row(number: int, bit: int | None = None, **more) -> dict:
+    row_id = f"parity/{number:02d}"
+    bit = RIGHT[row_id] if bit is None else bit
+    return {"id": row_id, "model": "m", "answer": {"bit": bit}} | more
+
+
+def results(folder) -> pl.DataFrame:
+    return pl.read_parquet(folder / "results.parquet")
+
+
+def test_grades_the_example_and_writes_what_it_prints(command, parity_release, tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("\n".join(example_predictions(parity_release)) + "\n")
+    done = command("scbench-grade", path, "--release", parity_release.root)
+    assert done.returncode == 0, done.stderr
+    assert "oracle" in done.stdout
+    assert "100.0" in done.stdout
+    folder = tmp_path / "scbench-results" / "predictions"
+    assert sorted(file.name for file in folder.iterdir()) == ["results.parquet", "summary.json"]
+    frame = results(folder)
+    assert frame.height == 24
+    oracle = frame.filter(pl.col("model") == "oracle")
+    assert oracle["score"].to_list() == [1.0] * 12
+    assert oracle["answer_source"].unique().sort().to_list() == ["answer", "fence"]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["exit_code"] == 0
+    assert summary["release"]["rows_hash"] == parity_release.manifest.rows_hash
+
+
+def test_real_answers_get_the_scores_of_a_right_grader(command, real_rows, tmp_path):
+    path = tmp_path / "real.jsonl"
+    path.write_text("".join(json.dumps(prediction) + "\n" for prediction, _ in real_rows))
+    done = command("scbench-grade", path, "--partial", "--quiet")
+    assert done.returncode == 0, done.stderr
+    frame = results(tmp_path / "scbench-results" / "real").filter(pl.col("line").is_not_null())
+    by_line = {line: rows for (line,), rows in frame.group_by("line")}
+    statuses = Counter()
+    for line, (prediction, expected) in enumerate(real_rows, 1):
+        rows = by_line[line].sort("subtask")
+        assert set(rows["id"]) == {prediction["id"]}
+        statuses[rows["status"][0]] += 1
+        if rows["status"][0] == "not_run":
+            assert "does not hold" in rows["reason"][0]
+            assert rows["score"].is_null().all()
+            continue
+        wanted = expected.get("expected_scores", [expected.get("expected_score")])
+        assert rows["score"].to_list() == pytest.approx(
+            wanted, abs=expected.get("tolerance") or 1e-9
+        ), (prediction["id"], expected["note"])
+    assert statuses["grader_error"] == 0
+    assert statuses.total() == len(real_rows)
+
+
+def test_rows_of_tasks_the_release_does_not_hold_are_reported_and_are_no_zeros(
+    grade, write_lines, tmp_path
+):
+    path = write_lines(
+        *(row(i) for i in range(4)), {"id": "csg_union/03", "model": "m", "answer": {}}
+    )
+    done = grade(path, "--partial", "--out", "out")
+    assert done.returncode == 0
+    assert "csg_union (1)" in done.stderr
+    other = results(tmp_path / "out").filter(pl.col("task") == "csg_union").to_dicts()[0]
+    assert (other["status"], other["score"]) == ("not_run", None)
+    assert "csg_union" not in done.stdout, "tables hold the release's tasks only"
+
+
+def test_junk_costs_its_own_lines_only(grade, tmp_path):
+    lines = [
+        b'{"id": "parity/00", "answer": {"bit": 0}}',
+        b"\x00\x01\x02\xff\xfe",
+        b'{"id": "parity/01", "answer": {"bit": "' + b"x" * 50_000_000 + b'"}}',
+        b'{"id": "parity/01", "answer": ' + b"[" * 100_000,
+        b'{"id": "parity/01", "answer": {"bit": NaN}}',
+        b'{"id": "parity/01", "id": "parity/02", "answer": {"bit": 1}}',
+        b'{"id": "parity/99", "answer": {"bit": 1}}',
+        b'{"id": "parity_task/01", "answer": {"bit": 1}}',
+        b'{"id": 7, "answer": {"bit": 1}}',
+        b'[{"id": "parity/01"}]',
+        b'{"id": "parity/01", "answer": {"bit": ' + b"9" * 10_000_000 + b"}}",
+        b'{"id": "parity/01", "sample": true, "answer": {"bit": 1}}',
+        b'{"id": "parity/01", "answer": {"bit": 1}',
+        b"",
+        b'{"id": "parity/00", "answer": {"bit": 1}}',
+        b'{"id": "parity/01", "answer": {"bit": 1}}',
+    ]
+    path = tmp_path / "junk.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    done = grade(path, "--partial", "--out", "out", "--tasks", "parity")
+    assert done.returncode == 1
+    for words in (
+        "line 2: not UTF-8 text",
+        "line 3: the line has 50,000,0",
+        "line 4: not valid JSON: recursion limit",
+        "line 5: not valid JSON: expected value",
+        'line 6: not valid JSON: Detected duplicate key "id"',
+        "line 7: no instance 'parity/99' in this release. Did you mean 'parity/0",
+        "line 8: no instance 'parity_task/01' in this release. Did you mean 'parity/01'",
+        "line 9: id: Input should be a valid string",
+        "line 10: a prediction is a JSON object, this is an array",
+        "line 11: not valid JSON: number out of range",
+        "line 12: sample: Input should be a valid integer",
+        "line 13: not valid JSON: EOF",
+        "line 15: parity/00 was answered on line 1 already",
+    ):
+        assert words in done.stderr, (words, done.stderr[:3000])
+    frame = results(tmp_path / "out").filter(pl.col("line").is_not_null())
+    assert frame.select("line", "id", "score").rows() == [
+        (1, "parity/00", 1.0),
+        (16, "parity/01", 1.0),
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n  \n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_a_problem(grade, tmp_path, content):
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(content)
+    done = grade(path, "--out", "out")
+    assert done.returncode == 1
+    assert "the file holds no predictions" in done.stderr
+
+
+def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp_path):
+    path = write_lines(*(row(i) for i in range(4)))
+    data = path.read_bytes()
+    (tmp_path / "p.jsonl.gz").write_bytes(gzip.compress(data))
+    (tmp_path / "p.jsonl.zst").write_bytes(zstandard.compress(data))
+    (tmp_path / "misnamed.jsonl").write_bytes(gzip.compress(data))
+    frames = []
+    for i, name in enumerate([path.name, "p.jsonl.gz", "p.jsonl.zst", "misnamed.jsonl", "-"]):
+        done = grade(
+            name, "--tasks", "parity", "--out", f"out{i}", stdin=data if name == "-" else b""
+        )
+        assert done.returncode == 0, done.stderr
+        frames.append(results(tmp_path / f"out{i}"))
+    assert all(frame.equals(frames[0]) for frame in frames)
+
+
+def test_several_models_settings_samples_and_budgets_are_kept_apart(grade, write_lines, tmp_path):
+    runs = [
+        {"model": "a", "setting": "no_tools"},
+        {"model": "a", "setting": "tools"},
+        {"model": "b", "sample": 0},
+        {"model": "b", "sample": 1},
+        {"model": "b", "budget": 1024},
+    ]
+    path = write_lines(*(row(i, bit=r, **run) for r, run in enumerate(runs) for i in range(4)))
+    done = grade(path, "--tasks", "parity", "--out", "out", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    table = {
+        (r["model"], r["setting"], r["budget"]): (r["n"], r["samples"], r["mean"])
+        for r in json.loads(done.stdout)["tasks"]
+    }
+    assert table == {
+        ("a", "no_tools", None): (4, 1, 0.75),
+        ("a", "tools", None): (4, 1, 0.25),
+        ("b", None, None): (4, 2, 0.0),
+        ("b", None, 1024): (4, 1, 0.0),
+    }
+
+
+def test_duplicates_name_both_lines_and_the_first_is_graded(grade, write_lines, tmp_path):
+    path = write_lines(row(0), row(1), row(0, bit=1), row(0, sample=1))
+    done = grade(path, "--tasks", "parity", "--partial", "--out", "out")
+    assert done.returncode == 1
+    assert "line 3: parity/00 was answered on line 1 already" in done.stderr
+    frame = results(tmp_path / "out").filter(
+        (pl.col("id") == "parity/00") & (pl.col("sample") == 0)
+    )
+    assert frame["score"].to_list() == [1.0]
+
+
+def test_an_incomplete_file_is_a_problem_unless_it_is_meant_to_be(grade, write_lines, tmp_path):
+    path = write_lines(row(0), row(2))
+    done = grade(path, "--tasks", "parity", "--out", "out")
+    assert done.returncode == 1
+    assert "model 'm' has no prediction for 2 of 4 instances, the first is parity/01" in done.stderr
+    done = grade(path, "--tasks", "parity", "--out", "out", "--partial")
+    assert done.returncode == 0
+    assert "partial: not for the leaderboard" in done.stderr
+    frame = results(tmp_path / "out")
+    assert frame["status"].to_list() == ["answered", "answered", "missing", "missing"]
+    assert "2/4" in done.stdout
+    assert "100.0*" in done.stdout, "a mean with coverage below 1 carries a mark"
+    assert "50.0" in done.stdout, "and stands beside the mean that counts gaps as zeros"
+
+
+def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_path):
+    answers = [{"bit": 0, "mood": "raise"}, {"bit": 1, "mood": "hang"}, {"bit": 0}, {"bit": 0}]
+    path = write_lines(*(row(i, answer=answer) for i, answer in enumerate(answers)))
+    done = grade(path, "--tasks", "parity", "--out", "out", "--timeout", "1")
+    assert done.returncode == 3
+    frame = results(tmp_path / "out")
+    assert frame["status"].to_list() == ["grader_error", "grader_error", "answered", "answered"]
+    assert frame["score"].to_list() == [None, None, 1.0, 1.0]
+    assert "line 1: parity/00: RuntimeError: this grader fails (grader.py:" in done.stderr
+    assert "line 2: parity/01: no verdict within 1 s; tried twice" in done.stderr
+
+
+def test_only_the_chosen_tasks_are_graded(grade, write_lines, tmp_path):
+    path = write_lines(row(0), {"id": "enumerate_edges/00", "answer": {"edges": []}})
+    done = grade(path, "--tasks", "parity", "--partial", "--out", "out")
+    assert done.returncode == 0
+    assert "1 lines of other tasks were left alone" in done.stderr
+    assert set(results(tmp_path / "out")["task"]) == {"parity"}
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "name a predictions file, or use --self-test"),
+        (["nowhere.jsonl"], "no such file: nowhere.jsonl"),
+        (["p.jsonl", "--tasks", "parities"], "Did you mean 'parity'?"),
+        (["p.jsonl", "--release", "9.9.9"], "no release '9.9.9'"),
+        (["p.jsonl", "--format", "yaml"], "yaml"),
+        (["p.jsonl", "--workers", "-1"], "--workers"),
+        (["p.jsonl", "--no-such-option"], "--no-such-option"),
+        (["p.jsonl", "--out", "p.jsonl"], "cannot write to p.jsonl"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_what_to_do(grade, write_lines, args, words):
+    write_lines(row(0), name="p.jsonl")
+    done = grade(*args)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_check_prints_every_problem_and_grades_nothing(grade, write_lines, tmp_path):
+    path = write_lines(
+        row(0),
+        row(1, answer={"bit": "one"}),
+        "{",
+        {"id": "parity/2", "answer": {"bit": 0}},
+        row(3, answer=None, response="I do not know."),
+    )
+    done = grade(path, "--check", "--tasks", "parity", "--partial")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert any("problem: line 3: not valid JSON" in line for line in lines)
+    assert any("problem: line 4: " in line and "Did you mean 'parity/02'" in line for line in lines)
+    assert any("warning: line 2: " in line and "bit" in line for line in lines)
+    assert any("warning: line 5: no answer can be read" in line for line in lines)
+    assert lines[-1] == "5 lines, 3 to grade, 2 problems, 2 warnings"
+    assert not (tmp_path / "scbench-results").exists()
+    as_json = json.loads(
+        grade(path, "--check", "--tasks", "parity", "--partial", "--format", "json").stdout
+    )
+    assert [problem["line"] for problem in as_json["problems"]] == [3, 4]
+
+
+def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
+    path = write_lines(row(0), row(1), row(2, bit=1), row(3))
+    done = {
+        style: grade(path, "--tasks", "parity", "--format", style, "--out", "out").stdout
+        for style in ("table", "json", "csv", "markdown")
+    }
+    assert json.loads(done["json"])["tasks"][0]["mean"] == 0.75
+    rows = list(csv.DictReader(io.StringIO(done["csv"])))
+    assert [(r["bucket"], r["task"], r["mean"]) for r in rows] == [
+        ("planning", "", "0.75"),
+        ("overall", "", "0.75"),
+        ("planning", "parity", "0.75"),
+    ]
+    assert "| m | parity | 4 | 75.0 | 4/4 | 4 answered |" in done["markdown"]
+    assert "75.0" in done["table"]
+    assert "\x1b[" not in done["table"], "no colours where output is piped"
+
+
+def test_quiet_prints_nothing_but_results(grade, write_lines):
+    path = write_lines(*(row(i) for i in range(4)))
+    done = grade(path, "--tasks", "parity", "--quiet", "--out", "out")
+    assert done.stderr == ""
+    assert done.stdout
+
+
+def test_text_from_the_file_cannot_style_the_terminal(grade, write_lines):
+    path = write_lines(row(0, model="[bold red]m[/] \x1b[31m"))
+    done = grade(path, "--tasks", "parity", "--partial", "--out", "out")
+    assert done.returncode == 0
+    assert "[bold red]m[/]" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_self_test_says_what_it_proved(grade):
+    done = grade("--self-test")
+    assert done.returncode == 0, done.stderr
+    assert "parity: 4 references score 1.0, 12 counter-references score below 1.0" in done.stdout
+    assert "self-test of release 0.0.1 passed" in done.stderr
+
+
+def test_self_test_of_the_installed_release_passes(command):
+    done = command("scbench-grade", "--self-test", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["failures"] == []
+    assert sum(found["right"].values()) >= 106
+    assert all(found["below"][task] >= 3 * count for task, count in found["right"].items())

@@ -1,0 +1,130 @@
+"""A run that is cut off: nothing finished is lost, nothing is graded twice, the result is the same."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+GRADE = Path(sys.executable).parent / "scbench-grade"
+
+
+@pytest.fixture
+def slow_run(parity_release, write_lines, tmp_path):
+    """A command line that takes seconds, and the folder it writes to."""
+    lines = [
+        {"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": {"bit": i % 2, "mood": "slow"}}
+        for i in range(256)
+    ]
+    path = write_lines(*lines)
+    out = tmp_path / "out"
+    args = [GRADE, path, "--release", parity_release.root, "--tasks", "parity", "--out", out]
+    return [str(arg) for arg in args], out
+
+
+def start(args: list[str]) -> subprocess.Popen:
+    return subprocess.Popen(
+        args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:
+    """Start a run, let it finish a batch, and cut it off; return its exit code and messages."""
+    process = start(args)
+    deadline = time.monotonic() + 60
+    journal = out / "journal.jsonl"
+    while not (journal.exists() and journal.stat().st_size > 1000):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.02)
+    kill(process)
+    _, messages = process.communicate(timeout=30)
+    return process.returncode, messages
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["kill -9", "Ctrl-C"])
+def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
+    args, out = slow_run
+    plain = tmp_path / "plain"
+    whole = subprocess.run([*args[:-1], plain], capture_output=True, check=False, timeout=120)
+    assert whole.returncode == 0
+    if how == "kill -9":
+        code, _ = cut_off(args, out, lambda process: process.kill())
+        assert code == -signal.SIGKILL
+    else:  # as a terminal does it: the whole process group gets the signal
+        code, messages = cut_off(args, out, lambda process: os.killpg(process.pid, signal.SIGINT))
+        assert code == 130
+        assert "go on with --resume" in messages
+        assert "Traceback" not in messages
+    assert not (out / "results.parquet").exists(), "results are written whole or not at all"
+    kept = sum(1 for line in (out / "journal.jsonl").read_bytes().splitlines() if line)
+    assert kept >= 64
+
+    refused = subprocess.run(args, capture_output=True, text=True, check=False, timeout=120)
+    assert refused.returncode == 2
+    assert "go on with --resume" in refused.stderr
+
+    with (out / "journal.jsonl").open("a") as journal:
+        journal.write('["half a li')  # as a kill in mid-write leaves it
+    resumed = subprocess.run(
+        [*args, "--resume"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"{kept} lines were taken over" in resumed.stderr
+    assert (out / "results.parquet").read_bytes() == (plain / "results.parquet").read_bytes()
+    assert not (out / "journal.jsonl").exists()
+
+
+def test_a_changed_line_is_graded_again(slow_run):
+    args, out = slow_run
+    lines = Path(args[1]).read_text().splitlines()[:4]
+    quick = [line.replace("slow", "") for line in lines]
+    Path(args[1]).write_text("\n".join(quick))
+    assert subprocess.run(args, check=False, capture_output=True, timeout=60).returncode == 0
+    before = pl.read_parquet(out / "results.parquet")
+    # An interrupted run's journal with one line of other content, and one of another place.
+    changed = [quick[0].replace('"bit": 0', '"bit": 1'), *quick[1:]]
+    Path(args[1]).write_text("\n".join(changed))
+    done = subprocess.run(
+        [*args, "--restart", "--format", "json"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert json.loads(done.stdout)["resumed"] == 0
+    after = pl.read_parquet(out / "results.parquet")
+    assert before["score"][0] == 1
+    assert after["score"][0] == 0
+    assert before["score"][1:].equals(after["score"][1:])
+
+
+def test_no_worker_outlives_a_killed_run(slow_run):
+    args, out = slow_run
+    process = start(args)
+    while not (out / "journal.jsonl").exists():
+        time.sleep(0.02)
+    time.sleep(1)
+    group = {pid for pid in Path("/proc").iterdir() if pid.name.isdigit()}
+    mine = [pid for pid in group if _session(pid) == process.pid]
+    assert len(mine) >= 3, "the run, its fork server and its workers"
+    process.kill()
+    process.communicate(timeout=30)
+    deadline = time.monotonic() + 20
+    while any(_session(pid) == process.pid for pid in mine):
+        assert time.monotonic() < deadline, "a worker still runs"
+        time.sleep(0.1)
+
+
+def _session(pid: Path) -> int | None:
+    try:
+        fields = (pid / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else int(fields[3])

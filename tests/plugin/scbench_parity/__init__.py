@@ -1,0 +1,8 @@
+"""A tiny task from another package: is the number of ones even or odd?
+
+Its grader misbehaves if the answer asks for it, which real graders must survive: see `grader`.
+"""
+
+from scbench.catalog import Task
+
+TASK = Task("parity", "Parity", "planning", 4, "binary", package="scbench_parity")
