@@ -63,7 +63,7 @@ def parse_json(data: bytes) -> JsonValue:
     return value
 
 
-_HUGE = re.compile(rb"[eE]\+?0*[1-9]\d\d|\d{309}")
+_HUGE = re.compile(rb"[eE]\+?0*[1-9]\d\d|\d{200}")
 """Every number that overflows a double looks like this; few others do."""
 
 

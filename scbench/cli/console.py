@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from scbench.errors import ScbenchError
-from scbench.model import Status
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,12 +23,17 @@ PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
 
 def say(message: str) -> None:
     """Print a message to standard error."""
-    print(message, file=sys.stderr)  # noqa: T201
+    print(plain(message), file=sys.stderr)  # noqa: T201
+
+
+def plain(text: str) -> str:
+    """Show control characters as escapes: text from a file must not steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 @contextmanager
 def reported_errors() -> Iterator[None]:
-    """Turn errors raised on purpose into one line and exit code 2; Ctrl-C into 130."""
+    """Turn errors that a user can mend into one line and exit code 2; Ctrl-C into 130."""
     try:
         yield
     except ScbenchError as error:
@@ -41,6 +45,9 @@ def reported_errors() -> Iterator[None]:
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+    except OSError as error:
+        say(f"error: {error}")
+        raise typer.Exit(USAGE) from None
 
 
 @contextmanager
@@ -133,8 +140,10 @@ def _cell(row: Mapping[str, Any], head: str) -> str:
         case "coverage":
             return f"{row['scored']}/{row['n'] * row['samples']}"
         case "status":
+            from scbench.model import Status
+
             return ", ".join(f"{row[s.value]} {s.value}" for s in Status if row[s.value])
-    return "" if row[head] is None else str(row[head])
+    return "" if row[head] is None else plain(str(row[head])).replace("\n", "\\n")
 
 
 _RIGHT = {"N", "samples", "budget", "mean", "missing as 0", "coverage"}

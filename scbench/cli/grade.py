@@ -246,7 +246,7 @@ def _check(
 ) -> None:
     from dataclasses import asdict
 
-    from scbench.cli.console import PROBLEMS, as_json
+    from scbench.cli.console import PROBLEMS, as_json, plain
     from scbench.grading.check import check_file
 
     found = check_file(predictions, release, tasks, partial=partial)
@@ -255,7 +255,7 @@ def _check(
     else:
         for word, problems in (("problem", found.problems), ("warning", found.warnings)):
             for problem in problems:
-                print(f"{predictions}: {word}: {problem}")  # noqa: T201
+                print(plain(f"{predictions}: {word}: {problem}"))  # noqa: T201
         print(  # noqa: T201
             f"{found.lines} lines, {found.usable} to grade, {len(found.problems)} problems, "
             f"{len(found.warnings)} warnings"

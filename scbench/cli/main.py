@@ -111,6 +111,7 @@ def build(
 
         manifest = build_release(version, folder, on_task=done)
         if loader is not None:
+            loader.parent.mkdir(parents=True, exist_ok=True)
             prefix = Path(os.path.relpath(folder, loader.parent)).as_posix() + "/"
             loader.write_text(render_loader(manifest, prefix), "utf-8")
         say(f"{folder}: {manifest.scores} scores, rows {manifest.rows_hash}")

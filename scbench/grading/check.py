@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from scbench.catalog import Task
-from scbench.grading.extract import from_field, from_response, shape_of
+from scbench.grading.extract import Found, from_field, from_response, shape_of
+from scbench.grading.judge import MAX_VALUES, schema_check, size_check
 from scbench.grading.ledger import Ledger
 from scbench.grading.reading import Line, Problem, open_predictions, read_predictions
+from scbench.grading.worker import without_answer
 from scbench.model import Instance, Prediction, Status
 from scbench.release.load import Release
 
@@ -67,27 +69,30 @@ def check_file(path: str, release: Release, tasks: Sequence[Task], *, partial: b
 
 def _answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> Iterator[Problem]:
     prediction: Prediction = line.prediction
-    if prediction.status is not None and prediction.status is not Status.ANSWERED:
+    absent = without_answer(prediction)
+    if absent is not None:
+        if prediction.status is None:
+            message = f"there is no answer: {absent.reason}; it will count as {absent.status}"
+            yield Problem("no_answer", message, line.number, instance.id)
         return
     model = tasks[instance.task].answer_model
     shape = shape_of(model)
+    found: Found | None
     if prediction.answer is not None:
         found = from_field(prediction.answer, shape)
-    elif prediction.response is not None:
-        found = from_response(prediction.response, shape)
     else:
-        return
+        found = from_response(prediction.response or "", shape)
     if found is None:
-        yield Problem("no_answer", "no answer can be read", line.number, instance.id)
+        if prediction.status is None or prediction.status is Status.ANSWERED:
+            yield Problem("no_answer", "no answer can be read", line.number, instance.id)
+        return
+    # Two bytes a value is the least, so short lines need not be counted.
+    limit = size_check(found.value) if len(line.data) > 2 * MAX_VALUES else None
+    if limit is not None:
+        yield Problem(limit.id, f"will score 0: {limit.message}", line.number, instance.id)
         return
     try:
         model.model_validate(found.value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        at = ".".join(str(part) for part in first["loc"]) or "answer"
-        yield Problem(
-            "answer_schema",
-            f"the answer will score 0 for its shape: {at}: {first['msg']}",
-            line.number,
-            instance.id,
-        )
+        message = f"will score 0: {schema_check(error, found.value).message}"
+        yield Problem("answer_schema", message, line.number, instance.id)

@@ -44,8 +44,10 @@ _OBJECTS = 10
 _DEPTH = 250
 """More than the strict JSON parser takes, so brackets further out cannot matter."""
 _FENCE = re.compile(r"(`{3,})[^`]*")
-_MARK = re.compile(r"\banswer\b[*_`\"]*\s*(?:is\s*)?[:=]", re.IGNORECASE)
-_TOKEN = re.compile(r"""\\.|"(?:[^"\\\n]|\\.)*+"|'\w++'|[\[\]{}]""", re.DOTALL)
+_MARK = re.compile(r"(?<![^\W_])answer(?![^\W_])[*_`\"]*\s*(?:is\s*)?[:=]", re.IGNORECASE)
+_OUTSIDE = re.compile(r"\\.|[\[{]", re.DOTALL)
+"""In prose only an opening bracket counts; inside one, quotes do, too."""
+_INSIDE = re.compile(r"""\\.|"(?:[^"\\\n]|\\.)*+"|'\w++'|[\[\]{}]""", re.DOTALL)
 _CLOSES = {"]": "[", "}": "{"}
 _DECLINES = re.compile(
     r"\b(?:i|we)(?:\s+am|\s+was|['’]m|\s+must|\s+have\s+to)?\s+"
@@ -179,17 +181,20 @@ def _brackets(
 ) -> Iterator[tuple[int, int, Collection[str]]]:
     """Yield where brackets open and close, in the order they close, and names quoted just inside.
 
-    Brackets in double quotes do not count; a quote that its own line does not close is none.
+    Brackets in double quotes do not count; a quote that its own line does not close is none, and
+    neither is one outside all brackets.
     """
     opened: deque[tuple[str, int, set[str]]] = deque(maxlen=_DEPTH)
-    for token in _TOKEN.finditer(text, start):
+    at = start
+    while token := (_INSIDE if opened else _OUTSIDE).search(text, at):
+        at = token.end()
         mark = token.group()
         if mark in {"[", "{"}:
             opened.append((mark, token.start(), set()))
         elif mark in _CLOSES:
             if opened and opened[-1][0] == _CLOSES[mark]:
                 _, begin, inside = opened.pop()
-                yield begin, token.end(), inside
+                yield begin, at, inside
             else:
                 opened.clear()  # nothing that spans a mismatch can be read
         elif opened and mark[1:-1] in names:

@@ -1,5 +1,6 @@
 """Which items of a release have a line, in each run that a file holds."""
 
+import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,11 +10,28 @@ from scbench.grading.reading import Line, Problem
 from scbench.grading.rows import RunKey
 from scbench.model import Instance
 
+_HINTS = 200
+"""How many unknown ids are compared with the known ones."""
+
 
 def run_key(line: Line) -> RunKey:
     """Return the run a line belongs to."""
     prediction = line.prediction
     return RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
+
+
+def _parts(row_id: str) -> tuple[str, int | None]:
+    """Return the task and number an id seems to mean, however it is written."""
+    text = row_id.strip().lower()
+    name = text.rstrip("0123456789")
+    number = int(text[len(name) :]) if _is_number(text[len(name) :]) else None
+    if number is None:
+        name = text.partition("/")[0]
+    return re.sub(r"[\W_]+", "_", name).strip("_"), number
 
 
 class Ledger:
@@ -33,6 +51,7 @@ class Ledger:
         self._tasks = tasks
         self._chosen = set(chosen)
         self._runs: dict[RunKey, array[int]] = {}
+        self._hints_left = _HINTS
         self.left_alone = 0
 
     def admit(self, line: Line) -> Problem | str | None:
@@ -64,18 +83,31 @@ class Ledger:
     def _unknown(self, line: Line) -> Problem | str:
         row_id = line.prediction.id
         task_id, _, subtask = row_id.partition("/")
-        if task_id in all_tasks() and task_id not in self._tasks and subtask.isdecimal():
+        if task_id in all_tasks() and task_id not in self._tasks and _is_number(subtask):
             return f":{task_id}"
-        of_task = [known for known in self._ids if known.startswith(f"{task_id}/")]
-        hint = did_you_mean(row_id, of_task or self._ids)
-        if of_task and not hint:
-            hint = f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         return Problem(
             "unknown_id",
-            f"no instance {row_id!r} in this release.{hint}",
+            f"no instance {row_id!r} in this release.{self._hint(row_id)}",
             line.number,
             row_id,
         )
+
+    def _hint(self, row_id: str) -> str:
+        """Name the id that was meant, near ones, or how the ids of its task run."""
+        if self._hints_left == 0:  # a file of other ids must not be slow to read
+            return ""
+        self._hints_left -= 1
+        name, number = _parts(row_id)
+        meant = row_id if number is None else f"{name}/{number:02d}"
+        if meant in self._position:
+            return f" Did you mean {meant!r}?"
+        if name in self._tasks:
+            of_task = [known for known in self._ids if known.startswith(f"{name}/")]
+            return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
+        if name in all_tasks():
+            return f" Ids of that task are like '{name}/00'; this release does not hold it."
+        alike = self._ids if number is None else [f"{task}/{number:02d}" for task in self._tasks]
+        return did_you_mean(meant, [known for known in alike if known in self._position])
 
     def open_run(self, run: RunKey) -> None:
         """Make a run known that has lines but none for this release."""

@@ -4,8 +4,10 @@ Nothing here raises for what a file contains. A line that cannot be used becomes
 its number, and reading goes on.
 """
 
+import codecs
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -25,6 +27,19 @@ MAX_LINE_BYTES = 16 * 2**20
 """Longer lines are refused unread: no answer of any task needs more."""
 
 _CHUNK = 2**20
+_MAX_SHOWN = 400
+_KINDS = ((bool, "true or false"), (list, "an array"), (str, "a string"), (type(None), "null"))
+_PACKED = 512
+"""Zstandard bytes unpacked at a time: four of them can stand for 128 KiB, and all is returned."""
+_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+"""How the frames begin that some packers put before the first frame of content."""
+_REASONS = {
+    "recursion limit exceeded": "nested deeper than 200 levels",
+    "number out of range": "a number has more than 4,300 digits",
+    "EOF while parsing": "the line ends too early; one prediction is one line",
+    "hex escape": "a \\u escape is broken or half of a surrogate pair",
+}
+"""What the JSON parser's reasons mean, where its own words do not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +78,37 @@ def open_predictions(path: str) -> BinaryIO:
         PredictionsError: it cannot be opened.
     """
     try:
-        raw: BinaryIO = (
-            cast(BinaryIO, sys.stdin.buffer) if path == "-" else Path(path).open("rb")  # noqa: SIM115
-        )
-        stream = io.BufferedReader(cast(io.RawIOBase, raw), _CHUNK)
+        raw = _open(path)
+        stream = io.BufferedReader(raw, _CHUNK)
         head = stream.peek(4)[:4]
-    except OSError as error:
-        raise PredictionsError(f"cannot read {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise PredictionsError(f"cannot read {path!r}: {reason}") from None
     if head[:2] == b"\x1f\x8b":
-        return cast(BinaryIO, gzip.GzipFile(fileobj=stream))
-    if head == b"\x28\xb5\x2f\xfd":
+        return cast(BinaryIO, _GzipReader(stream))
+    if head == b"\x28\xb5\x2f\xfd" or _SKIPPABLE.match(head):
         return io.BufferedReader(_ZstdReader(stream), _CHUNK)
     return stream
+
+
+def _open(path: str) -> io.RawIOBase:
+    if path != "-":
+        return cast(io.RawIOBase, Path(path).open("rb", buffering=0))
+    if sys.stdin is None:
+        raise ValueError("standard input is closed")
+    return cast(io.RawIOBase, sys.stdin.buffer)
+
+
+class _GzipReader(gzip.GzipFile):
+    """Unpacks gzip, and closes what it reads from."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        super().__init__(fileobj=source)
+        self._source = source
+
+    def close(self) -> None:
+        super().close()
+        self._source.close()
 
 
 class _ZstdReader(io.RawIOBase):
@@ -84,10 +118,14 @@ class _ZstdReader(io.RawIOBase):
         self._source = source
         self._frame = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
         self._inside = False
-        self._ready = b""
+        self._ready = memoryview(b"")
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        super().close()
+        self._source.close()
 
     def readinto(self, buffer: Buffer, /) -> int:
         while not self._ready:
@@ -95,13 +133,13 @@ class _ZstdReader(io.RawIOBase):
             if self._frame.eof:
                 self._frame = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj()
                 self._inside = False
-            packed = packed or self._source.read(2**16)
+            packed = packed or self._source.read(_PACKED)
             if not packed:
                 if self._inside:
                     raise EOFError("Compressed file ended before the end-of-stream marker")
                 return 0
             self._inside = True
-            self._ready = self._frame.decompress(packed)
+            self._ready = memoryview(self._frame.decompress(packed))
         view = memoryview(buffer)
         count = min(len(view), len(self._ready))
         view[:count] = self._ready[:count]
@@ -137,16 +175,15 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
                     number,
                 )
                 continue
-            if number == 1:
-                data = data.removeprefix(b"\xef\xbb\xbf")
-            data = data.strip()
+            # Files that were joined have byte order marks inside, too.
+            data = data.removeprefix(b"\xef\xbb\xbf").strip()
             if data:
                 yield parse_line(data, number)
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
             "unreadable",
-            f"reading stopped here: {reason}; lines before it were used",
+            f"reading stopped here: {_shown(reason)}; lines before it were used",
             number + 1,
         )
 
@@ -166,11 +203,13 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         value = parse_json(data)
     except JsonError as error:
         binary = b"\x00" in data[:4096] or not _is_text(data[:4096])
-        what = "not UTF-8 text; is this a JSONL file?" if binary else f"not valid JSON: {error}"
+        what = "not UTF-8 text; is this a JSONL file?" if binary else _why_not_json(data, error)
         return Problem("not_json", what, number)
     if not isinstance(value, dict):
-        kind = {list: "an array", str: "a string", type(None): "null"}.get(type(value), "a number")
-        return Problem("not_object", f"a prediction is a JSON object, this is {kind}", number)
+        kind = next((name for kinds, name in _KINDS if isinstance(value, kinds)), "a number")
+        return Problem(
+            "not_object", f"this is {kind}; each line must be one prediction, a JSON object", number
+        )
     row_id = value.get("id")
     known = row_id[:200] if isinstance(row_id, str) else None
     try:
@@ -181,12 +220,29 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
             f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}".removeprefix(": ")
             for fault in faults[:5]
         )
-        return Problem("bad_prediction", listed.replace("Value error, ", ""), number, known)
+        return Problem("bad_prediction", _shown(listed.replace("Value error, ", "")), number, known)
+
+
+def _why_not_json(data: bytes, error: JsonError) -> str:
+    """Say what is wrong, in which column, and what stands there."""
+    reason, _, column = str(error).rpartition(" at column ")
+    if not column.isdecimal():
+        return f"not valid JSON: {_shown(str(error))}"
+    reason = next((plain for words, plain in _REASONS.items() if words in reason), _shown(reason))
+    near = data[max(int(column) - 21, 0) : int(column) + 19].decode(errors="replace")
+    return f"not valid JSON: {reason}, at column {column}: ...{_shown(near)}..."
 
 
 def _is_text(data: bytes) -> bool:
     try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return error.end >= len(data)  # a character cut in two by the end of the sample
+        codecs.utf_8_decode(data)  # not final: the end of the sample may cut a character in two
+    except UnicodeDecodeError:
+        return False
     return True
+
+
+def _shown(text: str) -> str:
+    """Make text from the file fit for a terminal: clipped, and without control characters."""
+    if len(text) > _MAX_SHOWN:
+        text = f"{text[: _MAX_SHOWN // 2]} ... {text[-_MAX_SHOWN // 4 :]}"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

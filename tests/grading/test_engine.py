@@ -105,15 +105,15 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when):
         yield item(0)
         if when == "idle":  # workers wait while the reader is slow
             assert killed.wait(10)
-        for i in range(1, 40):
-            yield item(i, 0, "slow" if i < 12 else "")
+        for i in range(1, 140):
+            yield item(i, 0, "slow" if i < 120 else "")
 
     thread = threading.Thread(target=killer)
     thread.start()
     found = outcomes(run, items())
     thread.join()
     assert killed.is_set()
-    assert found.keys() == set(range(40))
+    assert found.keys() == set(range(140))
     assert all(outcome.verdicts[0].score == 1 for outcome in found.values()), "retried alone"
     assert run.incidents
 
@@ -139,7 +139,7 @@ def test_items_are_drawn_no_faster_than_they_are_graded():
 
 
 def test_leaving_early_stops_the_workers():
-    run = engine().run(item(i, 0, "slow") for i in range(100))
+    run = engine().run(item(i, 0, "slow") for i in range(1000))
     next(run)
     run.close()
     deadline = time.monotonic() + 10

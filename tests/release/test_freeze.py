@@ -1,5 +1,6 @@
 """Building: the same bytes each time, whole or not at all, and only with graders that are fit."""
 
+import json
 import os
 import subprocess
 import sys
@@ -65,7 +66,14 @@ def test_other_processes_build_the_same_bytes(sound, tmp_path, seed, umask, fold
     cwd = tmp_path / "elsewhere"
     cwd.mkdir()
     subprocess.run(
-        [sys.executable, "-c", BUILD, f"../{folder}", umask, *("enumerate_edges", "shikaku_rectangles")],
+        [
+            sys.executable,
+            "-c",
+            BUILD,
+            f"../{folder}",
+            umask,
+            *("enumerate_edges", "shikaku_rectangles"),
+        ],
         cwd=cwd,
         env=os.environ | {"PYTHONHASHSEED": seed, "TZ": f"UTC+{seed[0]}", "LC_ALL": "C"},
         check=True,
@@ -105,8 +113,6 @@ def test_stored_answers_are_judged_as_stored(sound):
     for ref in release.references():
         task = get_task(instances[ref.id].task)
         params = task.params_model.model_validate_json(instances[ref.id].params)
-        import json
-
         verdicts = judge(task, params, json.loads(ref.answer))
         assert [verdict.score for verdict in verdicts] == [ref.score]
         assert (ref.score == 1) == (ref.kind == "reference") == (ref.name == "reference")
@@ -120,14 +126,17 @@ def raising(_: Task):
 
 
 class Silent(TaskBuilder):
-    def counter_references(self, params):
+    def counter_references(self, _):
         return {}
 
 
 @pytest.mark.parametrize(
     ("members", "said"),
     [
-        ({"grade": always(1.0)}, r"enumerate_edges/00: \w+ scores 1.0, but a counter-reference must"),
+        (
+            {"grade": always(1.0)},
+            r"enumerate_edges/00: \w+ scores 1.0, but a counter-reference must",
+        ),
         ({"grade": always(0.0)}, r"enumerate_edges/00: reference scores 0.0, but a reference must"),
         ({"grade": always(0.5)}, r"enumerate_edges/00: reference scores 0.5, but a reference must"),
         ({"grade": property(raising)}, "00: the grader failed on reference: ZeroDivisionError"),

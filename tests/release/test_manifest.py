@@ -14,15 +14,17 @@ from scbench.release.manifest import MANIFEST, Manifest, is_version, read_manife
 
 def test_versions_sort_by_number_and_stage():
     right = [
-        "", "draft", "0.1", "0.1.0a1", "0.1.0a2", "0.1.0a10", "0.1.0b1", "0.1.0rc1", "0.1.0",
+        "", "0.1", "draft", "0.1.0a1", "0.1.0a2", "0.1.0a10", "0.1.0b1", "0.1.0rc1", "0.1.0",
         "0.1.1", "0.2.0", "0.9.0rc1", "0.9.0", "0.10.0rc2", "0.10.0", "1.0.0", "10.0.0",
     ]  # fmt: skip
-    assert sorted(reversed(right), key=version_key) == right
+    for wrong in (right[::-1], right[1::2] + right[::2]):
+        assert sorted(wrong, key=version_key) == right
 
 
 @given(names=st.lists(st.text(max_size=12) | st.from_regex(r"\d\.\d\.\d(rc\d)?", fullmatch=True)))
 def test_any_names_can_be_sorted_in_one_way(names):
-    assert sorted(names, key=version_key) == sorted(reversed(names), key=version_key)
+    turned = names[::-1]
+    assert sorted(names, key=version_key) == sorted(turned, key=version_key)
 
 
 @pytest.mark.parametrize("name", ["0.1.0", "1.0.0", "10.20.30", "1.0.0rc1", "1.0.0a2", "1.0.0b3"])
@@ -31,7 +33,8 @@ def test_versions_are_versions(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0\n", "../1.0.0", "1.0.0rc", "1.0.0.1", "١.٠.٠"]
+    "name",
+    ["", "1", "1.0", "v1.0.0", "1.0.0 ", "1.0.0\n", "../1.0.0", "1.0.0rc", "1.0.0.1", "١.٠.٠"],
 )
 def test_other_names_are_no_versions(name):
     assert not is_version(name)
@@ -102,7 +105,7 @@ def test_a_folder_without_a_manifest_is_named(tmp_path):
 def test_a_manifest_without_tasks_is_refused(copy):
     record = json.loads((copy / MANIFEST).read_text("utf-8"))
     (copy / MANIFEST).write_text(json.dumps(record | {"tasks": {}}), "utf-8")
-    with pytest.raises(ReleaseError, match="tasks: .*at least 1"):
+    with pytest.raises(ReleaseError, match=r"tasks: .*at least 1"):
         read_manifest(copy)
 
 

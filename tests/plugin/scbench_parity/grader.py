@@ -37,7 +37,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             while True:
                 hoard.append(bytearray(2**26))
         case "slow":
-            time.sleep(0.2)
+            time.sleep(0.02)
     checks = Checklist(CHECKS)
     right = params.bits.count("1") % 2
     checks.expect("parity", answer.bit == right, f"The parity is {right}, not {answer.bit}.")

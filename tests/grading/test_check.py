@@ -1,0 +1,126 @@
+"""Checking without grading: every problem and every likely slip, each with its line."""
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.errors import PredictionsError
+from scbench.grading.check import check_file
+from scbench.grading.judge import MAX_VALUES
+
+TASKS = [get_task("parity"), get_task("enumerate_edges")]
+PARITY = [f"parity/{i:02d}" for i in range(4)]
+
+
+@pytest.fixture
+def check(parity_release, write_lines):
+    def check(*lines, partial=True, tasks=TASKS):
+        path = write_lines(*lines)
+        return check_file(str(path), parity_release, tasks, partial=partial)
+
+    return check
+
+
+def told(problems) -> list[tuple[str, int | None]]:
+    return [(problem.code, problem.line) for problem in problems]
+
+
+def row(i: int = 0, **fields) -> dict:
+    return {"id": PARITY[i], **(fields or {"answer": {"bit": 0}})}
+
+
+def test_a_sound_file_has_nothing_to_say(check):
+    found = check(row(0), row(1, response='```json\n{"bit": 1}\n```'), row(2, status="api_error"))
+    assert (found.problems, found.warnings, found.lines, found.usable) == ([], [], 3, 3)
+
+
+def test_every_problem_is_listed_with_its_line(check):
+    found = check(
+        "junk",
+        row(0),
+        "[]",
+        "",
+        row(0),
+        {"id": "parity/4"},
+        {"id": "parity/1"},
+        {"id": "parity/01", "sample": -1},
+        "[" * 5000,
+        row(3),
+    )
+    assert told(found.problems) == [
+        ("not_json", 1),
+        ("not_object", 3),
+        ("duplicate", 5),
+        ("unknown_id", 6),
+        ("unknown_id", 7),
+        ("bad_prediction", 8),
+        ("not_json", 9),
+    ]
+    assert "line 2" in found.problems[2].message
+    assert "from parity/00 to parity/03" in found.problems[3].message
+    assert "'parity/01'" in found.problems[4].message
+    assert found.usable == 2
+
+
+WARNED = {
+    "wrong shape": ({"answer": {"bit": "0"}}, "answer_schema", "bit: Input should be a valid int"),
+    "no key": ({"answer": {}}, "answer_schema", "will score 0: The answer does not have the asked"),
+    "text in answer": ({"answer": '{"bit": 0}'}, "answer_schema", "belongs in response"),
+    "wrong shape in text": ({"response": '{"bit": true}'}, "answer_schema", "bit: Input should be"),
+    "too long": ({"answer": {"bit": [0] * MAX_VALUES}}, "resource_limit", "500,000 values"),
+    "prose": ({"response": "It is even."}, "no_answer", "no answer can be read"),
+    "prose, answered": ({"response": "Even.", "status": "answered"}, "no_answer", "can be read"),
+    "blank": ({"response": " "}, "no_answer", "the response is empty, and nothing says why"),
+    "nothing": ({"model": "unnamed"}, "no_answer", "holds neither answer nor response"),
+    "null": ({"answer": None}, "no_answer", "it will count as missing"),
+    "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),
+    "length": ({"finish_reason": "length"}, "no_answer", "it will count as truncated"),
+}
+
+
+@pytest.mark.parametrize(("fields", "code", "said"), WARNED.values(), ids=WARNED)
+def test_what_is_likely_not_meant_is_a_warning(check, fields, code, said):
+    found = check(row(0), row(1, **fields))
+    assert found.problems == []
+    assert told(found.warnings) == [(code, 2)]
+    assert found.warnings[0].id == "parity/01"
+    assert said in found.warnings[0].message
+    assert found.usable == 2
+
+
+@pytest.mark.parametrize("status", ["truncated", "refused", "blocked", "missing", "not_run"])
+@pytest.mark.parametrize("fields", [{}, {"response": ""}, {"response": "I can't."}])
+def test_a_status_that_says_why_is_no_warning(check, status, fields):
+    assert check(row(0, status=status, **fields)).warnings == []
+
+
+def test_rows_of_tasks_the_release_does_not_hold_are_warnings(check):
+    found = check(row(0), {"id": "csg_union/03"}, {"id": "csg_union/99", "answer": 1})
+    assert found.problems == []
+    assert told(found.warnings) == [("not_in_release", 2), ("not_in_release", 3)]
+    assert found.warnings[0].message == "release 0.0.1 does not hold csg_union"
+    assert (found.lines, found.usable) == (3, 1)
+
+
+def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
+    found = check(*map(row, range(4)), partial=False)
+    assert told(found.problems) == [("incomplete", None)]
+    assert "8 of 12 instances, the first is enumerate_edges/00" in found.problems[0].message
+    assert check(*map(row, range(4)), partial=False, tasks=TASKS[:1]).problems == []
+    assert check(*map(row, range(3)), partial=True).problems == []
+
+
+def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
+    found = check(row(0), row(1), tasks=TASKS[1:])
+    assert (found.problems, found.warnings, found.lines, found.usable) == ([], [], 2, 0)
+
+
+@pytest.mark.parametrize("lines", [(), ("", " ", "")])
+def test_a_file_without_lines_is_a_problem(check, lines):
+    found = check(*lines)
+    assert told(found.problems) == [("empty", None)]
+    assert (found.lines, found.usable) == (0, 0)
+
+
+def test_a_missing_file_is_an_error(parity_release, tmp_path):
+    with pytest.raises(PredictionsError, match="No such file"):
+        check_file(str(tmp_path / "none.jsonl"), parity_release, TASKS, partial=True)

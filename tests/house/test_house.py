@@ -1,0 +1,122 @@
+"""Rules of the house that no single room keeps."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import scbench
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [
+    path
+    for room in ("scbench", "builders", "graders")
+    for path in sorted((ROOT / room).rglob("*.py"))
+]
+BIN = Path(sys.executable).parent
+
+
+def run(*command: object, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        (BIN / "ruff", "check", "--no-cache"),
+        (BIN / "ruff", "format", "--check", "--no-cache"),
+        (sys.executable, "tools/typecheck.py"),
+    ],
+    ids=["ruff check", "ruff format", "mypy"],
+)
+def test_static_checks_are_clean(command):
+    done = run(*command)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_importing_scbench_loads_only_the_standard_library(tmp_path):
+    code = (
+        "import sys; before = set(sys.modules); import scbench; "
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    )
+    loaded = set(run(sys.executable, "-c", code, cwd=tmp_path).stdout.split())
+    assert "scbench" in loaded
+    assert loaded - {"scbench"} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("module", ["scbench.cli.grade", "scbench.cli.main"])
+def test_asking_for_help_loads_nothing_heavy(tmp_path, module):
+    code = f"import sys, {module}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    loaded = set(run(sys.executable, "-c", code, cwd=tmp_path).stdout.split())
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "polars", "pyarrow", "pydantic", "pebble", "rich", "datasets"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_executes_or_unpickles_data(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"eval", "exec", "compile", "__import__"}
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] + [getattr(node, "module", "") or ""]
+            assert not {"pickle", "marshal", "shelve", "code", "dill"} & set(names)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_can_be_read_in_one_sitting(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+def test_no_room_but_the_catalogue_knows_a_single_task():
+    tasks = {path.stem for path in (ROOT / "scbench" / "schemas").glob("*.py")}
+    tasks -= {"__init__", "base", "squares"}
+    assert "delaunay_triangulation" in tasks
+    frame = [path for path in SOURCES if path.parent.name in {"release", "grading", "cli"}]
+    frame += [ROOT / "scbench" / name for name in ("model.py", "errors.py", "seeding.py")]
+    for path in frame:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                named = {*(node.module or "").split("."), *(alias.name for alias in node.names)}
+                assert not named & tasks, path
+
+
+def test_graders_have_no_clock_and_no_randomness():
+    for path in SOURCES:
+        if path.parent.name == "graders":
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                names = (
+                    {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+                )
+                if isinstance(node, ast.ImportFrom):
+                    names = {node.module}
+                assert not names & {"random", "time", "datetime", "secrets", "os", "numpy.random"}
+
+
+def test_ci_runs_exactly_the_command_of_the_readme():
+    command = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1]
+    assert command in (ROOT / "README.md").read_text("utf-8").splitlines()
+
+
+def test_the_checkout_itself_can_be_imported(tmp_path):
+    code = "import scbench.graders.checklist, scbench; print(scbench.__file__)"
+    done = run(sys.executable, "-S", "-c", "import scbench; print(scbench.__path__)")
+    assert str(ROOT) in done.stdout, done.stderr
+    assert run(sys.executable, "-c", code).returncode == 0
+
+
+def test_versions_agree():
+    assert f'version = "{scbench.__version__}"' in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert f"version: {scbench.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"## {scbench.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")

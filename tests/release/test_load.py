@@ -1,0 +1,158 @@
+"""Finding and reading releases: what was changed after it was frozen is refused by name."""
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from scbench.errors import ReleaseError
+from scbench.release.load import find_release, installed_releases
+from scbench.release.manifest import MANIFEST, REFERENCES
+from scbench.release.tables import read_table, write_table
+
+DATA = "data/enumerate_edges.parquet"
+
+
+@pytest.fixture
+def home(tmp_path, sound, monkeypatch) -> Path:
+    """A folder of installed releases."""
+    home = tmp_path / "releases"
+    for version in ("0.10.0", "0.9.0rc1", "0.2.0", "0.9.0"):
+        shutil.copytree(sound, home / version)
+    (home / "__pycache__").mkdir()
+    (home / "0.11.0").mkdir()
+    monkeypatch.setattr("scbench.release.load.files", lambda _: home)
+    return home
+
+
+def test_installed_releases_are_listed_oldest_first(home):
+    assert list(installed_releases()) == ["0.2.0", "0.9.0rc1", "0.9.0", "0.10.0"]
+
+
+def test_the_newest_release_is_the_default(home):
+    assert find_release().root == home / "0.10.0"
+    shutil.rmtree(home / "0.10.0")
+    assert find_release().root == home / "0.9.0"
+
+
+def test_a_version_names_an_installed_release(home):
+    assert find_release("0.9.0rc1").root == home / "0.9.0rc1"
+
+
+def test_an_unknown_version_names_near_ones(home):
+    with pytest.raises(ReleaseError) as caught:
+        find_release("v0.9.0")
+    message = str(caught.value)
+    assert "no release 'v0.9.0': it is neither a folder nor one of the installed" in message
+    assert "(0.2.0, 0.9.0rc1, 0.9.0, 0.10.0)" in message
+    assert "Did you mean '0.9.0'" in message
+
+
+def test_without_any_release_the_message_says_what_to_do(home):
+    shutil.rmtree(home)
+    with pytest.raises(ReleaseError, match="no release is installed; name a folder"):
+        find_release()
+    with pytest.raises(ReleaseError, match=r"installed versions \(none\)\.$"):
+        find_release("0.1.0")
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\x00b", "\n", "no/such/folder", "MANIFEST.json"])
+def test_odd_names_are_refused_in_words(home, name):
+    with pytest.raises(ReleaseError, match="no release"):
+        find_release(name)
+
+
+def test_a_folder_that_is_no_release_is_refused(tmp_path):
+    with pytest.raises(ReleaseError, match=r"is not a release folder: MANIFEST\.json"):
+        find_release(str(tmp_path))
+
+
+def test_instances_come_in_table_order(sound):
+    rows = find_release(str(sound)).instances()
+    assert list(rows) == [f"enumerate_edges/{i:02d}" for i in range(8)] + [
+        f"shikaku_rectangles/{i:02d}" for i in range(6)
+    ]
+    assert all(key == row.id for key, row in rows.items())
+
+
+def test_only_the_files_of_named_tasks_are_read(copy):
+    (copy / DATA).unlink()
+    release = find_release(str(copy))
+    assert len(release.instances(["shikaku_rectangles"])) == 6
+    assert release.instances([]) == {}
+    with pytest.raises(ReleaseError, match=rf"release 0\.0\.1: .*{DATA}: No such file"):
+        release.instances()
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        (DATA, lambda release: release.instances()),
+        (REFERENCES, lambda release: release.references()),
+        ("README.md", lambda release: release.read("README.md")),
+        ("schemas/prediction.json", lambda release: release.read("schemas/prediction.json")),
+    ],
+)
+def test_a_file_changed_after_freezing_is_refused_by_name(copy, name, read):
+    data = bytearray((copy / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (copy / name).write_bytes(data)
+    with pytest.raises(ReleaseError, match=rf"{name} was changed after it was frozen; `scbench"):
+        read(find_release(str(copy)))
+
+
+def test_a_changed_manifest_is_refused_by_name(copy):
+    text = (copy / MANIFEST).read_text("utf-8")
+    (copy / MANIFEST).write_text(text.replace('"instances": 8', '"instances": 9'), "utf-8")
+    with pytest.raises(ReleaseError, match=r"MANIFEST\.json was changed after it was frozen"):
+        find_release(str(copy))
+
+
+def test_a_file_the_manifest_does_not_list_is_not_read(copy):
+    (copy / "extra").write_text("x")
+    with pytest.raises(ReleaseError, match=r"MANIFEST\.json lists no file extra"):
+        find_release(str(copy)).read("extra")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.drop_columns(["prompt"]),
+        lambda table: table.append_column("more", [["x"] * table.num_rows]),
+        lambda table: table.set_column(3, "subtask", [[-1] * table.num_rows]),
+        lambda table: table.set_column(
+            6, "images", pa.nulls(table.num_rows, table.schema.field("images").type)
+        ),
+    ],
+    ids=["column missing", "column added", "wrong value", "no images"],
+)
+def test_rows_that_are_no_instances_are_refused_by_name(copy, forge, change):
+    write_table(copy / DATA, change(read_table((copy / DATA).read_bytes())))
+    forge(copy)
+    with pytest.raises(ReleaseError, match=rf"{DATA} does not hold what it should"):
+        find_release(str(copy)).instances()
+
+
+def test_what_is_no_parquet_is_refused_by_name(copy, forge):
+    (copy / REFERENCES).write_text("id,answer\n")
+    forge(copy)
+    with pytest.raises(ReleaseError, match=rf"{REFERENCES} does not hold what it should"):
+        find_release(str(copy)).references()
+
+
+def test_an_id_that_stands_twice_is_refused(copy, forge):
+    table = read_table((copy / DATA).read_bytes())
+    write_table(copy / DATA, pa.concat_tables([table, table.slice(0, 1)]))
+    forge(copy)
+    with pytest.raises(ReleaseError, match=r"enumerate_edges/00 stands there twice"):
+        find_release(str(copy)).instances()
+
+
+def test_references_are_kept_apart_from_instances(sound):
+    release = find_release(str(sound))
+    kinds = {(ref.kind, ref.score == 1) for ref in release.references()}
+    assert kinds == {("reference", True), ("counter_reference", False)}
+    answers = {ref.answer for ref in release.references() if ref.kind == "reference"}
+    texts = "".join(row.prompt + row.params for row in release.instances().values())
+    assert not any(answer in texts for answer in answers)
