@@ -36,6 +36,17 @@ ENTRY_POINT_GROUP = "scbench.tasks"
 BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
 """The paper's buckets, in the order of its tables."""
 
+
+@cache
+def _load(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise CatalogError(f"there is no module {name}, so its task cannot be used") from None
+
+
 Grade = Callable[[Any, Any], "Verdict | tuple[Verdict, ...]"]
 
 
@@ -73,13 +84,7 @@ class Task:
         return f"scbench.{room}.{self.id}"
 
     def _module(self, room: str) -> ModuleType:
-        name = self._module_name(room)
-        try:
-            return import_module(name)
-        except ModuleNotFoundError as error:
-            if error.name != name:
-                raise
-            raise CatalogError(f"task {self.id!r} has no module {name}") from None
+        return _load(self._module_name(room))
 
     @property
     def available(self) -> bool:

@@ -271,15 +271,14 @@ def _self_test(
     *,
     quiet: bool,
 ) -> None:
-    from dataclasses import asdict
-
     from scbench.cli.console import GRADER_ERRORS, as_json, progress, say
     from scbench.grading.selftest import self_test
 
     with progress(None, quiet=quiet) as on_progress:
         found = self_test(release, tasks, limits, on_progress)
     if style is Format.JSON:
-        print(as_json(asdict(found)))  # noqa: T201
+        counts = {"right": dict(found.right), "below": dict(found.below)}
+        print(as_json({**counts, "failures": found.failures}))  # noqa: T201
     else:
         for task in tasks:
             print(  # noqa: T201

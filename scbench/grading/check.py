@@ -10,8 +10,8 @@ from scbench.catalog import Task
 from scbench.grading.extract import Found, from_field, from_response, shape_of
 from scbench.grading.judge import MAX_VALUES, schema_check, size_check
 from scbench.grading.ledger import Ledger
+from scbench.grading.outcome import without_answer
 from scbench.grading.reading import Line, Problem, open_predictions, read_predictions
-from scbench.grading.worker import without_answer
 from scbench.model import Instance, Prediction, Status
 from scbench.release.load import Release
 

@@ -19,10 +19,12 @@ from dataclasses import dataclass, field
 from pebble import ProcessExpired, ProcessPool
 
 from scbench.errors import EngineError
-from scbench.grading.worker import InstanceKey, Item, Outcome, grade_items, start_worker
+from scbench.grading.outcome import Outcome
+from scbench.grading.packed import Packed, pack
+from scbench.grading.worker import InstanceKey, Item, grade_items, start_worker
 from scbench.model import Status
 
-_BATCH_ITEMS = 64
+_BATCH_ITEMS = 128
 _BATCH_BYTES = 2**20
 _QUEUED = 2
 """Batches a lane holds: one running, one waiting, so that a worker never waits for us."""
@@ -55,7 +57,7 @@ class _Lane:
     """One worker process and the batches it holds."""
 
     pool: ProcessPool
-    flight: dict[Future[list[tuple[int, Outcome]]], Batch] = field(default_factory=dict)
+    flight: dict[Future[list[tuple[int, Packed]]], Batch] = field(default_factory=dict)
     since: float = 0.0
 
     def submit(self, batch: Batch, seconds: float) -> None:
@@ -64,7 +66,7 @@ class _Lane:
         try:
             future = self.pool.schedule(grade_items, args=(batch,), timeout=seconds)
         except RuntimeError as error:  # the pool broke while it was idle
-            failed: Future[list[tuple[int, Outcome]]] = Future()
+            failed: Future[list[tuple[int, Packed]]] = Future()
             failed.set_exception(BrokenProcessPool(str(error)))
             self.flight[failed] = batch
         else:
@@ -91,7 +93,7 @@ class Engine:
     heavy: Collection[str] = ()
     incidents: list[str] = field(default_factory=list)
 
-    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Outcome]]:
+    def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Packed]]:
         """Yield each item with its outcome, in the order they are done.
 
         Items are drawn from the iterable only as fast as they are graded.
@@ -109,7 +111,8 @@ class Engine:
                 yield from self._drain(lanes, deque([(item,)]), iter(()), again)
                 for _, reason in again:
                     reasons = why if reason == why else f"{why}, then {reason}"
-                    yield item, Outcome(Status.GRADER_ERROR, reason=f"{reasons}; tried twice")
+                    failure = Outcome(Status.GRADER_ERROR, reason=f"{reasons}; tried twice")
+                    yield item, pack(failure)
         finally:
             for lane in lanes:
                 lane.close()
@@ -149,7 +152,7 @@ class Engine:
         ready: deque[Batch],
         batches: Iterator[Batch],
         suspects: list[tuple[Item, str]],
-    ) -> Iterator[tuple[Item, Outcome]]:
+    ) -> Iterator[tuple[Item, Packed]]:
         """Run batches until none is left; what fails goes to the suspects with its reason."""
         barren = 0
         while True:

@@ -28,7 +28,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_ESCAPE = re.compile(r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|(.))", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
 _ESCAPED = {
     "a": "\a",
     "b": "\b",
@@ -121,11 +123,11 @@ def _string(written: str) -> str:
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    *codes, other = escape.groups()
-    code = next(filter(None, codes), None)
-    if code is not None and int(code, 16) <= sys.maxunicode:
-        return chr(int(code, 16))
-    return _ESCAPED.get(other, escape.group())
+    *hexadecimal, octal, other = escape.groups()
+    if other is not None:
+        return _ESCAPED.get(other, escape.group())
+    code = int(octal, 8) if octal else int(next(filter(None, hexadecimal)), 16)
+    return chr(code) if code <= sys.maxunicode else escape.group()
 
 
 def _number(token: re.Match[str]) -> str:

@@ -1,18 +1,18 @@
 """An outcome packed for its way from worker to parent: text and numbers only.
 
-Encoding the checks in the worker spreads that work over processors, and plain tuples travel far
-quicker than dataclasses.
+Writing the checks as JSON in the worker spreads that work over processors, and plain tuples travel
+far quicker than dataclasses.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scbench.canonical import canonical_json
-from scbench.grading.worker import Outcome
-from scbench.model import Check, Verdict
+from scbench.grading.outcome import Outcome
+from scbench.model import Verdict
 
 
 class Scored(NamedTuple):
-    """One verdict: its score, and everything else as results hold it."""
+    """One verdict: its score, and the rest as results hold it."""
 
     score: float
     failed_checks: list[str]
@@ -22,7 +22,7 @@ class Scored(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """One outcome; see `scbench.grading.worker.Outcome` for the fields."""
+    """An outcome; see `scbench.grading.outcome.Outcome` for what the fields mean."""
 
     status: str
     scores: tuple[Scored, ...]
@@ -30,3 +30,35 @@ class Packed(NamedTuple):
     answer: str | None
     source: str | None
     repairs: list[str]
+
+
+def pack(outcome: Outcome) -> Packed:
+    """Pack an outcome.
+
+    Raises:
+        Exception: a verdict holds what JSON or UTF-8 cannot; that is a fault of its grader.
+    """
+    return Packed(
+        outcome.status.value,
+        tuple(map(_scored, outcome.verdicts)),
+        outcome.reason,
+        outcome.answer,
+        outcome.source,
+        list(outcome.repairs),
+    )
+
+
+def _scored(verdict: Verdict) -> Scored:
+    checks = [
+        {"id": c.id, "passed": c.passed, "message": c.message, "details": dict(c.details)}
+        for c in verdict.checks
+    ]
+    scored = Scored(
+        float(verdict.score),
+        [check.id for check in verdict.failed],
+        canonical_json(checks),
+        canonical_json(dict(verdict.metrics)),
+        list(verdict.notes),
+    )
+    "".join((scored.checks, scored.metrics, *scored.notes)).encode()  # lone surrogates end here
+    return scored

@@ -208,7 +208,9 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     if not isinstance(value, dict):
         kind = next((name for kinds, name in _KINDS if isinstance(value, kinds)), "a number")
         return Problem(
-            "not_object", f"this is {kind}; each line must be one prediction, a JSON object", number
+            "not_object",
+            f"a prediction is a JSON object, this is {kind}; give one prediction on each line",
+            number,
         )
     row_id = value.get("id")
     known = row_id[:200] if isinstance(row_id, str) else None

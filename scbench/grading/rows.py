@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
+from scbench.grading.packed import Packed
 from scbench.grading.reading import Line
-from scbench.grading.worker import Outcome
-from scbench.model import Check, Instance, Status
+from scbench.model import Instance, Status
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,48 +101,41 @@ class RowMaker:
     release: str
     release_hash: str
 
-    def graded(self, line: Line, instance: Instance, task: Task, outcome: Outcome) -> list[Row]:
+    def graded(self, line: Line, instance: Instance, task: Task, outcome: Packed) -> list[Row]:
         """Return the rows of a graded line: one per score of the instance."""
         prediction = line.prediction
-        rows = []
-        for i in range(instance.scores):
-            verdict = outcome.verdicts[i] if outcome.verdicts else None
-            scored = outcome.status.scored and verdict is not None
-            rows.append(
-                Row(
-                    line=line.number,
-                    id=instance.id,
-                    task=instance.task,
-                    bucket=instance.bucket,
-                    subtask=instance.subtask + i,
-                    model=prediction.model,
-                    setting=prediction.setting,
-                    sample=prediction.sample,
-                    budget=prediction.budget,
-                    status=outcome.status.value,
-                    score=verdict.score if verdict and scored else None,
-                    failed_checks=[check.id for check in verdict.failed] if verdict else [],
-                    checks=canonical_json(
-                        [check_json(check) for check in verdict.checks] if verdict else []
-                    ),
-                    metrics=canonical_json(dict(verdict.metrics) if verdict else {}),
-                    notes=list(verdict.notes) if verdict else [],
-                    reason=outcome.reason,
-                    answer=outcome.answer if i == 0 else None,
-                    answer_source=outcome.source,
-                    repairs=list(outcome.repairs),
-                    finish_reason=prediction.finish_reason,
-                    usage=None
-                    if prediction.usage is None
-                    else canonical_json(prediction.usage.model_dump(exclude_none=True)),
-                    prediction_hash=sha256(line.data),
-                    instance_hash=instance.content_hash,
-                    grader_version=task.grader_version,
-                    release=self.release,
-                    release_hash=self.release_hash,
-                )
+        usage = prediction.usage
+        return [
+            Row(
+                line=line.number,
+                id=instance.id,
+                task=instance.task,
+                bucket=instance.bucket,
+                subtask=instance.subtask + i,
+                model=prediction.model,
+                setting=prediction.setting,
+                sample=prediction.sample,
+                budget=prediction.budget,
+                status=outcome.status,
+                score=scored.score if scored else None,
+                failed_checks=scored.failed_checks if scored else [],
+                checks=scored.checks if scored else "[]",
+                metrics=scored.metrics if scored else "{}",
+                notes=scored.notes if scored else [],
+                reason=outcome.reason,
+                answer=outcome.answer if i == 0 else None,
+                answer_source=outcome.source,
+                repairs=outcome.repairs,
+                finish_reason=prediction.finish_reason,
+                usage=canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
+                prediction_hash=sha256(line.data),
+                instance_hash=instance.content_hash,
+                grader_version=task.grader_version,
+                release=self.release,
+                release_hash=self.release_hash,
             )
-        return rows
+            for i, scored in enumerate(outcome.scores or (None,) * instance.scores)
+        ]
 
     def absent(
         self,
@@ -184,16 +177,6 @@ class RowMaker:
             release=self.release,
             release_hash=self.release_hash,
         )
-
-
-def check_json(check: Check) -> dict[str, Any]:
-    """Return a check as the JSON object that results hold."""
-    return {
-        "id": check.id,
-        "passed": check.passed,
-        "message": check.message,
-        "details": dict(check.details),
-    }
 
 
 def sort_key(row: Row) -> tuple[Any, ...]:

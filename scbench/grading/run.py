@@ -16,9 +16,10 @@ from scbench.grading.engine import Engine, Limits
 from scbench.grading.journal import Journal, journal_key
 from scbench.grading.ledger import Ledger, run_key
 from scbench.grading.output import write_results
+from scbench.grading.packed import Packed
 from scbench.grading.reading import Line, Problem, open_predictions, read_predictions
 from scbench.grading.rows import Row, RowMaker, results_frame
-from scbench.grading.worker import Item, Outcome
+from scbench.grading.worker import Item
 from scbench.model import Status
 from scbench.release.load import Release
 
@@ -114,7 +115,7 @@ class _Intake:
         self.ledger = Ledger(self.instances, list(release.manifest.tasks), list(self.tasks))
         self.maker = RowMaker(release.version, release.manifest.rows_hash)
         self.journal = journal
-        self.waiting: dict[int, Line] = {}
+        self.waiting: dict[int, tuple[Line, str]] = {}
         self.problems: list[Problem] = []
         self.rows: list[Row] = []
         self.resumed = 0
@@ -139,12 +140,13 @@ class _Intake:
             self._outside(line, all_tasks()[admitted[1:]])
             return
         instance = self.instances[admitted]
-        done = self.journal.done.get(journal_key(line, instance, self.tasks[instance.task]))
+        key = journal_key(line, instance, self.tasks[instance.task])
+        done = self.journal.done.get(key)
         if done is not None:
             self.rows += done
             self.resumed += 1
             return
-        self.waiting[line.number] = line
+        self.waiting[line.number] = line, key
         yield Item(line.number, line.data, instance.id)
 
     def _outside(self, line: Line, task: Task) -> None:
@@ -155,13 +157,13 @@ class _Intake:
             self.maker.absent(task, subtask, run_key(line), Status.NOT_RUN, release, line=line)
         )
 
-    def finish(self, item: Item, outcome: Outcome) -> None:
-        line = self.waiting.pop(item.line)
+    def finish(self, item: Item, outcome: Packed) -> None:
+        line, key = self.waiting.pop(item.line)
         instance = self.instances[item.instance_id]
         task = self.tasks[instance.task]
         rows = self.maker.graded(line, instance, task, outcome)
-        if outcome.status is not Status.GRADER_ERROR:  # a resumed run tries these again
-            self.journal.add(journal_key(line, instance, task), rows)
+        if outcome.status != Status.GRADER_ERROR:  # a resumed run tries these again
+            self.journal.add(key, rows)
         self.rows += rows
 
     def close(self, *, partial: bool) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from scbench.catalog import Task
 from scbench.grading.engine import Engine, Limits
-from scbench.grading.worker import Item, Outcome
+from scbench.grading.packed import Packed
+from scbench.grading.worker import Item
 from scbench.release.load import Reference, Release
 
 
@@ -63,12 +64,12 @@ def self_test(
     return found
 
 
-def _fault(ref: Reference, outcome: Outcome) -> str:
-    if not outcome.verdicts:
+def _fault(ref: Reference, outcome: Packed) -> str:
+    if not outcome.scores:
         return f"{outcome.status}: {outcome.reason}"
-    score = sum(verdict.score for verdict in outcome.verdicts) / len(outcome.verdicts)
+    score = sum(scored.score for scored in outcome.scores) / len(outcome.scores)
     if ref.kind == "reference" and score < 1:
-        failed = [check.id for verdict in outcome.verdicts for check in verdict.failed]
+        failed = [check for scored in outcome.scores for check in scored.failed_checks]
         return f"scores {score:g}, must be 1 (failed: {', '.join(failed)})"
     if ref.kind != "reference" and score >= 1:
         return "scores 1, must be below"

@@ -1,76 +1,24 @@
-"""What runs inside a worker process: one prediction in, one outcome out.
+"""What runs inside a worker process: one prediction in, one packed outcome out.
 
 A worker holds the instances' parameters and nothing else of the release. Whatever a grader raises
 is caught here and becomes an outcome; what kills the process is the engine's business.
 """
 
 import contextlib
-import re
 import signal
-import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
+from typing import NamedTuple
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
-from scbench.canonical import canonical_json
 from scbench.catalog import Task, get_task
-from scbench.grading.extract import Found, declines, from_field, from_response, shape_of
-from scbench.grading.judge import MAX_VALUES, judge, size_check
+from scbench.grading.outcome import Outcome, describe_error, grade_prediction
+from scbench.grading.packed import Packed, pack
 from scbench.grading.reading import Line, parse_line
-from scbench.model import Check, Prediction, Status, Verdict
-
-_CUT_OFF = {
-    "length",
-    "max_tokens",
-    "max_output_tokens",
-    "model_context_window_exceeded",
-    "model_length",
-}
-_FILTERED = {
-    "blocked",
-    "blocklist",
-    "content_filter",
-    "content_filtered",
-    "guardrail_intervened",
-    "image_safety",
-    "prohibited_content",
-    "recitation",
-    "refusal",  # what one provider calls the step of its filter
-    "safety",
-    "spii",
-}
-_MAX_REASON = 500
-_PATH = re.compile(r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])""")
-"""The folders of an absolute path."""
-MAX_ANSWER_CHARACTERS = 1_000_000
-"""Longer answers are graded but not copied into the results."""
+from scbench.model import Status
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of one prediction.
-
-    Attributes:
-        status: what happened.
-        verdicts: one per score of the task; empty if the row is unscored.
-        reason: why there is no answer to grade; empty if there is one.
-        answer: the answer as canonical JSON, if there is one of moderate size.
-        source: where it was found (see `scbench.grading.extract`).
-        repairs: what had to be done to read it.
-    """
-
-    status: Status
-    verdicts: tuple[Verdict, ...] = ()
-    reason: str = ""
-    answer: str | None = None
-    source: str | None = None
-    repairs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One line to grade: its number, its bytes, and the instance it answers."""
 
     line: int
@@ -113,19 +61,19 @@ def limit_memory(memory_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def grade_items(items: Sequence[Item]) -> list[tuple[int, Outcome]]:
+def grade_items(items: Sequence[Item]) -> list[tuple[int, Packed]]:
     """Grade items in order; the result pairs each line number with its outcome."""
     return [(item.line, grade_item(item)) for item in items]
 
 
-def grade_item(item: Item) -> Outcome:
+def grade_item(item: Item) -> Packed:
     """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
     try:
-        return _grade(item)
+        return pack(_grade(item))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
-        return Outcome(Status.GRADER_ERROR, reason=_describe(error))
+        return pack(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
 
 def _grade(item: Item) -> Outcome:
@@ -138,117 +86,3 @@ def _grade(item: Item) -> Outcome:
     if not isinstance(line, Line):  # the parent read these very bytes
         raise TypeError(f"line {item.line} cannot be read again: {line}")
     return grade_prediction(line.prediction, task, instance)
-
-
-def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
-    """Decide what happened to a prediction, and judge its answer if it has one."""
-    absent = without_answer(prediction)
-    if absent is not None:
-        return _zero(absent.status, absent.reason, task) if absent.status.scored else absent
-    shape = shape_of(task.answer_model)
-    found: Found | None
-    if prediction.answer is not None:
-        found = from_field(prediction.answer, shape)
-    else:
-        found = from_response(prediction.response or "", shape)
-    if found is None:
-        return _zero(*_why_not_found(prediction), task)
-    answer = _written(found.value)
-    try:
-        # Two characters a value is the least, so short answers need not be counted.
-        short = answer is not None and len(answer) <= 2 * MAX_VALUES
-        limit = None if short else size_check(found.value)
-        if limit is not None:
-            verdicts: tuple[Verdict, ...] = (Verdict(0.0, (limit,)),) * task.scores
-        else:
-            verdicts = judge(task, params, found.value)
-            _insist_on_json(verdicts)
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
-        return Outcome(Status.GRADER_ERROR, reason=_describe(error))
-    if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
-        answer = None
-    return Outcome(Status.ANSWERED, verdicts, "", answer, found.source, found.repairs)
-
-
-def without_answer(prediction: Prediction) -> Outcome | None:
-    """Return the outcome of a prediction that holds neither answer nor text; None if it does.
-
-    A blank response is no text: a call that returned nothing has not been answered wrongly. Who
-    knows better says so with a status.
-    """
-    status, finish = prediction.status, _finish(prediction)
-    said = (prediction.error or "as the prediction says")[:_MAX_REASON]
-    if status is not None and not status.scored:
-        return Outcome(status, reason=said)
-    if prediction.answer is not None or (prediction.response or "").strip():
-        return None
-    if status is Status.ANSWERED:
-        return Outcome(Status.UNPARSED, reason="the response is empty")
-    if status is not None:
-        return Outcome(status, reason=said)
-    if finish in _FILTERED:
-        return Outcome(Status.BLOCKED, reason=f"finish_reason is {finish}")
-    if prediction.error is not None:
-        return Outcome(Status.API_ERROR, reason=said)
-    if finish in _CUT_OFF:
-        return Outcome(Status.TRUNCATED, reason=f"finish_reason is {finish}, and there is no text")
-    if prediction.response is not None:
-        return Outcome(Status.MISSING, reason="the response is empty, and nothing says why")
-    return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
-
-
-def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
-    text, finish = prediction.response or "", _finish(prediction)
-    if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
-        return prediction.status, "as the prediction says"
-    if finish in _FILTERED:
-        return Status.BLOCKED, f"finish_reason is {finish}, and no answer can be read"
-    if prediction.error is not None:
-        return Status.API_ERROR, prediction.error[:_MAX_REASON]
-    if finish in _CUT_OFF:
-        return Status.TRUNCATED, f"finish_reason is {finish}, and no answer can be read"
-    if declines(text):
-        return Status.REFUSED, "the text declines and holds no answer"
-    return Status.UNPARSED, "no answer can be read from the text"
-
-
-def _finish(prediction: Prediction) -> str:
-    """Return the finish reason in lower case, without the name of an enum before it."""
-    return (prediction.finish_reason or "").strip().lower().rpartition(".")[2]
-
-
-def _zero(status: Status, reason: str, task: Task) -> Outcome:
-    if not status.scored:
-        return Outcome(status, reason=reason)
-    verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
-    return Outcome(status, (verdict,) * task.scores, reason)
-
-
-def _insist_on_json(verdicts: tuple[Verdict, ...]) -> None:
-    """Raise if a verdict cannot be written; here that costs one row, later the run."""
-    for verdict in verdicts:
-        checks = [[c.id, c.passed, c.message, dict(c.details)] for c in verdict.checks]
-        canonical_json([checks, dict(verdict.metrics), verdict.notes]).encode()
-
-
-def _written(value: JsonValue) -> str | None:
-    """Return an answer as results hold it; None if a program handed over what no JSON can hold."""
-    try:
-        text = canonical_json(value)
-        text.encode()
-    except ValueError:
-        return None
-    return text
-
-
-def _describe(error: Exception) -> str:
-    """Say what went wrong and in which line of code, without machine paths."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    place = f"{PurePath(frame.filename).name}:{frame.lineno}"
-    try:
-        said = _PATH.sub("", str(error)[:4000])[:300]
-    except Exception:  # noqa: BLE001  (a number of too many digits in it is enough)
-        said = "its message cannot be written"
-    return f"{type(error).__name__}: {said.encode(errors='replace').decode()} ({place})"

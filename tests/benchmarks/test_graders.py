@@ -1,6 +1,6 @@
 """How fast answers are judged, one core, validation included.
 
-``pytest tests/benchmarks --benchmark-only -n0``; the column OPS is rounds, each of which judges
+``pytest tests/benchmarks --benchmark-enable -n0``; the column OPS is rounds, each of which judges
 every paper instance of the task once, so answers per second are OPS times ``answers``.
 """
 

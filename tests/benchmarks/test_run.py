@@ -1,6 +1,6 @@
 """What the engine adds to each row, and how quickly the command starts.
 
-``pytest tests/benchmarks --benchmark-only -n0``. One round grades 20,000 rows of the plugin's task,
+``pytest tests/benchmarks --benchmark-enable -n0``. One round grades 20,000 rows of the plugin's task,
 whose own verdict takes a few microseconds; the extra figures split a row's time.
 """
 

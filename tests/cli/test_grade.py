@@ -116,16 +116,16 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
     for words in (
         "line 2: not UTF-8 text",
         "line 3: the line has 50,000,0",
-        "line 4: not valid JSON: recursion limit",
+        "line 4: not valid JSON: nested deeper than 200 levels",
         "line 5: not valid JSON: expected value",
         'line 6: not valid JSON: Detected duplicate key "id"',
-        "line 7: no instance 'parity/99' in this release. Did you mean 'parity/0",
+        "line 7: no instance 'parity/99' in this release. Ids of this task run from parity/00",
         "line 8: no instance 'parity_task/01' in this release. Did you mean 'parity/01'",
         "line 9: id: Input should be a valid string",
         "line 10: a prediction is a JSON object, this is an array",
-        "line 11: not valid JSON: number out of range",
+        "line 11: not valid JSON: a number has more than 4,300 digits",
         "line 12: sample: Input should be a valid integer",
-        "line 13: not valid JSON: EOF",
+        "line 13: not valid JSON: the line ends too early",
         "line 15: parity/00 was answered on line 1 already",
     ):
         assert words in done.stderr, (words, done.stderr[:3000])

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from types import ModuleType
 
 import pytest
@@ -9,6 +10,9 @@ from pydantic import BaseModel, RootModel
 
 from scbench.catalog import Task
 from scbench.schemas.base import AnswerModel, ParamsModel
+
+
+_NUMBERS = count()
 
 
 class Params(ParamsModel):
@@ -28,12 +32,13 @@ def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
     """A function that makes a task of a grader, and its only instance's parameters."""
 
     def make(grade, *, scores: int = 1, is_text: bool = False) -> tuple[Task, BaseModel]:
-        schema, grader = ModuleType("made_up.schema"), ModuleType("made_up.grader")
+        package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name
+        schema, grader = ModuleType(f"{package}.schema"), ModuleType(f"{package}.grader")
         schema.Params, schema.Answer = Params, TextAnswer if is_text else Answer
         grader.grade, grader.VERSION = grade, 1
-        monkeypatch.setitem(sys.modules, "made_up.schema", schema)
-        monkeypatch.setitem(sys.modules, "made_up.grader", grader)
-        task = Task("made_up", "Made up", "planning", 0, "partial", "made_up", scores=scores)
+        monkeypatch.setitem(sys.modules, schema.__name__, schema)
+        monkeypatch.setitem(sys.modules, grader.__name__, grader)
+        task = Task("made_up", "Made up", "planning", 0, "partial", package, scores=scores)
         return task, Params()
 
     return make

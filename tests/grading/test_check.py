@@ -69,7 +69,7 @@ WARNED = {
     "too long": ({"answer": {"bit": [0] * MAX_VALUES}}, "resource_limit", "500,000 values"),
     "prose": ({"response": "It is even."}, "no_answer", "no answer can be read"),
     "prose, answered": ({"response": "Even.", "status": "answered"}, "no_answer", "can be read"),
-    "blank": ({"response": " "}, "no_answer", "the response is empty, and nothing says why"),
+    "blank": ({"response": " "}, "no_answer", "it will count as unparsed"),
     "nothing": ({"model": "unnamed"}, "no_answer", "holds neither answer nor response"),
     "null": ({"answer": None}, "no_answer", "it will count as missing"),
     "error": ({"error": "timeout"}, "no_answer", "timeout; it will count as api_error"),

@@ -70,7 +70,7 @@ def test_json_stays_what_it_is(value):
             '[\'it\\\'s\', "a \\"b\\"", \'say "x"\', "don\'t"]',
             ["it's", 'a "b"', 'say "x"', "don't"],
         ),
-        (r"['\x41\u00e9\U0001F4A5\n\0\q\/']", ["Aé💥\n\0\\q/"]),
+        (r"['\x41\u00e9\U0001F4A5\n\0\q\/\1018']", ["Aé💥\n\0\\q/A8"]),
         (r"['\ud83d\ude00']", ["😀"]),
         ("['one\\\ntwo']", ["onetwo"]),
         ("['''a\n'b''c''', \"\"\"d\"e\n\"\"\"]", ["a\n'b''c", 'd"e\n']),
@@ -161,6 +161,7 @@ def test_anything_else_is_refused(text):
 @example(["[", "'''", "'", "]"])
 @example(["(", "(", ")", ",", ")"])
 @example(["{", "'a':", "(", ")", ",", "}"])
+@example(["[", "'''", "\\", "1", "'''", "]"])
 def test_no_arrangement_of_tokens_raises_or_is_read_otherwise_than_by_python(tokens):
     text = "".join(tokens)
     try:

@@ -72,7 +72,11 @@ JUNK = {
     "two on one line": (GOOD + GOOD, "not_json", "trailing characters"),
     "trailing comma": (GOOD + b",", "not_json", "trailing characters"),
     "single quotes": (b"{'id': 'a/00'}", "not_json", "{'id': 'a/00'}"),
-    "array": (b"[" + GOOD + b"]", "not_object", "this is an array; each line must be"),
+    "array": (
+        b"[" + GOOD + b"]",
+        "not_object",
+        "a prediction is a JSON object, this is an array; give one prediction on each line",
+    ),
     "string": (b'"two_segments/00"', "not_object", "this is a string"),
     "number": (b"7", "not_object", "this is a number"),
     "1e999": (in_line(b"[-1e999]"), "not_json", "a number is too large for a double"),

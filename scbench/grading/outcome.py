@@ -1,0 +1,165 @@
+"""What came of one prediction: whether there is an answer to grade, and the verdict on it."""
+
+import re
+import traceback
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from pydantic import BaseModel, JsonValue
+
+from scbench.canonical import canonical_json
+from scbench.catalog import Task
+from scbench.grading.extract import Found, declines, from_field, from_response, shape_of
+from scbench.grading.judge import MAX_VALUES, judge, size_check
+from scbench.model import Check, Prediction, Status, Verdict
+
+_CUT_OFF = {
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "model_context_window_exceeded",
+    "model_length",
+}
+_FILTERED = {
+    "blocked",
+    "blocklist",
+    "content_filter",
+    "content_filtered",
+    "guardrail_intervened",
+    "image_safety",
+    "prohibited_content",
+    "recitation",
+    "refusal",  # what one provider calls the step of its filter
+    "safety",
+    "spii",
+}
+_MAX_REASON = 500
+_PATH = re.compile(r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])""")
+"""The folders of an absolute path."""
+MAX_ANSWER_CHARACTERS = 1_000_000
+"""Longer answers are graded but not copied into the results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one prediction.
+
+    Attributes:
+        status: what happened.
+        verdicts: one per score of the task; empty if the row is unscored.
+        reason: why there is no answer to grade; empty if there is one.
+        answer: the answer as canonical JSON, if there is one of moderate size.
+        source: where it was found (see `scbench.grading.extract`).
+        repairs: what had to be done to read it.
+    """
+
+    status: Status
+    verdicts: tuple[Verdict, ...] = ()
+    reason: str = ""
+    answer: str | None = None
+    source: str | None = None
+    repairs: tuple[str, ...] = ()
+
+
+def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
+    """Decide what happened to a prediction, and judge its answer if it has one."""
+    absent = without_answer(prediction)
+    if absent is not None:
+        return _zero(absent.status, absent.reason, task) if absent.status.scored else absent
+    shape = shape_of(task.answer_model)
+    found: Found | None
+    if prediction.answer is not None:
+        found = from_field(prediction.answer, shape)
+    else:
+        found = from_response(prediction.response or "", shape)
+    if found is None:
+        return _zero(*_why_not_found(prediction), task)
+    answer = _written(found.value)
+    try:
+        # Two characters a value is the least, so short answers need not be counted.
+        short = answer is not None and len(answer) <= 2 * MAX_VALUES
+        limit = None if short else size_check(found.value)
+        if limit is not None:
+            verdicts: tuple[Verdict, ...] = (Verdict(0.0, (limit,)),) * task.scores
+        else:
+            verdicts = judge(task, params, found.value)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
+        return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
+    if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
+        answer = None
+    return Outcome(Status.ANSWERED, verdicts, "", answer, found.source, found.repairs)
+
+
+def without_answer(prediction: Prediction) -> Outcome | None:
+    """Return the outcome of a prediction that holds neither answer nor text; None if it does.
+
+    A blank response is the model's: it scores 0, unless the line says that something else was at
+    fault.
+    """
+    status, finish = prediction.status, _finish(prediction)
+    said = (prediction.error or "as the prediction says")[:_MAX_REASON]
+    if status is not None and not status.scored:
+        return Outcome(status, reason=said)
+    if prediction.answer is not None or (prediction.response or "").strip():
+        return None
+    if status is not None and status is not Status.ANSWERED:
+        return Outcome(status, reason=said)
+    if finish in _FILTERED:
+        return Outcome(Status.BLOCKED, reason=f"finish_reason is {finish}")
+    if prediction.error is not None:
+        return Outcome(Status.API_ERROR, reason=said)
+    if finish in _CUT_OFF:
+        return Outcome(Status.TRUNCATED, reason=f"finish_reason is {finish}, and there is no text")
+    if prediction.response is not None:
+        return Outcome(Status.UNPARSED, reason="the response is empty")
+    return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
+
+
+def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
+    text, finish = prediction.response or "", _finish(prediction)
+    if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
+        return prediction.status, "as the prediction says"
+    if finish in _FILTERED:
+        return Status.BLOCKED, f"finish_reason is {finish}, and no answer can be read"
+    if prediction.error is not None:
+        return Status.API_ERROR, prediction.error[:_MAX_REASON]
+    if finish in _CUT_OFF:
+        return Status.TRUNCATED, f"finish_reason is {finish}, and no answer can be read"
+    if declines(text):
+        return Status.REFUSED, "the text declines and holds no answer"
+    return Status.UNPARSED, "no answer can be read from the text"
+
+
+def _finish(prediction: Prediction) -> str:
+    """Return the finish reason in lower case, without the name of an enum before it."""
+    return (prediction.finish_reason or "").strip().lower().rpartition(".")[2]
+
+
+def _zero(status: Status, reason: str, task: Task) -> Outcome:
+    if not status.scored:
+        return Outcome(status, reason=reason)
+    verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
+    return Outcome(status, (verdict,) * task.scores, reason)
+
+
+def _written(value: JsonValue) -> str | None:
+    """Return an answer as results hold it; None if a program handed over what no JSON can hold."""
+    try:
+        text = canonical_json(value)
+        text.encode()
+    except ValueError:
+        return None
+    return text
+
+
+def describe_error(error: Exception) -> str:
+    """Say what went wrong and in which line of code, without machine paths."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{PurePath(frame.filename).name}:{frame.lineno}"
+    try:
+        said = _PATH.sub("", str(error)[:4000])[:300]
+    except Exception:  # noqa: BLE001  (a number of too many digits in it is enough)
+        said = "its message cannot be written"
+    return f"{type(error).__name__}: {said.encode(errors='replace').decode()} ({place})"
