@@ -6,6 +6,7 @@ Progress and messages go to standard error, results to standard output, so that 
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
+
+_SECONDS_BETWEEN_LINES = 2.0
 
 
 def say(message: str) -> None:
@@ -52,7 +55,7 @@ def reported_errors() -> Iterator[None]:
 
 @contextmanager
 def progress(total: int | None, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how far a run is: a bar on a terminal, a line per tenth elsewhere.
+    """Show how far a run is: a bar on a terminal, now and then a line elsewhere.
 
     Args:
         total: bytes to come; None if unknown.
@@ -83,17 +86,17 @@ def progress(total: int | None, *, quiet: bool) -> Iterator[Callable[[int, int],
 
 
 def _lines(total: int | None) -> Callable[[int, int], None]:
-    shown = 0
+    """Return a function that says how far a run is, rarely: logs are read by people too."""
+    said, last = 0, time.monotonic()
 
     def line(rows: int, size: int) -> None:
-        nonlocal shown
-        if total is None:
-            if rows >= max(1000, 2 * shown):
-                shown = rows
-                say(f"graded {rows:,} rows")
-        elif size * 10 // max(total, 1) > shown:
-            shown = size * 10 // total
-            say(f"graded {rows:,} rows ({min(100, 10 * shown)}%)")
+        nonlocal said, last
+        tenth = size * 10 // max(total, 1) if total is not None else rows.bit_length()
+        now = time.monotonic()
+        if tenth > said and now - last > _SECONDS_BETWEEN_LINES:
+            said, last = tenth, now
+            share = f" ({min(100, size * 100 // max(total, 1))}%)" if total is not None else ""
+            say(f"graded {rows:,} rows{share}")
 
     return line
 

@@ -92,8 +92,9 @@ def open_predictions(path: str) -> BinaryIO:
 
 
 def _open(path: str) -> io.RawIOBase:
+    """Open a file as a raw stream that gives all that is asked for, even from a slow pipe."""
     if path != "-":
-        return cast(io.RawIOBase, Path(path).open("rb", buffering=0))
+        return cast(io.RawIOBase, Path(path).open("rb"))
     if sys.stdin is None:
         raise ValueError("standard input is closed")
     return cast(io.RawIOBase, sys.stdin.buffer)

@@ -11,7 +11,6 @@ from pydantic import BaseModel, RootModel
 from scbench.catalog import Task
 from scbench.schemas.base import AnswerModel, ParamsModel
 
-
 _NUMBERS = count()
 
 

@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +15,6 @@ from scbench.grading.outcome import (
     grade_prediction,
     without_answer,
 )
-from scbench.grading.packed import pack
 from scbench.model import Check, Prediction, Status, Verdict
 
 PARITY = get_task("parity")
@@ -253,28 +251,6 @@ def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(make_task,
     assert found.reason.startswith(reason)
     assert len(found.reason) < 500
     found.reason.encode()
-
-
-UNFIT = {
-    "nothing": None,
-    "number": 1.0,
-    "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
-    "NaN": Verdict(1.0, (Check("a", True, "", {"n": float("nan")}),)),
-    "infinite metric": Verdict(1.0, (), {"n": float("inf")}),
-    "set": Verdict(1.0, (Check("a", True, "", {"n": {1}}),)),
-    "surrogate": Verdict(1.0, (Check("a", True, "\ud800"),)),
-    "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
-    "digits": Verdict(1.0, (), {"n": 10**5000}),
-    "function": Verdict(1.0, (), {"n": raising}),
-    "check is text": Verdict(1.0, ("a",)),
-}
-
-
-@pytest.mark.parametrize("verdict", UNFIT.values(), ids=UNFIT)
-def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(make_task, verdict):
-    found = graded(make_task, giving(verdict))
-    assert found.status is Status.GRADER_ERROR
-    assert found.verdicts == ()
 
 
 def test_memory_errors_are_passed_on(make_task):

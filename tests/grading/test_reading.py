@@ -8,6 +8,7 @@ import os
 import random
 import sys
 import threading
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -75,7 +76,7 @@ JUNK = {
     "array": (
         b"[" + GOOD + b"]",
         "not_object",
-        "a prediction is a JSON object, this is an array; give one prediction on each line",
+        "this is an array; give one prediction on each line",
     ),
     "string": (b'"two_segments/00"', "not_object", "this is a string"),
     "number": (b"7", "not_object", "this is a number"),
@@ -401,6 +402,7 @@ def test_a_pipe_that_gives_one_byte_at_a_time_is_read(pack):
         with os.fdopen(sending, "wb", buffering=0) as pipe:
             for byte in pack(GOOD + b"\n"):
                 pipe.write(bytes([byte]))
+                time.sleep(0.001)
 
     thread = threading.Thread(target=write)
     thread.start()
