@@ -1,14 +1,19 @@
 """What tests of all rooms share."""
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from pydantic import BaseModel, RootModel
 
-from scbench.catalog import get_task
+from scbench.catalog import Task, get_task
 from scbench.release.freeze import build_release
 from scbench.release.load import Release, find_release
+from scbench.schemas.base import AnswerModel, ParamsModel
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,3 +50,36 @@ def write_lines(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+_NUMBERS = count()
+
+
+class MadeUpParams(ParamsModel):
+    pass
+
+
+class MadeUpAnswer(AnswerModel):
+    values: list[float]
+
+
+class MadeUpText(RootModel[str]):
+    pass
+
+
+@pytest.fixture
+def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
+    """A function that makes a task of a grader, and its only instance's parameters."""
+
+    def make(grade, *, scores: int = 1, is_text: bool = False) -> tuple[Task, BaseModel]:
+        package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name
+        schema, grader = ModuleType(f"{package}.schema"), ModuleType(f"{package}.grader")
+        schema.Params = MadeUpParams
+        schema.Answer = MadeUpText if is_text else MadeUpAnswer
+        grader.grade, grader.VERSION = grade, 1
+        monkeypatch.setitem(sys.modules, schema.__name__, schema)
+        monkeypatch.setitem(sys.modules, grader.__name__, grader)
+        task = Task("made_up", "Made up", "planning", 0, "partial", package, scores=scores)
+        return task, MadeUpParams()
+
+    return make

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pydantic import ValidationError
 
 from scbench.catalog import Task
-from scbench.grading.extract import Found, from_field, from_response, shape_of
-from scbench.grading.judge import MAX_VALUES, schema_check, size_check
+from scbench.grading.extract import find_answer, shape_of
 from scbench.grading.ledger import Ledger
 from scbench.grading.outcome import without_answer
 from scbench.grading.reading import Line, Problem, open_predictions, read_predictions
+from scbench.judge import MAX_VALUES, schema_check, size_check
 from scbench.model import Instance, Prediction, Status
 from scbench.release.load import Release
 
@@ -76,12 +76,7 @@ def _answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> 
             yield Problem("no_answer", message, line.number, instance.id)
         return
     model = tasks[instance.task].answer_model
-    shape = shape_of(model)
-    found: Found | None
-    if prediction.answer is not None:
-        found = from_field(prediction.answer, shape)
-    else:
-        found = from_response(prediction.response or "", shape)
+    found = find_answer(prediction, shape_of(model))
     if found is None:
         if prediction.status is None or prediction.status is Status.ANSWERED:
             yield Problem("no_answer", "no answer can be read", line.number, instance.id)

@@ -37,6 +37,7 @@ from pydantic import BaseModel, JsonValue
 from scbench.canonical import parse_json
 from scbench.errors import JsonError
 from scbench.grading.literal import as_json
+from scbench.model import Prediction
 from scbench.schemas.base import json_schema
 
 _FENCES = 100
@@ -80,6 +81,13 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
     return Shape(schema.get("type") == "string", tuple(schema.get("required", ())))
+
+
+def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
+    """Return the answer of a prediction; None if there is none that can be read."""
+    if prediction.answer is not None:
+        return from_field(prediction.answer, shape)
+    return from_response(prediction.response or "", shape)
 
 
 def from_field(answer: JsonValue, shape: Shape) -> Found:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, JsonValue
 
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
-from scbench.grading.extract import Found, declines, from_field, from_response, shape_of
-from scbench.grading.judge import MAX_VALUES, judge, size_check
+from scbench.grading.extract import declines, find_answer, shape_of
+from scbench.judge import MAX_VALUES, judge, size_check
 from scbench.model import Check, Prediction, Status, Verdict
 
 _CUT_OFF = {
@@ -66,12 +66,7 @@ def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> O
     absent = without_answer(prediction)
     if absent is not None:
         return _zero(absent.status, absent.reason, task) if absent.status.scored else absent
-    shape = shape_of(task.answer_model)
-    found: Found | None
-    if prediction.answer is not None:
-        found = from_field(prediction.answer, shape)
-    else:
-        found = from_response(prediction.response or "", shape)
+    found = find_answer(prediction, shape_of(task.answer_model))
     if found is None:
         return _zero(*_why_not_found(prediction), task)
     answer = _written(found.value)

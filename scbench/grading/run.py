@@ -199,7 +199,7 @@ def grade_file(options: Options, on_progress: Callable[[int, int], object] = max
     """
     started = time.monotonic()
     tasks = choose_tasks(options.release, options.tasks)
-    if options.predictions != "-" and not Path(options.predictions).is_file():
+    if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
     journal = Journal(options.out, resume=options.resume, restart=options.restart)
     try:

@@ -20,7 +20,7 @@ from scbench import __version__
 from scbench.canonical import canonical_json, content_hash, rows_hash, sha256
 from scbench.catalog import Task, available_tasks
 from scbench.errors import ReleaseError
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.model import Instance
 from scbench.release.card import render_card
 from scbench.release.load import Reference

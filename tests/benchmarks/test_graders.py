@@ -7,7 +7,7 @@ every paper instance of the task once, so answers per second are OPS times ``ans
 import pytest
 
 from scbench.catalog import available_tasks
-from scbench.grading.judge import judge
+from scbench.judge import judge
 
 LIGHT = [task for task in available_tasks() if not task.heavy and not task.package]
 

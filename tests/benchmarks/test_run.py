@@ -1,7 +1,7 @@
 """What the engine adds to each row, and how quickly the command starts.
 
-``pytest tests/benchmarks --benchmark-enable -n0``. One round grades 20,000 rows of the plugin's task,
-whose own verdict takes a few microseconds; the extra figures split a row's time.
+``pytest tests/benchmarks --benchmark-enable -n0``. One round grades 20,000 rows of the plugin's
+task, whose own verdict takes a few microseconds; the extra figures split a row's time.
 """
 
 import json
@@ -14,8 +14,8 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.grading.engine import Limits
-from scbench.grading.judge import judge
 from scbench.grading.run import Options, grade_file
+from scbench.judge import judge
 
 ROWS = 20_000
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from scbench.builders.half_subdivision_neighbours import TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.dyadic_boxes import boxes, neighbours, touching_axes
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.schemas.half_subdivision_neighbours import Params
 
 TASK = get_task("half_subdivision_neighbours")

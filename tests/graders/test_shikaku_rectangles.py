@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.schemas.shikaku_rectangles import Params
 
 TASK = get_task("shikaku_rectangles")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.catalog import get_task
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.schemas.topology_enumeration import Params
 
 TASK = get_task("topology_enumeration")

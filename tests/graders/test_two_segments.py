@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from scbench.builders.two_segments import TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.chords import exact, frame_of, locate, on_one_side, regions
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.schemas.two_segments import Params
 
 TASK = get_task("two_segments")

@@ -5,7 +5,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.errors import PredictionsError
 from scbench.grading.check import check_file
-from scbench.grading.judge import MAX_VALUES
+from scbench.judge import MAX_VALUES
 
 TASKS = [get_task("parity"), get_task("enumerate_edges")]
 PARITY = [f"parity/{i:02d}" for i in range(4)]

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from scbench.canonical import parse_json
 from scbench.catalog import get_task
-from scbench.grading.judge import MAX_VALUES
 from scbench.grading.outcome import (
     MAX_ANSWER_CHARACTERS,
     Outcome,
     grade_prediction,
     without_answer,
 )
+from scbench.judge import MAX_VALUES
 from scbench.model import Check, Prediction, Status, Verdict
 
 PARITY = get_task("parity")

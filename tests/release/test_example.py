@@ -12,7 +12,7 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.grading.extract import declines, from_response, shape_of
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.model import Prediction
 from scbench.release.example import example_predictions
 from scbench.release.load import Release, find_release

@@ -12,7 +12,7 @@ import pytest
 from scbench.builders.enumerate_edges import TaskBuilder
 from scbench.catalog import Task, get_task
 from scbench.errors import ReleaseError
-from scbench.grading.judge import judge
+from scbench.judge import judge
 from scbench.model import Check, Instance, Verdict
 from scbench.release.freeze import build_release, freeze_task, own_tasks
 from scbench.release.load import find_release

@@ -1,8 +1,10 @@
 """A bit string, and its parity."""
 
+from typing import Literal
+
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Int, ParamsModel
 
 
 class Params(ParamsModel):
@@ -15,4 +17,4 @@ class Answer(AnswerModel):
     """Its parity, and how the grader is to behave."""
 
     bit: Int
-    mood: Text = ""
+    mood: Literal["", "hang", "spin", "die", "exit", "raise", "balloon", "slow"] = ""

@@ -3,7 +3,7 @@
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading.judge import MAX_VALUES, judge, schema_check, size_check
+from scbench.judge import MAX_VALUES, judge, schema_check, size_check
 from scbench.model import Check, Verdict
 
 DELAUNAY = get_task("delaunay_triangulation")
