@@ -6,21 +6,26 @@ from pathlib import Path
 from typing import IO
 
 from scbench import __version__
-from scbench.canonical import content_hash, sha256
 from scbench.catalog import Task
 from scbench.errors import ResultsError
-from scbench.grading.reading import Line
 from scbench.grading.rows import Row
 from scbench.model import Instance
 
 JOURNAL = "journal.jsonl"
 
 
-def journal_key(line: Line, instance: Instance, task: Task) -> str:
-    """Return what a row depends on: the line, the instance, the grader, the package."""
-    return content_hash(
-        [line.number, sha256(line.data), instance.content_hash, task.grader_version, __version__]
-    )
+def journal_key(number: int, prediction_hash: str, instance: Instance, task: Task, run: str) -> str:
+    """Return what the rows of a line depend on.
+
+    Args:
+        number: of the line.
+        prediction_hash: SHA-256 of its bytes.
+        instance: that it answers.
+        task: of the instance; its grader's version counts.
+        run: what is the same for the whole run, such as the release.
+    """
+    versions = f"{task.grader_version} {__version__}"
+    return f"{number} {prediction_hash} {instance.content_hash} {versions} {run}"
 
 
 class Journal:

@@ -101,8 +101,10 @@ class RowMaker:
     release: str
     release_hash: str
 
-    def graded(self, line: Line, instance: Instance, task: Task, outcome: Packed) -> list[Row]:
-        """Return the rows of a graded line: one per score of the instance."""
+    def graded(
+        self, line: Line, digest: str, instance: Instance, task: Task, outcome: Packed
+    ) -> list[Row]:
+        """Return the rows of a graded line, of which ``digest`` is the hash: one per score."""
         prediction = line.prediction
         usage = prediction.usage
         return [
@@ -128,7 +130,7 @@ class RowMaker:
                 repairs=outcome.repairs,
                 finish_reason=prediction.finish_reason,
                 usage=canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
-                prediction_hash=sha256(line.data),
+                prediction_hash=digest,
                 instance_hash=instance.content_hash,
                 grader_version=task.grader_version,
                 release=self.release,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scbench import __version__
+from scbench.canonical import sha256
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.errors import CatalogError, PredictionsError, did_you_mean
 from scbench.grading.engine import Engine, Limits
@@ -115,7 +116,7 @@ class _Intake:
         self.ledger = Ledger(self.instances, list(release.manifest.tasks), list(self.tasks))
         self.maker = RowMaker(release.version, release.manifest.rows_hash)
         self.journal = journal
-        self.waiting: dict[int, tuple[Line, str]] = {}
+        self.waiting: dict[int, tuple[Line, str, str]] = {}
         self.problems: list[Problem] = []
         self.rows: list[Row] = []
         self.resumed = 0
@@ -140,13 +141,15 @@ class _Intake:
             self._outside(line, all_tasks()[admitted[1:]])
             return
         instance = self.instances[admitted]
-        key = journal_key(line, instance, self.tasks[instance.task])
+        task = self.tasks[instance.task]
+        digest = sha256(line.data)
+        key = journal_key(line.number, digest, instance, task, self.maker.release_hash)
         done = self.journal.done.get(key)
         if done is not None:
             self.rows += done
             self.resumed += 1
             return
-        self.waiting[line.number] = line, key
+        self.waiting[line.number] = line, digest, key
         yield Item(line.number, line.data, instance.id)
 
     def _outside(self, line: Line, task: Task) -> None:
@@ -158,10 +161,10 @@ class _Intake:
         )
 
     def finish(self, item: Item, outcome: Packed) -> None:
-        line, key = self.waiting.pop(item.line)
+        line, digest, key = self.waiting.pop(item.line)
         instance = self.instances[item.instance_id]
         task = self.tasks[instance.task]
-        rows = self.maker.graded(line, instance, task, outcome)
+        rows = self.maker.graded(line, digest, instance, task, outcome)
         if outcome.status != Status.GRADER_ERROR:  # a resumed run tries these again
             self.journal.add(key, rows)
         self.rows += rows
