@@ -29,6 +29,15 @@ def say(message: str) -> None:
     print(plain(message), file=sys.stderr)  # noqa: T201
 
 
+def hush() -> None:
+    """Send output nowhere from now on: whoever read it has seen enough and closed the pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def plain(text: str) -> str:
     """Show control characters as escapes: text from a file must not steer the terminal."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
@@ -45,8 +54,8 @@ def reported_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from None
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        hush()
         raise typer.Exit(0) from None
     except OSError as error:
         say(f"error: {error}")

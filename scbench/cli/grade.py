@@ -1,6 +1,7 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
 import os
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -165,7 +166,7 @@ def _total(predictions: str) -> int | None:
 
 
 def _grade(options: "Options", style: Format, *, quiet: bool) -> None:  # type: ignore[name-defined]  # noqa: F821
-    from scbench.cli.console import INTERRUPTED, progress, say
+    from scbench.cli.console import INTERRUPTED, hush, progress, say
     from scbench.grading.run import grade_file
 
     try:
@@ -174,8 +175,12 @@ def _grade(options: "Options", style: Format, *, quiet: bool) -> None:  # type: 
     except KeyboardInterrupt:
         say(f"interrupted; what was graded is kept in {options.out}, go on with --resume")
         raise typer.Exit(INTERRUPTED) from None
-    _print_report(report, style)
-    _tell(report, options.out, quiet=quiet)
+    try:
+        _print_report(report, style)
+        _tell(report, options.out, quiet=quiet)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the exit code still says how the run went
+        hush()
     raise typer.Exit(report.exit_code)
 
 
@@ -184,6 +189,8 @@ def _print_report(report: "Report", style: Format) -> None:
 
     if style is Format.JSON:
         print(as_json(report.summary))  # noqa: T201
+        return
+    if report.results.is_empty():
         return
     from scbench.analysis.tables import score_table
 

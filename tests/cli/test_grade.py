@@ -4,7 +4,10 @@ import csv
 import gzip
 import io
 import json
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -12,6 +15,7 @@ import zstandard
 
 from scbench.release.example import example_predictions
 
+BIN = Path(sys.executable).parent
 RIGHT = {"parity/00": 0, "parity/01": 1, "parity/02": 0, "parity/03": 0}
 
 
@@ -304,6 +308,22 @@ def test_text_from_the_file_cannot_style_the_terminal(grade, write_lines):
     assert done.returncode == 0
     assert "[bold red]m[/]" in done.stdout
     assert "\x1b" not in done.stdout
+
+
+def test_a_closed_pipe_changes_neither_results_nor_exit_code(parity_release, write_lines, tmp_path):
+    path = write_lines(row(0), "{", name="p.jsonl")
+    line = (
+        f"{BIN / 'scbench-grade'} {path} --release {parity_release.root} --tasks parity --out out"
+    )
+    for reader in ("| true", "2>&1 | true"):
+        script = f"set -o pipefail; {line} {reader}"
+        done = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
+        )
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+        assert "BrokenPipe" not in done.stderr
+        assert results(tmp_path / "out").height == 4
 
 
 def test_self_test_says_what_it_proved(grade):
