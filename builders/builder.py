@@ -2,7 +2,7 @@
 
 A builder is also a generator over a parameter space, with the member names that users of task
 manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`
-(shared spec: manifolds).
+(spec: manifolds).
 """
 
 import json

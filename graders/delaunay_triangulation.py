@@ -92,7 +92,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Triple]) -> None:
     """Check area, coverage and circumcircles of different triangles with usable indices."""
-    points, _, hull = frame
+    points, hull = frame.points, frame.hull
     flat: list[Triple] = []
     third: dict[Edge, int] = {}
     doubled: set[Edge] = set()
@@ -135,19 +135,28 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
             f"is {list(edge)}."
         ),
     )
-    # In a triangulation it is enough to test the corner across each inner edge (Delaunay's lemma).
-    circles = sorted(
-        (*sorted((a, b, c)), third[b, a])
-        for (a, b), c in third.items()
-        if a < b
-        and (b, a) in third
-        and in_circle(points[a], points[b], points[c], points[third[b, a]]) > 0
-    )
+    # The circles of the triangles that are also in the frame's own triangulation are empty.
+    circles = [
+        (*t, inside)
+        for t in sorted(set(triangles) - frame.triangles)
+        if (inside := _first_inside(points, t)) is not None
+    ]
     checks.forbid(
         "empty_circle",
         circles,
         lambda item: (
-            f"{len(circles)} circumcircles hold the corner across an edge; the first is "
-            f"that of {list(item[:3])}, which holds point {item[3]}."
+            f"{len(circles)} circumcircles hold a point; the first is that of {list(item[:3])}, "
+            f"which holds point {item[3]}."
         ),
     )
+
+
+def _first_inside(points: tuple[XY, ...], triangle: Triple) -> int | None:
+    """Return the first point strictly inside a triangle's circumcircle, if there is any."""
+    a, b, c = (points[i] for i in triangle)
+    turn = orient(a, b, c)
+    if turn == 0:
+        return None  # said by the check of areas
+    if turn < 0:
+        b, c = c, b
+    return next((i for i, p in enumerate(points) if in_circle(a, b, c, p) > 0), None)

@@ -28,7 +28,7 @@ Setting = Literal["no_tools", "tools"]
 
 
 class Status(StrEnum):
-    """What happened to a row, apart from its score (shared spec: analysis, section 6).
+    """What happened to a row, apart from its score (spec: analysis, section 6).
 
     A grader that fails is never a model that fails, and a missing answer is never silently a zero.
     """

@@ -1,0 +1,64 @@
+"""Delaunay point sets: the paper's are re-made from their seeds, fresh ones have one answer."""
+
+import numpy as np
+import pytest
+
+from scbench.builders.delaunay_triangulation import Space, TaskBuilder
+from scbench.errors import GenerationError
+from scbench.graders.planar import in_circle, orient, third_corners, to_integers, triangulate
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+
+
+def test_the_papers_points_are_those_of_their_seeds_rounded_to_three_decimals():
+    for item in BUILDER.paper():
+        drawn = np.random.default_rng(item.seed).uniform(0, 1, (len(item.params.points), 2))
+        assert np.round(drawn, 3).tolist() == [list(point) for point in item.params.points]
+
+
+def test_prompts_print_every_coordinate_with_all_its_decimals():
+    prompt = BUILDER.prompt(BUILDER.paper()[1].params)
+    assert "5: (0.242, 0.050)\n" in prompt
+
+
+@pytest.mark.parametrize("layout", ["uniform", "clusters", "ring", "lattice"])
+@pytest.mark.parametrize("points", [3, 40])
+def test_fresh_sets_are_in_general_position(layout, points):
+    point = Space(points=points, layout=layout, decimals=4, min_margin=0)
+    for seed in range(5):
+        params = BUILDER.draw(point, Stream("test", layout, seed))
+        assert len(params.points) == points
+        grid = to_integers(params.points, 4)
+        assert to_integers(params.points, 4) == tuple(
+            (round(x * 1e4), round(y * 1e4)) for x, y in params.points
+        )
+        assert all(
+            orient(grid[i], grid[j], grid[k])
+            for i in range(points)
+            for j in range(i)
+            for k in range(j)
+        )
+        third = third_corners(grid, triangulate(grid)[0])
+        assert all(
+            in_circle(grid[a], grid[b], grid[c], grid[third[b, a]]) < 0
+            for (a, b), c in third.items()
+            if (b, a) in third
+        ), "no four points share an empty circle"
+
+
+def test_a_margin_keeps_circles_clear():
+    loose = BUILDER.draw(Space(points=8, min_margin=0.001), Stream("margin"))
+    grid = to_integers(loose.points, 3)
+    third = third_corners(grid, triangulate(grid)[0])
+    margins = [
+        -in_circle(grid[a], grid[b], grid[c], grid[third[b, a]])
+        for (a, b), c in third.items()
+        if (b, a) in third
+    ]
+    assert min(margins) > 0.001 * 1000**4
+
+
+def test_an_impossible_point_ends_with_a_reason():
+    with pytest.raises(GenerationError, match="ask for fewer points"):
+        BUILDER.draw(Space(points=200, decimals=2), Stream("crowded"))
