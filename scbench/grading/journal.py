@@ -1,6 +1,8 @@
 """The journal: finished rows, kept while a run goes on, so that a cut-off run can be resumed."""
 
+import contextlib
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
@@ -58,13 +60,15 @@ class Journal:
             raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
 
     def _load(self) -> None:
-        text = self.path.read_text("utf-8", errors="replace")
-        whole = text[: text.rfind("\n") + 1]
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):  # the last line was cut off by the kill
+            os.truncate(self.path, len(whole))
         for line in whole.splitlines():
-            key, rows = json.loads(line)
-            self.done[key] = [Row(*values) for values in rows]
-        if len(whole) < len(text):  # the last line was cut off by the kill
-            self.path.write_text(whole, "utf-8")
+            # Lines of another version, or damaged ones, are graded anew.
+            with contextlib.suppress(ValueError, TypeError):
+                key, rows = json.loads(line)
+                self.done[key] = [Row(*values) for values in rows]
 
     def add(self, key: str, rows: Iterable[Row]) -> None:
         """Append the rows of one line and hand them to the operating system."""
@@ -73,10 +77,12 @@ class Journal:
         self._file.flush()
 
     def close(self) -> None:
-        """Close the journal and leave it for a later run."""
+        """Close the journal and leave it for a later run, unless nothing was graded."""
         self._file.close()
+        if self.path.stat().st_size == 0:
+            self.path.unlink()
 
     def remove(self) -> None:
         """Close the journal and take it away: the results are written."""
-        self.close()
+        self._file.close()
         self.path.unlink()
