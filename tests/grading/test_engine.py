@@ -96,15 +96,18 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when):
     killed = threading.Event()
 
     def killer() -> None:
-        time.sleep(0.7)
-        for pid in list(children())[:1]:
+        deadline = time.monotonic() + 20
+        while not (found := children()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.3)  # into its work, or waiting for some
+        for pid in sorted(found)[:1]:
             os.kill(pid, signal.SIGKILL)
             killed.set()
 
     def items():
         yield item(0)
         if when == "idle":  # workers wait while the reader is slow
-            assert killed.wait(10)
+            assert killed.wait(30)
         for i in range(1, 140):
             yield item(i, 0, "slow" if i < 120 else "")
 
