@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.graders.checklist import Checklist
-from scbench.graders.planar import XY, Edge, in_circle, orient, to_integers, triangulate
+from scbench.graders.planar import XY, Edge, first_inside, orient, to_integers, triangulate
 from scbench.model import Verdict
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
@@ -60,7 +60,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
         return checks.binary()
 
-    bad = [i for i, t in enumerate(answer.triangles) if max(t) >= n or len(set(t)) < 3]
+    bad: list[int] = []
+    usable: list[Triple] = []
+    for i, (a, b, c) in enumerate(answer.triangles):
+        if a < n and b < n and c < n and a != b != c != a:
+            usable.append(tuple(sorted((a, b, c))))
+        else:
+            bad.append(i)
     checks.forbid(
         "indices",
         bad,
@@ -70,7 +76,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ),
     )
     # From here on: each usable triangle once, its corners ascending.
-    counts = Counter(tuple(sorted(t)) for t in answer.triangles if max(t) < n and len(set(t)) == 3)
+    counts = Counter(usable)
     checks.forbid(
         "repeats",
         sorted(t for t, count in counts.items() if count > 1),
@@ -139,7 +145,7 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
     circles = [
         (*t, inside)
         for t in sorted(set(triangles) - frame.triangles)
-        if (inside := _first_inside(points, t)) is not None
+        if (inside := first_inside(points, t)) is not None
     ]
     checks.forbid(
         "empty_circle",
@@ -149,14 +155,3 @@ def _judge_geometry(checks: Checklist, frame: _Frame, triangles: Collection[Trip
             f"which holds point {item[3]}."
         ),
     )
-
-
-def _first_inside(points: tuple[XY, ...], triangle: Triple) -> int | None:
-    """Return the first point strictly inside a triangle's circumcircle, if there is any."""
-    a, b, c = (points[i] for i in triangle)
-    turn = orient(a, b, c)
-    if turn == 0:
-        return None  # said by the check of areas
-    if turn < 0:
-        b, c = c, b
-    return next((i for i, p in enumerate(points) if in_circle(a, b, c, p) > 0), None)

@@ -39,6 +39,27 @@ def in_circle(a: XY, b: XY, c: XY, d: XY) -> int:
     )
 
 
+def first_inside(points: Sequence[XY], triangle: Sequence[int]) -> int | None:
+    """Return the first point strictly inside the circumcircle of three of the points.
+
+    Returns:
+        Its index; None if there is none, or if the three lie on one line.
+    """
+    (ax, ay), (bx, by), (cx, cy) = (points[i] for i in triangle)
+    bx, by, cx, cy = bx - ax, by - ay, cx - ax, cy - ay
+    bb, cc = bx * bx + by * by, cx * cx + cy * cy
+    # The in-circle determinant seen from a, expanded by the row of the point: for many points its
+    # minors need be made only once. The last of them is twice the triangle's signed area.
+    u, v, w = bb * cy - by * cc, bx * cc - bb * cx, bx * cy - by * cx
+    if w < 0:
+        u, v, w = -u, -v, -w
+    for i, (px, py) in enumerate(points):
+        x, y = px - ax, py - ay
+        if u * x + v * y > w * (x * x + y * y):
+            return i if w else None
+    return None
+
+
 def triangulate(points: Sequence[XY]) -> tuple[list[Triangle], list[int]]:
     """Return the Delaunay triangles and the hull of different points.
 

@@ -1,7 +1,8 @@
 """How fast answers are judged, one core, validation included.
 
 ``pytest tests/benchmarks --benchmark-enable -n0``; the column OPS is rounds, each of which judges
-every paper instance of the task once, so answers per second are OPS times ``answers``.
+every answer once, so answers per second are OPS times ``answers`` in the extra figures: all paper
+instances of a task or its largest, with their right answers or their wrong ones.
 """
 
 import pytest
@@ -12,16 +13,22 @@ from scbench.judge import judge
 LIGHT = [task for task in available_tasks() if not task.heavy and not task.package]
 
 
+def answers(task, params, kind):
+    """The right answer of an instance, or its wrong ones."""
+    builder = task.builder()
+    if kind == "counter_reference":
+        return list(builder.counter_references(params).values())
+    return [builder.reference(params).model_dump(mode="json")]
+
+
+@pytest.mark.parametrize("which", ["paper", "largest"])
 @pytest.mark.parametrize("kind", ["reference", "counter_reference"])
 @pytest.mark.parametrize("task", LIGHT, ids=str)
-def test_judging_the_paper_instances(benchmark, task, kind):
-    builder = task.builder()
-    pairs = []
-    for item in builder.paper():
-        answers = [builder.reference(item.params).model_dump(mode="json")]
-        if kind == "counter_reference":
-            answers = list(builder.counter_references(item.params).values())
-        pairs += [(item.params, answer) for answer in answers]
+def test_judging(benchmark, task, kind, which):
+    instances = [item.params for item in task.builder().paper()]
+    if which == "largest":
+        instances = [max(instances, key=lambda params: len(params.model_dump_json()))]
+    pairs = [(params, answer) for params in instances for answer in answers(task, params, kind)]
     benchmark.extra_info["answers"] = len(pairs)
 
     def judge_all():
@@ -29,12 +36,3 @@ def test_judging_the_paper_instances(benchmark, task, kind):
 
     scores = benchmark(judge_all)
     assert all((score == 1) == (kind == "reference") for score in scores)
-
-
-@pytest.mark.parametrize("task", LIGHT, ids=str)
-def test_judging_the_largest_instance(benchmark, task):
-    builder = task.builder()
-    largest = max(builder.paper(), key=lambda item: len(item.params.model_dump_json()))
-    answer = builder.reference(largest.params).model_dump(mode="json")
-    verdicts = benchmark(judge, task, largest.params, answer)
-    assert verdicts[0].score == 1

@@ -15,11 +15,14 @@ from pydantic import ValidationError
 from scbench.canonical import canonical_json
 from scbench.catalog import Task, available_tasks, get_task
 from scbench.graders.checklist import COMMON_CHECKS
+from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
+from scbench.model import Prediction
 from scbench.schemas.base import json_schema
 
 SPEC_REFERENCES = Path(__file__).parent.parent / "data" / "spec_references"
 TASKS = [task.id for task in available_tasks()]
+OURS = [task for task in available_tasks() if not task.package]
 FRESH_SEEDS = range(20)
 
 
@@ -93,7 +96,7 @@ def test_every_reference_scores_one(task):
         assert score(task, params, reference) == 1, f"{task.id}/{i:02d}"
 
 
-@pytest.mark.parametrize("task", [t for t in available_tasks() if not t.package], ids=str)
+@pytest.mark.parametrize("task", OURS, ids=str)
 def test_every_reference_of_the_specification_scores_one(task):
     path = SPEC_REFERENCES / f"{task.id}.json"
     stored = json.loads(path.read_text())
@@ -101,6 +104,18 @@ def test_every_reference_of_the_specification_scores_one(task):
     for i, answers in enumerate(stored):
         for answer in answers:
             assert score(task, items(task.id)[i][0], answer) == 1, f"{task.id}/{i:02d}"
+
+
+@pytest.mark.parametrize("task", OURS, ids=str)
+def test_real_answers_get_the_scores_of_a_right_grader(task, real_rows):
+    ours = [pair for pair in real_rows if pair[0]["id"].partition("/")[0] == task.id]
+    assert ours
+    for prediction, expected in ours:
+        params = items(task.id)[int(prediction["id"].partition("/")[2])][0]
+        outcome = grade_prediction(Prediction.model_validate(prediction), task, params)
+        wanted = expected.get("expected_scores", [expected.get("expected_score")])
+        got = [verdict.score for verdict in outcome.verdicts]
+        assert got == pytest.approx(wanted, abs=expected.get("tolerance") or 1e-9), expected
 
 
 def test_every_counter_reference_scores_below_one(task):

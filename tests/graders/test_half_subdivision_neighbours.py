@@ -205,21 +205,3 @@ def test_params_that_are_no_tree_are_refused(change, message):
     assert Params.model_validate(good).target == "0"
     with pytest.raises(ValidationError, match=message):
         Params.model_validate(good | change)
-
-
-def test_real_answers_get_their_scores(real_rows):
-    rows = [(p, e) for p, e in real_rows if p["id"].startswith(TASK.id + "/")]
-    assert rows
-    for prediction, expected in rows:
-        params = PAPER[int(prediction["id"][-2:])]
-        [result] = judge(TASK, params, prediction["answer"])
-        assert result.score == expected["expected_score"], prediction["id"]
-
-
-@pytest.mark.parametrize("wrong", [False, True])
-def test_speed_on_the_largest_tree(benchmark, wrong):
-    params = max(PAPER, key=lambda p: len(p.leaves))
-    labels = list(params.leaves) if wrong else right(params)
-    answer = {"neighbors": labels}
-    [result] = benchmark(judge, TASK, params, answer)
-    assert result.score == (not wrong)

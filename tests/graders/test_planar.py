@@ -8,7 +8,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scbench.errors import GenerationError
-from scbench.graders.planar import in_circle, orient, third_corners, to_integers, triangulate
+from scbench.graders.planar import (
+    first_inside,
+    in_circle,
+    orient,
+    third_corners,
+    to_integers,
+    triangulate,
+)
 
 coordinates = st.integers(-6, 6)
 point_sets = st.lists(st.tuples(coordinates, coordinates), min_size=3, max_size=11, unique=True)
@@ -30,6 +37,17 @@ def test_in_circle_agrees_with_distances(a, b, c, d):
     distance = (d[0] - centre[0]) ** 2 + (d[1] - centre[1]) ** 2
     assert (in_circle(a, b, c, d) > 0) == (distance < radius)
     assert (in_circle(a, b, c, d) == 0) == (distance == radius)
+
+
+@given(point_sets)
+def test_the_first_point_inside_is_the_first_that_in_circle_finds(points):
+    for triangle in combinations(range(len(points)), 3):
+        for order in (triangle, triangle[::-1]):
+            a, b, c = (points[i] for i in triangle)
+            turn = orient(a, b, c)
+            ring = (a, b, c) if turn > 0 else (a, c, b)
+            inside = [i for i, p in enumerate(points) if turn and in_circle(*ring, p) > 0]
+            assert first_inside(points, order) == (inside[0] if inside else None)
 
 
 def hull_area(points):
