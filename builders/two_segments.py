@@ -28,7 +28,6 @@ Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
 
 _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
 _TRIES = 200
-_TRIES = 200
 
 _PROMPT = """\
 The frame is {shape} with these corners, in order around it:

@@ -40,6 +40,11 @@ class ResultsError(ScbenchError):
     """Results cannot be written or resumed: a folder in use, a journal of another run."""
 
 
+def printable(text: str) -> str:
+    """Return text with control characters as escapes: what is quoted must not steer a terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean ...?"`` with up to three close names, or an empty string."""
     names = list(known)

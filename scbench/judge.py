@@ -15,21 +15,21 @@ MAX_VALUES = 500_000
 takes more memory than a worker has."""
 
 
-def judge(task: Task, params: BaseModel, answer: JsonValue) -> tuple[Verdict, ...]:
+def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tuple[Verdict, ...]:
     """Return one verdict for each score of the task.
 
     Args:
         task: the task.
         params: the instance's parameters, of the task's `Task.params_model`.
         answer: what the model gave, as JSON; anything at all.
+        size: see `validate`.
 
     Raises:
         Exception: whatever a faulty grader raises. The engine records it as ``grader_error``.
     """
-    try:
-        valid = task.answer_model.model_validate(answer)
-    except ValidationError as error:
-        return (Verdict(0.0, (schema_check(error, answer),)),) * task.scores
+    valid = validate(task.answer_model, answer, size)
+    if isinstance(valid, Check):
+        return (Verdict(0.0, (valid,)),) * task.scores
     given = task.grade(params, valid)
     verdicts = given if isinstance(given, tuple) else (given,)
     if len(verdicts) != task.scores or not all(isinstance(v, Verdict) for v in verdicts):
@@ -43,6 +43,24 @@ def judge(task: Task, params: BaseModel, answer: JsonValue) -> tuple[Verdict, ..
     shown = ", ".join(repr(key[:40]) for key in extra[:_SHOWN])
     note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {shown}"
     return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
+
+
+def validate(model: type[BaseModel], answer: JsonValue, size: int = 0) -> BaseModel | Check:
+    """Return an answer as its task's model, or the check that it fails.
+
+    Args:
+        model: the task's `Task.answer_model`.
+        answer: anything at all.
+        size: characters or bytes that the answer was read from, at least. A value takes two, so
+            that the values of a short answer need not be counted; 0 counts none.
+    """
+    too_large = size_check(answer) if size > 2 * MAX_VALUES else None
+    if too_large is not None:
+        return too_large
+    try:
+        return model.model_validate(answer)
+    except ValidationError as error:
+        return schema_check(error, answer)
 
 
 def size_check(answer: JsonValue) -> Check | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from scbench.errors import ScbenchError
+from scbench.errors import ScbenchError, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,8 +39,8 @@ def hush() -> None:
 
 
 def plain(text: str) -> str:
-    """Show control characters as escapes: text from a file must not steer the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    """Return lines that are fit for a terminal, whatever they quote."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 @contextmanager
@@ -155,7 +155,7 @@ def _cell(row: Mapping[str, Any], head: str) -> str:
             from scbench.model import Status
 
             return ", ".join(f"{row[s.value]} {s.value}" for s in Status if row[s.value])
-    return "" if row[head] is None else plain(str(row[head])).replace("\n", "\\n")
+    return "" if row[head] is None else printable(str(row[head]))
 
 
 _RIGHT = {"N", "samples", "budget", "mean", "missing as 0", "coverage"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scbench.catalog import Task
     from scbench.grading.engine import Limits
     from scbench.grading.reading import Problem
-    from scbench.grading.run import Report
+    from scbench.grading.run import Options, Report
     from scbench.release.load import Release
 
 _SHOWN = 20
@@ -165,7 +165,7 @@ def _total(predictions: str) -> int | None:
     return path.stat().st_size
 
 
-def _grade(options: "Options", style: Format, *, quiet: bool) -> None:  # type: ignore[name-defined]  # noqa: F821
+def _grade(options: "Options", style: Format, *, quiet: bool) -> None:
     from scbench.cli.console import INTERRUPTED, hush, progress, say
     from scbench.grading.run import grade_file
 
@@ -192,13 +192,8 @@ def _print_report(report: "Report", style: Format) -> None:
         return
     if report.results.is_empty():
         return
-    from scbench.analysis.tables import score_table
-
     release = report.summary["release"]["version"]
-    tables = {
-        f"Scores by bucket, release {release}": score_table(report.results, "bucket"),
-        f"Scores by task, release {release}": score_table(report.results, "task"),
-    }
+    tables = {f"Scores by {by}, release {release}": table for by, table in report.tables.items()}
     print(render(tables, style.value))  # noqa: T201
 
 

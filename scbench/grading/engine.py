@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 
 from pebble import ProcessExpired, ProcessPool
 
+from scbench.catalog import Task
 from scbench.errors import EngineError
 from scbench.grading.outcome import Outcome
 from scbench.grading.packed import Packed, pack
 from scbench.grading.worker import InstanceKey, Item, grade_items, start_worker
-from scbench.model import Status
+from scbench.model import Instance, Status
 
 _BATCH_ITEMS = 128
 _BATCH_BYTES = 2**20
@@ -92,6 +93,14 @@ class Engine:
     limits: Limits
     heavy: Collection[str] = ()
     incidents: list[str] = field(default_factory=list)
+
+    @classmethod
+    def over(
+        cls, instances: Mapping[str, Instance], tasks: Iterable[Task], limits: Limits
+    ) -> "Engine":
+        """Return an engine for instances of a release, by id, and their tasks."""
+        keys = {key: (value.task, value.params) for key, value in instances.items()}
+        return cls(keys, limits, frozenset(task.id for task in tasks if task.heavy))
 
     def run(self, items: Iterable[Item]) -> Iterator[tuple[Item, Packed]]:
         """Yield each item with its outcome, in the order they are done.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
-from scbench.grading.reading import Line, Problem
+from scbench.grading.reading import Digest, Line, Problem, open_predictions, read_predictions
 from scbench.grading.rows import RunKey
 from scbench.model import Instance
 
@@ -52,7 +52,34 @@ class Ledger:
         self._chosen = set(chosen)
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
+        self.lines = 0
         self.left_alone = 0
+
+    def read(self, path: str, digest: Digest) -> Iterator[Problem | tuple[Line, str]]:
+        """Yield what is wrong with a predictions file, and its lines with what `admit` says.
+
+        Lines of tasks that were not chosen are passed over. ``lines`` counts all.
+
+        Args:
+            path: of the file, or ``-`` for standard input.
+            digest: is given every byte that is read.
+
+        Raises:
+            PredictionsError: the file cannot be opened.
+        """
+        with open_predictions(path) as stream:
+            for entry in read_predictions(stream, digest):
+                self.lines += 1
+                if isinstance(entry, Problem):
+                    yield entry
+                    continue
+                admitted = self.admit(entry)
+                if isinstance(admitted, Problem):
+                    yield admitted
+                elif admitted is not None:
+                    yield entry, admitted
+        if not self.lines:
+            yield Problem("empty", "the file holds no predictions")
 
     def admit(self, line: Line) -> Problem | str | None:
         """Decide what a line is.

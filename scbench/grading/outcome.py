@@ -1,6 +1,7 @@
 """What came of one prediction: whether there is an answer to grade, and the verdict on it."""
 
 import re
+import sys
 import traceback
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,7 +11,7 @@ from pydantic import BaseModel, JsonValue
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.grading.extract import declines, find_answer, shape_of
-from scbench.judge import MAX_VALUES, judge, size_check
+from scbench.judge import judge
 from scbench.model import Check, Prediction, Status, Verdict
 
 _CUT_OFF = {
@@ -71,13 +72,8 @@ def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> O
         return _zero(*_why_not_found(prediction), task)
     answer = _written(found.value)
     try:
-        # Two characters a value is the least, so short answers need not be counted.
-        short = answer is not None and len(answer) <= 2 * MAX_VALUES
-        limit = None if short else size_check(found.value)
-        if limit is not None:
-            verdicts: tuple[Verdict, ...] = (Verdict(0.0, (limit,)),) * task.scores
-        else:
-            verdicts = judge(task, params, found.value)
+        size = sys.maxsize if answer is None else len(answer)
+        verdicts = judge(task, params, found.value, size)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from typing_extensions import Buffer
 
 from scbench.canonical import parse_json
-from scbench.errors import JsonError, PredictionsError
+from scbench.errors import JsonError, PredictionsError, printable
 from scbench.model import Prediction
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -248,4 +248,4 @@ def _shown(text: str) -> str:
     """Make text from the file fit for a terminal: clipped, and without control characters."""
     if len(text) > _MAX_SHOWN:
         text = f"{text[: _MAX_SHOWN // 2]} ... {text[-_MAX_SHOWN // 4 :]}"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return printable(text)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scbench import __version__
 from scbench.canonical import sha256
@@ -18,7 +18,7 @@ from scbench.grading.journal import Journal, journal_key
 from scbench.grading.ledger import Ledger, run_key
 from scbench.grading.output import write_results
 from scbench.grading.packed import Packed
-from scbench.grading.reading import Line, Problem, open_predictions, read_predictions
+from scbench.grading.reading import Line, Problem
 from scbench.grading.rows import Row, RowMaker, results_frame
 from scbench.grading.worker import Item
 from scbench.model import Status
@@ -62,6 +62,7 @@ class Report:
 
     Attributes:
         results: rows as in ``results.parquet``.
+        tables: score tables by bucket and by task, see `scbench.analysis.tables`.
         problems: what is wrong with the input.
         incidents: what happened to workers.
         resumed: rows taken over from an interrupted run.
@@ -70,6 +71,7 @@ class Report:
     """
 
     results: "pl.DataFrame"
+    tables: "dict[Literal['bucket', 'task'], pl.DataFrame]"
     problems: list[Problem]
     incidents: list[str]
     resumed: int
@@ -112,7 +114,7 @@ class _Intake:
     def __init__(self, options: Options, tasks: Sequence[Task], journal: Journal) -> None:
         release = options.release
         self.tasks = {task.id: task for task in tasks}
-        self.instances = release.instances(list(release.manifest.tasks))
+        self.instances = release.instances()
         self.ledger = Ledger(self.instances, list(release.manifest.tasks), list(self.tasks))
         self.maker = RowMaker(release.version, release.manifest.rows_hash)
         self.journal = journal
@@ -120,21 +122,15 @@ class _Intake:
         self.problems: list[Problem] = []
         self.rows: list[Row] = []
         self.resumed = 0
-        self.lines = 0
         self.digest = hashlib.sha256()
         self._path = options.predictions
 
     def items(self) -> Iterator[Item]:
-        with open_predictions(self._path) as stream:
-            for entry in read_predictions(stream, self.digest):
-                self.lines += 1
-                admitted = self.ledger.admit(entry) if isinstance(entry, Line) else entry
-                if isinstance(admitted, Problem):
-                    self.problems.append(admitted)
-                elif isinstance(entry, Line) and admitted is not None:
-                    yield from self._take(entry, admitted)
-        if not self.lines:
-            self.problems.append(Problem("empty", "the file holds no predictions"))
+        for entry in self.ledger.read(self._path, self.digest):
+            if isinstance(entry, Problem):
+                self.problems.append(entry)
+            else:
+                yield from self._take(*entry)
 
     def _take(self, line: Line, admitted: str) -> Iterator[Item]:
         if admitted.startswith(":"):
@@ -153,11 +149,11 @@ class _Intake:
         yield Item(line.number, line.data, instance.id)
 
     def _outside(self, line: Line, task: Task) -> None:
-        release = f"release {self.maker.release} does not hold {task.id}"
+        reason = f"release {self.maker.release} does not hold {task.id}"
         subtask = int(line.prediction.id.partition("/")[2][:9])
         self.ledger.open_run(run_key(line))
         self.rows.append(
-            self.maker.absent(task, subtask, run_key(line), Status.NOT_RUN, release, line=line)
+            self.maker.absent(task, subtask, run_key(line), Status.NOT_RUN, reason, line=line)
         )
 
     def finish(self, item: Item, outcome: Packed) -> None:
@@ -207,11 +203,7 @@ def grade_file(options: Options, on_progress: Callable[[int, int], object] = max
     journal = Journal(options.out, resume=options.resume, restart=options.restart)
     try:
         intake = _Intake(options, tasks, journal)
-        engine = Engine(
-            {key: (value.task, value.params) for key, value in intake.instances.items()},
-            options.limits,
-            frozenset(task.id for task in tasks if task.heavy),
-        )
+        engine = Engine.over(intake.instances, tasks, options.limits)
         rows = size = 0
         for item, outcome in engine.run(intake.items()):
             intake.finish(item, outcome)
@@ -221,8 +213,12 @@ def grade_file(options: Options, on_progress: Callable[[int, int], object] = max
     except BaseException:
         journal.close()
         raise
+    from scbench.analysis.tables import score_table  # noqa: PLC0415  (polars)
+
+    results = results_frame(intake.rows)
     report = Report(
-        results_frame(intake.rows),
+        results,
+        {"bucket": score_table(results, "bucket"), "task": score_table(results, "task")},
         intake.problems,
         engine.incidents,
         intake.resumed,
@@ -237,7 +233,7 @@ def grade_file(options: Options, on_progress: Callable[[int, int], object] = max
 def _summary(
     options: Options, intake: _Intake, report: Report, tasks: Sequence[Task], seconds: float
 ) -> dict[str, Any]:
-    from scbench.analysis.tables import outside_release, score_table  # noqa: PLC0415  (polars)
+    from scbench.analysis.tables import outside_release  # noqa: PLC0415  (polars)
 
     name = options.predictions
     return {
@@ -250,12 +246,12 @@ def _summary(
         "predictions": {
             "file": "-" if name == "-" else Path(name).name,
             "sha256": intake.digest.hexdigest(),
-            "lines": intake.lines,
+            "lines": intake.ledger.lines,
         },
         "partial": options.partial or options.tasks is not None,
         "exit_code": report.exit_code,
-        "buckets": score_table(report.results, "bucket").to_dicts(),
-        "tasks": score_table(report.results, "task").to_dicts(),
+        "buckets": report.tables["bucket"].to_dicts(),
+        "tasks": report.tables["task"].to_dicts(),
         "not_in_release": outside_release(report.results).to_dicts(),
         "problem_counts": dict(Counter(problem.code for problem in report.problems)),
         "problems": [asdict(problem) for problem in report.problems[:_SHOWN_PROBLEMS]],

@@ -48,8 +48,7 @@ def self_test(
         )
         for line, ref in enumerate(stored)
     )
-    keys = {key: (value.task, value.params) for key, value in instances.items()}
-    engine = Engine(keys, limits, frozenset(task.id for task in tasks if task.heavy))
+    engine = Engine.over(instances, tasks, limits)
     found = SelfTest()
     for done, (item, outcome) in enumerate(engine.run(items), 1):
         ref = stored[item.line]
