@@ -48,7 +48,7 @@ _FENCE = re.compile(r"(`{3,})[^`]*")
 _MARK = re.compile(r"(?<![^\W_])answer(?![^\W_])[*_`\"]*\s*(?:is\s*)?[:=]", re.IGNORECASE)
 _OUTSIDE = re.compile(r"\\.|[\[{]", re.DOTALL)
 """In prose only an opening bracket counts; inside one, quotes do, too."""
-_INSIDE = re.compile(r"""\\.|"(?:[^"\\\n]|\\.)*+"|'\w++'|[\[\]{}]""", re.DOTALL)
+_INSIDE = re.compile(r"""\\.|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'\w++'|[\[\]{}]""", re.DOTALL)
 _CLOSES = {"]": "[", "}": "{"}
 _DECLINES = re.compile(
     r"\b(?:i|we)(?:\s+am|\s+was|['’]m|\s+must|\s+have\s+to)?\s+"

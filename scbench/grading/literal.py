@@ -13,13 +13,15 @@ from dataclasses import dataclass
 _MAX_CHARACTERS = 1_000_000
 _MAX_DEPTH = 200
 
+# Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
+# repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _TOKEN = re.compile(
     r"""
     (?P<skip> \s++ | \#[^\n]*+ )
-    | (?P<text> '''(?:[^'\\]|\\.|'(?!''))*+'''
-              | \"{3}(?:[^"\\]|\\.|"(?!""))*+\"{3}
-              | '(?:[^'\\\n]|\\.)*+'
-              | "(?:[^"\\\n]|\\.)*+" )
+    | (?P<text> '''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*'''
+              | \"{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*\"{3}
+              | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*'
+              | "[^"\\\n]*+(?:\\.[^"\\\n]*+)*" )
     | (?P<number> (?P<sign>[-+])?
                   (?: (?P<whole>\d++)(?:\.(?P<fraction>\d*+))? | \.(?P<bare>\d++) )
                   (?P<exponent>[eE][-+]?\d++)? )
