@@ -12,6 +12,13 @@ class ScbenchError(Exception):
     """Base of all errors raised on purpose. Its text is fit to be shown to a user."""
 
 
+class CannotGrade(ScbenchError):  # noqa: N818  (nothing went wrong)
+    """This installation cannot grade an answer: an engine is missing, or code may not run.
+
+    A grader raises it; the row is ``not_run``, never 0, with the message as its reason.
+    """
+
+
 class CatalogError(ScbenchError):
     """A task id is unknown, registered twice, or its modules do not keep the contract."""
 

@@ -1,13 +1,12 @@
-"""What the commands share on a terminal: errors, progress, and tables in four formats.
+"""What the commands share on a terminal: errors, messages, and tables in four formats.
 
-Progress and messages go to standard error, results to standard output, so that output pipes.
+Messages go to standard error, results to standard output, so that output pipes.
 """
 
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
-
-_SECONDS_BETWEEN_LINES = 2.0
 
 
 def say(message: str) -> None:
@@ -60,54 +57,6 @@ def reported_errors() -> Iterator[None]:
     except OSError as error:
         say(f"error: {error}")
         raise typer.Exit(USAGE) from None
-
-
-@contextmanager
-def progress(total: int | None, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how far a run is: a bar on a terminal, now and then a line elsewhere.
-
-    Args:
-        total: bytes to come; None if unknown.
-        quiet: show nothing.
-
-    Yields:
-        A function that takes the rows and the bytes done so far.
-    """
-    if quiet:
-        yield lambda rows, size: None  # noqa: ARG005
-        return
-    if not sys.stderr.isatty() or os.environ.get("CI"):
-        yield _lines(total)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (
-        TextColumn("grading"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%" if total else ""),
-        TextColumn("{task.fields[rows]:,} rows"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("grading", total=total, rows=0)
-        yield lambda rows, size: bar.update(task, completed=size, rows=rows)
-
-
-def _lines(total: int | None) -> Callable[[int, int], None]:
-    """Return a function that says how far a run is, rarely: logs are read by people too."""
-    said, last = 0, time.monotonic()
-
-    def line(rows: int, size: int) -> None:
-        nonlocal said, last
-        tenth = size * 10 // max(total, 1) if total is not None else rows.bit_length()
-        now = time.monotonic()
-        if tenth > said and now - last > _SECONDS_BETWEEN_LINES:
-            said, last = tenth, now
-            share = f" ({min(100, size * 100 // max(total, 1))}%)" if total is not None else ""
-            say(f"graded {rows:,} rows{share}")
-
-    return line
 
 
 def render(tables: Mapping[str, "pl.DataFrame"], style: str) -> str:

@@ -90,11 +90,25 @@ def grade(
         int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
     ] = 0,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds an item may take before its worker is killed.")
-    ] = 120.0,
+        float | None,
+        typer.Option(
+            min=0.1,
+            help="Seconds an item may take before its worker is killed. [default: 120; more for "
+            "tasks that simulate]",
+            show_default=False,
+        ),
+    ] = None,
     memory: Annotated[
         float, typer.Option(min=0, help="GiB of address space per worker; 0 for no limit.")
     ] = 4.0,
+    allow_code: Annotated[
+        bool,
+        typer.Option(
+            "--allow-code",
+            help="Run Python programs among the answers, walled in (no network, no files). Without "
+            "it such rows are not_run.",
+        ),
+    ] = False,
     style: Annotated[
         Format, typer.Option("--format", help="How results are printed to standard output.")
     ] = Format.TABLE,
@@ -126,7 +140,7 @@ def grade(
         chosen_release = find_release(release)
         names = [name.strip() for name in tasks.split(",")] if tasks else None
         chosen = choose_tasks(chosen_release, names)
-        limits = Limits(workers or _processors(), timeout, int(memory * 2**30))
+        limits = Limits(workers or _processors(), timeout, int(memory * 2**30), allow_code)
         if predictions is None:
             _self_test(chosen_release, chosen, limits, style, quiet=quiet)
         elif check:
@@ -166,12 +180,13 @@ def _total(predictions: str) -> int | None:
 
 
 def _grade(options: "Options", style: Format, *, quiet: bool) -> None:
-    from scbench.cli.console import INTERRUPTED, hush, progress, say
+    from scbench.cli.console import INTERRUPTED, hush, say
+    from scbench.cli.progress import progress
     from scbench.grading.run import grade_file
 
     try:
-        with progress(_total(options.predictions), quiet=quiet) as on_progress:
-            report = grade_file(options, on_progress)
+        with progress(_total(options.predictions), quiet=quiet) as shown:
+            report = grade_file(options, shown.done, shown.waiting)
     except KeyboardInterrupt:
         say(f"interrupted; what was graded is kept in {options.out}, go on with --resume")
         raise typer.Exit(INTERRUPTED) from None
@@ -212,6 +227,11 @@ def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
         failed = report.results.filter(report.results["status"] == "grader_error")
         for row in failed.head(_SHOWN).iter_rows(named=True):
             say(f"  line {row['line']}: {row['id']}: {row['reason']}")
+    absent = report.results.filter(
+        (report.results["status"] == "not_run") & report.results["answer_source"].is_not_null()
+    )
+    for (task, reason), rows in absent.group_by("task", "reason", maintain_order=True):
+        say(f"not graded, {len(rows)} row{'s' * (len(rows) > 1)} of {task}: {reason}")
     if quiet:
         return
     for incident in report.incidents[:_SHOWN]:
@@ -273,13 +293,14 @@ def _self_test(
     *,
     quiet: bool,
 ) -> None:
-    from scbench.cli.console import GRADER_ERRORS, as_json, progress, say
+    from scbench.cli.console import GRADER_ERRORS, as_json, say
+    from scbench.cli.progress import progress
     from scbench.grading.selftest import self_test
 
-    with progress(None, quiet=quiet) as on_progress:
-        found = self_test(release, tasks, limits, on_progress)
+    with progress(None, quiet=quiet) as shown:
+        found = self_test(release, tasks, limits, shown.done, shown.waiting)
     if style is Format.JSON:
-        counts = {"right": dict(found.right), "below": dict(found.below)}
+        counts = {"right": dict(found.right), "below": dict(found.below), "not_run": found.not_run}
         print(as_json({**counts, "failures": found.failures}))  # noqa: T201
     else:
         for task in tasks:
@@ -287,6 +308,8 @@ def _self_test(
                 f"{task.id}: {found.right[task.id]} references score 1.0, "
                 f"{found.below[task.id]} counter-references score below 1.0"
             )
+    for task_id, reason in found.not_run.items():
+        say(f"not run: {task_id}: {reason}")
     for failure in found.failures:
         say(f"FAILED {failure}")
     if not quiet:

@@ -3,13 +3,14 @@
 import re
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from pydantic import BaseModel, JsonValue
 
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
+from scbench.errors import CannotGrade
 from scbench.grading.extract import declines, find_answer, shape_of
 from scbench.judge import judge
 from scbench.model import Check, Prediction, Status, Verdict
@@ -76,11 +77,15 @@ def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> O
         verdicts = judge(task, params, found.value, size)
     except MemoryError:
         raise
+    except CannotGrade as error:
+        outcome = Outcome(Status.NOT_RUN, (), str(error)[:_MAX_REASON])
     except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
+    else:
+        outcome = Outcome(Status.ANSWERED, verdicts)
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
-    return Outcome(Status.ANSWERED, verdicts, "", answer, found.source, found.repairs)
+    return replace(outcome, answer=answer, source=found.source, repairs=found.repairs)
 
 
 def without_answer(prediction: Prediction) -> Outcome | None:

@@ -13,13 +13,14 @@ from scbench import __version__
 from scbench.canonical import sha256
 from scbench.catalog import Task, all_tasks, get_task
 from scbench.errors import CatalogError, PredictionsError, did_you_mean
-from scbench.grading.engine import Engine, Limits
+from scbench.grading.engine import Engine, Limits, Waiting
 from scbench.grading.journal import Journal, journal_key
 from scbench.grading.ledger import Ledger, run_key
 from scbench.grading.output import write_results
 from scbench.grading.packed import Packed
 from scbench.grading.reading import Line, Problem
 from scbench.grading.rows import Row, RowMaker, results_frame
+from scbench.grading.twins import Pending, Twins, pending
 from scbench.grading.worker import Item
 from scbench.model import Status
 from scbench.release.load import Release
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _SHOWN_PROBLEMS = 1000
 """How many problems the summary spells out; the count is always whole."""
+_TRIED_AGAIN = {Status.GRADER_ERROR, Status.NOT_RUN}
+"""A resumed run tries these once more: it may be allowed more, or find an engine installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,8 @@ class _Intake:
         self.ledger = Ledger(self.instances, list(release.manifest.tasks), list(self.tasks))
         self.maker = RowMaker(release.version, release.manifest.rows_hash)
         self.journal = journal
-        self.waiting: dict[int, tuple[Line, str, str]] = {}
+        self.waiting: dict[int, Pending] = {}
+        self.twins = Twins()
         self.problems: list[Problem] = []
         self.rows: list[Row] = []
         self.resumed = 0
@@ -145,8 +149,13 @@ class _Intake:
             self.rows += done
             self.resumed += 1
             return
-        self.waiting[line.number] = line, digest, key
-        yield Item(line.number, line.data, instance.id)
+        entry = pending(line, instance, task, digest, key)
+        known = self.twins.known(entry)
+        if known is not None:
+            self._finish(entry, known)
+        elif not self.twins.hold(entry):
+            self.waiting[line.number] = entry
+            yield Item(line.number, line.data, instance.id)
 
     def _outside(self, line: Line, task: Task) -> None:
         reason = f"release {self.maker.release} does not hold {task.id}"
@@ -156,13 +165,19 @@ class _Intake:
             self.maker.absent(task, subtask, run_key(line), Status.NOT_RUN, reason, line=line)
         )
 
-    def finish(self, item: Item, outcome: Packed) -> None:
-        line, digest, key = self.waiting.pop(item.line)
-        instance = self.instances[item.instance_id]
-        task = self.tasks[instance.task]
-        rows = self.maker.graded(line, digest, instance, task, outcome)
-        if outcome.status != Status.GRADER_ERROR:  # a resumed run tries these again
-            self.journal.add(key, rows)
+    def finish(self, item: Item, outcome: Packed) -> int:
+        """Take an outcome; return how many lines have theirs now, twins included."""
+        entry = self.waiting.pop(item.line)
+        twins = self.twins.release(entry, outcome)
+        for line, its_outcome in ((entry, outcome), *twins):
+            self._finish(line, its_outcome)
+        return 1 + len(twins)
+
+    def _finish(self, entry: Pending, outcome: Packed) -> None:
+        task = self.tasks[entry.instance.task]
+        rows = self.maker.graded(entry.line, entry.digest, entry.instance, task, outcome)
+        if outcome.status not in _TRIED_AGAIN:
+            self.journal.add(entry.key, rows)
         self.rows += rows
 
     def close(self, *, partial: bool) -> None:
@@ -185,12 +200,17 @@ class _Intake:
             self.problems += self.ledger.incomplete()
 
 
-def grade_file(options: Options, on_progress: Callable[[int, int], object] = max) -> Report:
+def grade_file(
+    options: Options,
+    on_progress: Callable[[int, int], object] = max,
+    on_wait: Callable[[Sequence[Waiting]], object] = id,
+) -> Report:
     """Grade a predictions file and write the results.
 
     Args:
         options: what to grade, and how.
         on_progress: called with the number of lines graded so far and the bytes they had.
+        on_wait: called now and then with the items that take long.
 
     Raises:
         ScbenchError: the file, the release or the output folder cannot be used at all.
@@ -205,9 +225,9 @@ def grade_file(options: Options, on_progress: Callable[[int, int], object] = max
         intake = _Intake(options, tasks, journal)
         engine = Engine.over(intake.instances, tasks, options.limits)
         rows = size = 0
-        for item, outcome in engine.run(intake.items()):
-            intake.finish(item, outcome)
-            rows, size = rows + 1, size + len(item.data)
+        for item, outcome in engine.run(intake.items(), on_wait):
+            lines = intake.finish(item, outcome)
+            rows, size = rows + lines, size + lines * len(item.data)
             on_progress(rows, size)
         intake.close(partial=options.partial)
     except BaseException:

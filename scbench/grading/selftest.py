@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from scbench.catalog import Task
-from scbench.grading.engine import Engine, Limits
+from scbench.grading.engine import Engine, Limits, Waiting
 from scbench.grading.packed import Packed
 from scbench.grading.worker import Item
+from scbench.model import Status
 from scbench.release.load import Reference, Release
 
 
@@ -17,11 +18,13 @@ class SelfTest:
     """What a self-test found.
 
     Attributes:
+        not_run: why this installation cannot grade a task, by task.
         right: references that scored 1.0, by task.
         below: counter-references that scored below 1.0, by task.
         failures: the others, each with what happened.
     """
 
+    not_run: dict[str, str] = field(default_factory=dict)
     right: Counter[str] = field(default_factory=Counter)
     below: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
@@ -32,6 +35,7 @@ def self_test(
     tasks: Sequence[Task],
     limits: Limits,
     on_progress: Callable[[int, int], object] = max,
+    on_wait: Callable[[Sequence[Waiting]], object] = id,
 ) -> SelfTest:
     """Grade the stored answers of a release exactly as predictions are graded.
 
@@ -50,10 +54,12 @@ def self_test(
     )
     engine = Engine.over(instances, tasks, limits)
     found = SelfTest()
-    for done, (item, outcome) in enumerate(engine.run(items), 1):
+    for done, (item, outcome) in enumerate(engine.run(items, on_wait), 1):
         ref = stored[item.line]
         fault = _fault(ref, outcome)
-        if fault:
+        if outcome.status == Status.NOT_RUN:
+            found.not_run[instances[ref.id].task] = outcome.reason
+        elif fault:
             found.failures.append(f"{ref.id}: {ref.name}: {fault}")
         else:
             counter = found.right if ref.kind == "reference" else found.below

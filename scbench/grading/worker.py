@@ -6,11 +6,12 @@ is caught here and becomes an outcome; what kills the process is the engine's bu
 
 import contextlib
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableSequence, Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from scbench import pulse
 from scbench.catalog import Task, get_task
 from scbench.grading.outcome import Outcome, describe_error, grade_prediction
 from scbench.grading.packed import Packed, pack
@@ -33,14 +34,30 @@ _instances: Mapping[str, InstanceKey] = {}
 _ready: dict[str, tuple[Task, BaseModel]] = {}
 
 
-def start_worker(instances: Mapping[str, InstanceKey], memory_bytes: int) -> None:
+def start_worker(
+    instances: Mapping[str, InstanceKey],
+    memory_bytes: int,
+    beat: MutableSequence[int],
+    allow_code: bool = False,  # noqa: FBT001, FBT002  (pools pass arguments by position)
+) -> None:
     """Prepare a worker process.
 
     Args:
         instances: task id and parameters by instance id.
         memory_bytes: limit on its address space; 0 for none.
+        beat: where to write how far the item at hand is: steps done, and all.
+        allow_code: whether programs among the answers may run, in a sandbox.
     """
     global _instances  # noqa: PLW0603  (a worker process has one release)
+
+    def note(done: int, total: int) -> None:
+        beat[0], beat[1] = done, total
+
+    pulse.listen(note)
+    if allow_code:
+        from scbench import isolation  # noqa: PLC0415  (wanted by one task, and rarely)
+
+        isolation.allow_code(True)
     # The parent decides what Ctrl-C means; workers must not race it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if memory_bytes:
@@ -68,6 +85,7 @@ def grade_items(items: Sequence[Item]) -> list[tuple[int, Packed]]:
 
 def grade_item(item: Item) -> Packed:
     """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
+    pulse.beat(0, 0)
     try:
         return pack(_grade(item))
     except MemoryError:

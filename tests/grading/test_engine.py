@@ -23,7 +23,7 @@ def item(line: int, bit: int = 0, mood: str = "") -> Item:
 
 
 def engine(seconds: float = 2, workers: int = 2, memory: float = 4, heavy=()) -> Engine:
-    return Engine(KEYS, Limits(workers, seconds, int(memory * 2**30)), frozenset(heavy))
+    return Engine(KEYS, Limits(workers, seconds, int(memory * 2**30)), dict.fromkeys(heavy, 60.0))
 
 
 def outcomes(run: Engine, items) -> dict:
@@ -38,6 +38,36 @@ def test_grades_every_item_once_and_in_agreement():
     found = outcomes(engine(), (item(i, i % 2) for i in range(500)))
     assert found.keys() == set(range(500))
     assert all(found[i].scores[0].score == 1 - i % 2 for i in range(500))
+
+
+def test_an_item_that_takes_long_is_named_with_its_steps():
+    told = []
+    run = engine(seconds=None, heavy=("parity",))
+    list(run.run([item(0, 0, "step"), item(1)], told.extend))
+    assert {(w.instance_id, w.done, w.total) for w in told} == {("parity/00", 3, 7)}
+    assert all(2 < w.seconds < 60 for w in told)
+
+
+def test_each_heavy_task_has_its_own_time():
+    run = Engine(KEYS, Limits(1, None, 0), {"parity": 0.5})
+    found = outcomes(run, [item(0, 0, "hang"), item(1)])
+    assert found[0].reason == "no verdict within 0.5 s; tried twice"
+    assert found[1].status == Status.ANSWERED
+
+
+def test_nothing_waits_behind_a_heavy_item():
+    run = engine(seconds=30, heavy=("parity",))
+    slow, *quick = [item(0, 0, "step"), *(item(i) for i in range(1, 9))]
+    order = [done.line for done, _ in run.run([slow, *quick])]
+    assert order[-1] == 0
+
+
+def test_what_cannot_be_graded_here_is_not_run_and_says_why():
+    found = outcomes(engine(), [item(0, 0, "cannot"), item(1)])
+    assert found[0].status == Status.NOT_RUN
+    assert found[0].scores == ()
+    assert found[0].reason == "the engine for this mood is not installed"
+    assert found[0].source == "answer"
 
 
 def test_no_items_make_no_outcomes():

@@ -13,9 +13,9 @@ from scbench.grading.worker import Item, grade_item, grade_items, start_worker
 def worker(monkeypatch):
     """A worker's state in this process, put back afterwards."""
     handler = signal.getsignal(signal.SIGINT)
-    start_worker({"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}, 0)
+    start_worker({"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}, 0, [0, 0])
     yield
-    start_worker({}, 0)
+    start_worker({}, 0, [0, 0])
     signal.signal(signal.SIGINT, handler)
 
 
@@ -47,7 +47,7 @@ def test_a_worker_ignores_ctrl_c_and_keeps_to_its_memory():
     code = """
 import signal
 from scbench.grading.worker import start_worker
-start_worker({}, 2**30)
+start_worker({}, 2**30, [0, 0])
 signal.raise_signal(signal.SIGINT)
 try:
     bytearray(2**31)

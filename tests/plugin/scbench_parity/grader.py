@@ -4,8 +4,10 @@ import os
 import signal
 import time
 
+from scbench.errors import CannotGrade
 from scbench.graders.checklist import Checklist
 from scbench.model import Verdict
+from scbench.pulse import beat
 from scbench_parity.schema import Answer, Params
 
 VERSION = 1
@@ -38,6 +40,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
                 hoard.append(bytearray(2**26))
         case "slow":
             time.sleep(0.02)
+        case "step":
+            beat(3, 7)
+            time.sleep(4)
+        case "cannot":
+            raise CannotGrade("the engine for this mood is not installed")
     checks = Checklist(CHECKS)
     right = params.bits.count("1") % 2
     checks.expect("parity", answer.bit == right, f"The parity is {right}, not {answer.bit}.")

@@ -17,4 +17,6 @@ class Answer(AnswerModel):
     """Its parity, and how the grader is to behave."""
 
     bit: Int
-    mood: Literal["", "hang", "spin", "die", "exit", "raise", "balloon", "slow"] = ""
+    mood: Literal[
+        "", "hang", "spin", "die", "exit", "raise", "balloon", "slow", "step", "cannot"
+    ] = ""

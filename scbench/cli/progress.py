@@ -1,0 +1,104 @@
+"""How far a run is: a bar on a terminal, now and then a line elsewhere, nothing if asked for quiet.
+
+All of it goes to standard error, so that output pipes.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from scbench.cli.console import say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from scbench.grading.engine import Waiting
+
+_BETWEEN_LINES = 2.0
+_BETWEEN_WAITS = 30.0
+"""Seconds between lines about rows, and about an item that takes long."""
+
+
+class Quiet:
+    """Shows nothing, and says what every kind of progress takes."""
+
+    def done(self, rows: int, size: int) -> None:
+        """Take the rows and the bytes done so far."""
+
+    def waiting(self, items: "Sequence[Waiting]") -> None:
+        """Take the items that take long; called about once a second."""
+
+
+class _Lines(Quiet):
+    """Says rarely how far a run is: logs are read by people, too."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._said = 0
+        self._last = self._waited = time.monotonic()
+
+    def done(self, rows: int, size: int) -> None:
+        total = self._total
+        tenth = rows.bit_length() if total is None else size * 10 // max(total, 1)
+        now = time.monotonic()
+        if tenth > self._said and now - self._last > _BETWEEN_LINES:
+            self._said, self._last = tenth, now
+            share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
+            say(f"graded {rows:,} rows{share}")
+
+    def waiting(self, items: "Sequence[Waiting]") -> None:
+        now = time.monotonic()
+        if items and now - self._waited > _BETWEEN_WAITS:
+            self._waited = now
+            say("still at " + "; ".join(map(_words, items)))
+
+
+class _Bar(Quiet):
+    """A bar on a terminal, with the items that take long behind it."""
+
+    def __init__(self, bar: "Progress", total: int | None) -> None:
+        self._bar = bar
+        self._task = bar.add_task("grading", total=total, rows=0, slow="")
+
+    def done(self, rows: int, size: int) -> None:
+        self._bar.update(self._task, completed=size, rows=rows)
+
+    def waiting(self, items: "Sequence[Waiting]") -> None:
+        self._bar.update(self._task, slow="; ".join(map(_words, items)))
+
+
+def _words(item: "Waiting") -> str:
+    steps = f" step {item.done:,} of {item.total:,}," if item.total else ""
+    return f"{item.instance_id}:{steps} {item.seconds:.0f} s"
+
+
+@contextmanager
+def progress(total: int | None, *, quiet: bool) -> Iterator[Quiet]:
+    """Show how far a run is while the block runs.
+
+    Args:
+        total: bytes to come; None if unknown.
+        quiet: show nothing.
+    """
+    if quiet:
+        yield Quiet()
+        return
+    if not sys.stderr.isatty() or os.environ.get("CI"):
+        yield _Lines(total)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("grading"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%" if total else ""),
+        TextColumn("{task.fields[rows]:,} rows"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[slow]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield _Bar(bar, total)

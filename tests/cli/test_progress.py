@@ -1,0 +1,86 @@
+"""How far a run is, as people see it."""
+
+import io
+import sys
+
+import pytest
+
+from scbench.cli import progress as module
+from scbench.cli.progress import progress
+from scbench.grading.engine import Waiting
+
+ITEM = Waiting("terrain_levelling/08", 41.4, 812, 2194)
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """A function that lets seconds pass."""
+    now = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+
+    def pass_by(seconds):
+        now[0] += seconds
+
+    return pass_by
+
+
+def test_logs_get_a_line_now_and_then(capsys, later):
+    with progress(1000, quiet=False) as shown:
+        for rows in range(1, 101):
+            later(0.5)
+            shown.done(rows, rows * 10)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    said = captured.err.splitlines()
+    assert said[0] == "graded 10 rows (10%)"
+    assert len(said) == 10
+
+
+def test_without_a_total_lines_grow_rare(capsys, later):
+    with progress(None, quiet=False) as shown:
+        for rows in range(1, 5001):
+            later(3)
+            shown.done(rows, rows)
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1] == "graded 4,096 rows"
+    assert len(said) == 13
+
+
+def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
+    with progress(None, quiet=False) as shown:
+        for _ in range(100):
+            later(1)
+            shown.waiting((ITEM, Waiting("csg_union/16", 5, 0, 0)))
+        shown.waiting(())
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 3
+    assert said[0] == ("still at terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s")
+
+
+def test_quiet_is_quiet(capsys, later):
+    with progress(1000, quiet=True) as shown:
+        later(100)
+        shown.done(50, 500)
+        shown.waiting((ITEM,))
+    assert capsys.readouterr() == ("", "")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_gets_a_bar_with_what_takes_long(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress(1000, quiet=False) as shown:
+        shown.done(7, 700)
+        shown.waiting((ITEM,))
+        shown._bar.refresh()
+    text = terminal.getvalue()
+    assert "70%" in text
+    assert "7 rows" in text
+    assert "terrain_levelling/08: step 812 of 2,194, 41 s" in text
