@@ -9,11 +9,9 @@ from typing import Literal
 
 import polars as pl
 
+from scbench.analysis.results import RUN
 from scbench.catalog import BUCKETS, all_tasks
 from scbench.model import Status
-
-RUN = ("model", "setting", "budget")
-"""Columns that tell runs apart; samples of one run are pooled."""
 
 OVERALL = "overall"
 

@@ -6,9 +6,9 @@ Messages go to standard error, results to standard output, so that output pipes.
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
+
+_EXTRAS = {
+    "jinja2": "build",
+    "ortools": "build",
+    "pyarrow": "build",
+    "scipy": "build",
+    "yaml": "build",
+    "plotly": "report",
+    "vl_convert": "report",
+}
+"""Libraries that only some commands need, and the extra that brings each."""
 
 
 def say(message: str) -> None:
@@ -54,6 +65,12 @@ def reported_errors() -> Iterator[None]:
     except BrokenPipeError:
         hush()
         raise typer.Exit(0) from None
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        say(f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`")
+        raise typer.Exit(USAGE) from None
     except OSError as error:
         say(f"error: {error}")
         raise typer.Exit(USAGE) from None
@@ -65,90 +82,11 @@ def render(tables: Mapping[str, "pl.DataFrame"], style: str) -> str:
         import polars as pl
 
         return str(pl.concat(list(tables.values()), how="diagonal").write_csv())
-    parts = []
-    for title, frame in tables.items():
-        heads, rows = _cells(frame)
-        if style == "markdown":
-            parts.append(_markdown(title, heads, rows))
-        else:
-            parts.append(_terminal(title, heads, rows))
-    return "\n".join(parts)
+    from scbench.analysis.layout import markdown, terminal
+    from scbench.analysis.sheets import score_sheet
 
-
-def _cells(frame: "pl.DataFrame") -> tuple[list[str], list[list[str]]]:
-    """Return headings and formatted cells; columns that say nothing are left out."""
-    rows = frame.to_dicts()
-    heads = ["model"]
-    heads += [name for name in ("setting", "budget") if any(row[name] is not None for row in rows)]
-    heads += ["task"] if "task" in frame.columns else ["bucket"]
-    heads += ["N"]
-    heads += ["samples"] if any(row["samples"] > 1 for row in rows) else []
-    gaps = any(row["scored"] < row["n"] * row["samples"] for row in rows)
-    heads += ["mean", "missing as 0"] if gaps else ["mean"]
-    heads += ["coverage", "status"]
-    return heads, [[_cell(row, head) for head in heads] for row in rows]
-
-
-def _cell(row: Mapping[str, Any], head: str) -> str:
-    match head:
-        case "N":
-            return str(row["n"])
-        case "mean":
-            mark = "*" if row["coverage"] < 1 else ""
-            return "-" if row["mean"] is None else f"{100 * row['mean']:.1f}{mark}"
-        case "missing as 0":
-            return f"{100 * row['mean_missing_as_zero']:.1f}"
-        case "coverage":
-            return f"{row['scored']}/{row['n'] * row['samples']}"
-        case "status":
-            from scbench.model import Status
-
-            return ", ".join(f"{row[s.value]} {s.value}" for s in Status if row[s.value])
-    return "" if row[head] is None else printable(str(row[head]))
-
-
-_RIGHT = {"N", "samples", "budget", "mean", "missing as 0", "coverage"}
-
-
-def _markdown(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [
-        f"**{title}**",
-        "",
-        f"| {' | '.join(heads)} |",
-        f"|{'|'.join('---:' if head in _RIGHT else '---' for head in heads)}|",
-        *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows),
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def _terminal(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    from io import StringIO
-
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for head in heads:
-        table.add_column(
-            head, justify="right" if head in _RIGHT else "left", no_wrap=head != "status"
-        )
-    for before, row in zip([None, *rows], rows, strict=False):
-        if before is not None and before[0] != row[0]:
-            table.add_section()
-        table.add_row(*(Text(cell) for cell in row))
-    terminal = sys.stdout.isatty()
-    console = Console(
-        file=StringIO(),
-        force_terminal=terminal,
-        no_color="NO_COLOR" in os.environ,
-        width=None if terminal else 200,
-    )
-    console.print(table)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    write = markdown if style == "markdown" else terminal
+    return "\n".join(write(score_sheet(title, frame)) for title, frame in tables.items())
 
 
 def as_json(value: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench import __version__
+from scbench.cli import analysis
 from scbench.cli.console import PROBLEMS, reported_errors, say
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ app = typer.Typer(
 )
 releases = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(releases, name="release", help="Build and verify releases.")
+app.command()(analysis.tables)
+app.command()(analysis.compare)
+app.command()(analysis.budget)
 
 ReleaseName = Annotated[
     str | None, typer.Option("--release", help="Installed version or folder. [default: newest]")
@@ -95,7 +99,7 @@ def build(
     ] = None,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
-    with reported_errors(), _build_extra():
+    with reported_errors():
         import os
 
         from scbench.release.card import render_loader
@@ -126,7 +130,7 @@ def verify(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
 ) -> None:
     """Recompute everything from the builders and the files; print every mismatch. Exit 1 if any."""
-    with reported_errors(), _build_extra():
+    with reported_errors():
         from scbench.release.load import find_release, installed_releases
         from scbench.release.verify import verify_release
 
@@ -147,22 +151,6 @@ def verify(
             raise typer.Exit(PROBLEMS)
         if not quiet:
             say(f"{root}: sound")
-
-
-class _build_extra:  # noqa: N801  (used like a function)
-    """Say what to install if a library for building is absent."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ModuleNotFoundError) and error.name in {"pyarrow", "jinja2", "yaml"}:
-            from scbench.errors import ReleaseError
-
-            raise ReleaseError(
-                f"{error.name} is not installed; building and verifying releases needs "
-                "`pip install 'scbench[build]'`"
-            ) from None
 
 
 def run() -> None:

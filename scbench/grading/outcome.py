@@ -15,13 +15,14 @@ from scbench.grading.extract import declines, find_answer, shape_of
 from scbench.judge import judge
 from scbench.model import Check, Prediction, Status, Verdict
 
-_CUT_OFF = {
+CUT_OFF = {
     "length",
     "max_tokens",
     "max_output_tokens",
     "model_context_window_exceeded",
     "model_length",
 }
+"""Finish reasons that say a length limit was hit, in lower case."""
 _FILTERED = {
     "blocked",
     "blocklist",
@@ -106,7 +107,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
         return Outcome(Status.BLOCKED, reason=f"finish_reason is {finish}")
     if prediction.error is not None:
         return Outcome(Status.API_ERROR, reason=said)
-    if finish in _CUT_OFF:
+    if finish in CUT_OFF:
         return Outcome(Status.TRUNCATED, reason=f"finish_reason is {finish}, and there is no text")
     if prediction.response is not None:
         return Outcome(Status.UNPARSED, reason="the response is empty")
@@ -121,7 +122,7 @@ def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
         return Status.BLOCKED, f"finish_reason is {finish}, and no answer can be read"
     if prediction.error is not None:
         return Status.API_ERROR, prediction.error[:_MAX_REASON]
-    if finish in _CUT_OFF:
+    if finish in CUT_OFF:
         return Status.TRUNCATED, f"finish_reason is {finish}, and no answer can be read"
     if declines(text):
         return Status.REFUSED, "the text declines and holds no answer"

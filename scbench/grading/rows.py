@@ -9,7 +9,7 @@ from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
 from scbench.grading.packed import Packed
 from scbench.grading.reading import Line
-from scbench.model import Instance, Status
+from scbench.model import Instance, Prediction, Status
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,6 +49,8 @@ class Row:
         answer: the answer as canonical JSON, if found and of moderate size.
         answer_source: where it was found (see `scbench.grading.extract`).
         repairs: what had to be done to read it.
+        response_characters: length of the model's text without blanks around it; None if the line
+            gives none.
         usage: what the provider reported, as canonical JSON.
         prediction_hash: SHA-256 of the line's bytes.
         instance_hash: content hash of the instance; None if the release does not hold it.
@@ -75,12 +77,17 @@ class Row:
     answer_source: str | None
     repairs: list[str]
     finish_reason: str | None
+    response_characters: int | None
     usage: str | None
     prediction_hash: str | None
     instance_hash: str | None
     grader_version: int | None
     release: str
     release_hash: str
+
+
+def _visible(prediction: Prediction) -> int | None:
+    return None if prediction.response is None else len(prediction.response.strip())
 
 
 def results_schema() -> "dict[str, pl.DataType | type[pl.DataType]]":
@@ -129,6 +136,7 @@ class RowMaker:
                 answer_source=outcome.source,
                 repairs=outcome.repairs,
                 finish_reason=prediction.finish_reason,
+                response_characters=_visible(prediction),
                 usage=canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
                 prediction_hash=digest,
                 instance_hash=instance.content_hash,
@@ -172,6 +180,7 @@ class RowMaker:
             answer_source=None,
             repairs=[],
             finish_reason=line.prediction.finish_reason if line else None,
+            response_characters=_visible(line.prediction) if line else None,
             usage=None,
             prediction_hash=sha256(line.data) if line else None,
             instance_hash=instance.content_hash if instance else None,

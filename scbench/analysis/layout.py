@@ -1,0 +1,119 @@
+"""Printing tables for people: on a terminal, in Markdown and in LaTeX.
+
+A `Sheet` holds cells that are formatted already; see `scbench.analysis.sheets`.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table ready to be printed.
+
+    Attributes:
+        title: what it shows.
+        heads: one heading per column.
+        rows: cells as text; a cell may have several lines.
+        words: headings of columns that hold words; the others hold figures.
+        notes: sentences to stand below.
+        breaks: rows before which a new section begins.
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: frozenset[str] = frozenset({"model", "setting", "bucket", "task", "status"})
+    notes: Sequence[str] = ()
+    breaks: frozenset[int] = frozenset()
+
+
+def markdown(sheet: Sheet) -> str:
+    """Return a sheet as a Markdown table."""
+    lines = [
+        f"**{sheet.title}**",
+        "",
+        f"| {' | '.join(sheet.heads)} |",
+        f"|{'|'.join('---' if head in sheet.words else '---:' for head in sheet.heads)}|",
+    ]
+    for row in sheet.rows:
+        cells = (cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row)
+        lines.append(f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in cells)} |")
+    lines += ["", *sheet.notes, *([""] if sheet.notes else [])]
+    return "\n".join(lines)
+
+
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "Δ": r"$\Delta$",
+    "±": r"$\pm$",
+}
+
+
+def latex(sheet: Sheet) -> str:
+    """Return a sheet as a LaTeX table in the style of booktabs; intervals go below the figures."""
+
+    def safe(text: str) -> str:
+        return "".join(_LATEX.get(sign, sign) for sign in text)
+
+    def cell(text: str) -> str:
+        first, *others = map(safe, text.split("\n"))
+        if not others:
+            return first
+        small = r" \\ ".join([first, *(rf"{{\scriptsize {line}}}" for line in others)])
+        return rf"\shortstack[r]{{{small}}}"
+
+    kinds = "".join("l" if head in sheet.words else "r" for head in sheet.heads)
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}",
+        rf"\caption{{{safe(sheet.title)}. {safe(' '.join(sheet.notes))}}}",
+        rf"\begin{{tabular}}{{{kinds}}}",
+        r"\toprule",
+        " & ".join(map(safe, sheet.heads)) + r" \\",
+        r"\midrule",
+    ]
+    for i, row in enumerate(sheet.rows):
+        lines += [r"\midrule"] if i in sheet.breaks else []
+        lines.append(" & ".join(map(cell, row)) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+    return "\n".join(lines)
+
+
+def terminal(sheet: Sheet) -> str:
+    """Return a sheet for a terminal; without colours if it is piped, or NO_COLOR is set."""
+    from io import StringIO  # noqa: PLC0415
+
+    from rich import box  # noqa: PLC0415  (not wanted for the other formats)
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(
+        title=Text(sheet.title), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
+    )
+    for head in sheet.heads:
+        justify = "left" if head in sheet.words else "right"
+        table.add_column(Text(head), justify=justify, no_wrap=head != "status")  # type: ignore[arg-type]
+    for i, row in enumerate(sheet.rows):
+        if i in sheet.breaks:
+            table.add_section()
+        table.add_row(*(Text(cell) for cell in row))
+    is_terminal = sys.stdout.isatty()
+    console = Console(
+        file=StringIO(),
+        force_terminal=is_terminal,
+        no_color="NO_COLOR" in os.environ,
+        width=None if is_terminal else 200,
+    )
+    console.print(table)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join([*(line.rstrip() for line in text.splitlines()), *sheet.notes])

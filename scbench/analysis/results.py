@@ -1,0 +1,222 @@
+"""Reading results for analysis: what cannot be compared is refused, by name.
+
+Nothing is guessed. A file with holes, duplicates, unknown tasks, impossible scores, or rows of two
+releases or two versions of a grader ends with an error that says which.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from scbench.catalog import all_tasks
+from scbench.errors import ResultsError, did_you_mean
+from scbench.grading.rows import results_schema
+from scbench.release.load import installed_releases
+from scbench.release.manifest import read_manifest
+
+RUN = ("model", "setting", "budget")
+"""Columns that tell runs apart; samples of one run are pooled."""
+ITEM = ("id", "subtask")
+"""Columns that tell scores of one sample of a run apart."""
+
+NEEDED = (
+    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
+    *("status", "score", "instance_hash", "grader_version", "release", "release_hash"),
+)
+"""Columns that every analysis needs."""
+
+_SHOWN = 5
+_EXACT = 1e-9
+"""Scores of binary tasks may differ from 0 and 1 by the rounding of a sum."""
+
+
+def read_results(
+    paths: Iterable[str | Path],
+    columns: Sequence[str] = (),
+    *,
+    partial: bool = False,
+    tell_apart: bool = False,
+) -> pl.DataFrame:
+    """Return the rows of one or more results files, checked to belong together.
+
+    Args:
+        paths: ``results.parquet`` files, or the folders that hold them.
+        columns: more columns of the results to read besides `NEEDED`.
+        partial: whether tasks may lack as a whole.
+        tell_apart: give a run that is in several files the name of the file as well; without it,
+            that is an error.
+
+    Returns:
+        Columns `NEEDED` and ``columns``, in the order of the files. Rows whose instance the
+        release does not hold are left out.
+
+    Raises:
+        ResultsError: see `check_results`; or a file cannot be read or is no results file.
+    """
+    wanted = tuple(dict.fromkeys((*NEEDED, *columns)))
+    frames = {str(path): _read(Path(path), wanted) for path in paths}
+    if not frames:
+        raise ResultsError("name at least one results file")
+    results = pl.concat(_told_apart(frames) if tell_apart else frames.values())
+    check_results(results, partial=partial)
+    return results.filter(pl.col("instance_hash").is_not_null())
+
+
+def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    file = path / "results.parquet" if path.is_dir() else path
+    if not file.is_file():
+        raise ResultsError(f"no such file: {file}; scbench-grade writes one into its --out folder")
+    schema = results_schema()
+    try:
+        found = pl.read_parquet_schema(file)
+        lacking = [name for name in columns if name not in found]
+        if lacking:
+            raise ResultsError(f"{file} is no results file: it has no column {lacking[0]!r}")
+        frame = pl.read_parquet(file, columns=list(columns))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise ResultsError(f"{file} cannot be read as Parquet: {first}") from None
+    for name in columns:
+        if frame.schema[name] not in {schema[name], pl.Null}:
+            raise ResultsError(
+                f"{file}: column {name!r} is {frame.schema[name]}, must be {schema[name]}"
+            )
+    return frame.cast({name: schema[name] for name in columns})
+
+
+def _told_apart(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
+    """Add the path to the model's name, for runs that more than one file holds."""
+    runs = pl.concat([frame.select(RUN).unique() for frame in frames.values()])
+    twice = runs.filter(runs.is_duplicated()).unique().with_columns(twice=pl.lit(value=True))
+    return [
+        frame.join(twice, on=RUN, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(
+            model=pl.when("twice")
+            .then(pl.concat_str("model", pl.lit(f" ({path})")))
+            .otherwise("model")
+        )
+        .drop("twice")
+        for path, frame in frames.items()
+    ]
+
+
+def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
+    """Refuse results that do not belong together or are not whole.
+
+    Args:
+        results: columns `NEEDED`.
+        partial: whether tasks may lack as a whole.
+
+    Raises:
+        ResultsError: two releases, two versions of a grader, tasks that the catalogue does not
+            know, a score given twice or not at all, or one that cannot be.
+    """
+    rows = results.filter(pl.col("instance_hash").is_not_null())
+    if rows.is_empty():
+        raise ResultsError("the results hold no row of their release")
+    _one_release(rows)
+    _known_tasks(rows)
+    _one_grader(rows)
+    _sound_scores(rows)
+    _nothing_twice(rows)
+    _nothing_lost(rows, partial=partial)
+
+
+def _one_release(rows: pl.DataFrame) -> None:
+    releases = rows.select("release", "release_hash").unique().sort("release", "release_hash")
+    if releases.height > 1:
+        named = ", ".join(f"{row[0]} ({row[1][:12]})" for row in releases.iter_rows())
+        raise ResultsError(
+            f"the results are of {releases.height} releases: {named}; scores of different "
+            "releases cannot be compared, grade all predictions against one"
+        )
+
+
+def _known_tasks(rows: pl.DataFrame) -> None:
+    known = all_tasks()
+    unknown = sorted(set(rows["task"].unique()) - known.keys())
+    if unknown:
+        raise ResultsError(
+            f"unknown task {', '.join(map(repr, unknown[:_SHOWN]))} in the results."
+            f"{did_you_mean(unknown[0], known)}"
+        )
+
+
+def _one_grader(rows: pl.DataFrame) -> None:
+    versions = rows.group_by("task").agg(pl.col("grader_version").unique().sort())
+    mixed = versions.filter(pl.col("grader_version").list.len() > 1).sort("task")
+    if mixed.height:
+        named = "; ".join(
+            f"{task} by versions {', '.join(map(str, found))}"
+            for task, found in mixed.head(_SHOWN).iter_rows()
+        )
+        raise ResultsError(
+            f"the results were graded by different graders: {named}; grade them anew with one "
+            "version of scbench"
+        )
+
+
+def _sound_scores(rows: pl.DataFrame) -> None:
+    score = pl.col("score")
+    binary = [task.id for task in all_tasks().values() if task.scoring == "binary"]
+    bad = rows.filter(
+        score.is_not_null()
+        & (
+            ~score.is_between(0.0, 1.0)
+            | (pl.col("task").is_in(binary) & ((score - score.round()).abs() > _EXACT))
+        ).fill_null(value=True)
+    )
+    if bad.height:
+        row = bad.row(0, named=True)
+        raise ResultsError(
+            f"{bad.height} scores cannot be: {row['id']} (subtask {row['subtask']}) of model "
+            f"{row['model']!r} has {row['score']}"
+        )
+
+
+def _nothing_twice(rows: pl.DataFrame) -> None:
+    key = [*RUN, "sample", *ITEM]
+    if rows.select(pl.struct(key).n_unique()).item() == rows.height:
+        return
+    twice = rows.group_by(key).len().filter(pl.col("len") > 1).sort(key)
+    row = twice.row(0, named=True)
+    raise ResultsError(
+        f"{twice.height} scores are there more than once: {row['id']} (subtask {row['subtask']}, "
+        f"sample {row['sample']}) of model {row['model']!r} {row['len']} times; is a file named "
+        "twice, or a model's name used for two runs?"
+    )
+
+
+def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
+    """Every sample of every run must have a row, scored or not, for every score expected."""
+    seen = rows.group_by("task").agg(expected=pl.struct(ITEM).n_unique().cast(pl.Int64))
+    wanted = expected_scores(rows) or dict(seen.iter_rows())
+    runs = rows.group_by(*RUN, "sample", "task").agg(found=pl.len().cast(pl.Int64))
+    counts = pl.col("task").replace_strict(wanted, default=0, return_dtype=pl.Int64)
+    short = runs.with_columns(expected=counts).filter(pl.col("found") != pl.col("expected"))
+    if short.height:
+        row = short.sort(*RUN, "sample", "task").row(0, named=True)
+        raise ResultsError(
+            f"the results have holes: of {row['task']}, sample {row['sample']} of model "
+            f"{row['model']!r} has {row['found']} of {row['expected']} scores"
+            + (f", and there are {short.height - 1} more such gaps" if short.height > 1 else "")
+        )
+    for row in runs.group_by(*RUN, "sample").agg("task").sort(*RUN, "sample").iter_rows(named=True):
+        lacking = sorted(wanted.keys() - row["task"])
+        if lacking and not partial:
+            more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
+            raise ResultsError(
+                f"sample {row['sample']} of model {row['model']!r} has no row of "
+                f"{', '.join(lacking[:_SHOWN])}{more}; say --partial if that is intended"
+            )
+
+
+def expected_scores(rows: pl.DataFrame) -> dict[str, int]:
+    """Return the number of scores by task of the rows' release; empty if it is not installed."""
+    release, release_hash = rows.select("release", "release_hash").row(0)
+    folder = installed_releases().get(release)
+    manifest = read_manifest(folder) if folder else None
+    if manifest is None or manifest.rows_hash != release_hash:
+        return {}
+    return {task: record.scores for task, record in manifest.tasks.items()}
