@@ -1,6 +1,5 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
-import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -127,7 +126,7 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    from scbench.cli.console import USAGE, reported_errors, say
+    from scbench.cli.console import USAGE, processors, reported_errors, say
 
     if (predictions is None) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
@@ -140,7 +139,7 @@ def grade(
         chosen_release = find_release(release)
         names = [name.strip() for name in tasks.split(",")] if tasks else None
         chosen = choose_tasks(chosen_release, names)
-        limits = Limits(workers or _processors(), timeout, int(memory * 2**30), allow_code)
+        limits = Limits(workers or processors(), timeout, int(memory * 2**30), allow_code)
         if predictions is None:
             _self_test(chosen_release, chosen, limits, style, quiet=quiet)
         elif check:
@@ -159,12 +158,6 @@ def grade(
                 restart=restart,
             )
             _grade(options, style, quiet=quiet)
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _stem(predictions: str) -> str:

@@ -2,16 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from scbench import __version__
 from scbench.cli import analysis
-from scbench.cli.console import PROBLEMS, reported_errors, say
-
-if TYPE_CHECKING:
-    from scbench.release.freeze import FrozenTask
+from scbench.cli.console import PROBLEMS, processors, reported_errors, say
 
 app = typer.Typer(
     add_completion=False,
@@ -28,6 +25,10 @@ app.command()(analysis.budget)
 
 ReleaseName = Annotated[
     str | None, typer.Option("--release", help="Installed version or folder. [default: newest]")
+]
+
+Workers = Annotated[
+    int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
 ]
 
 
@@ -97,23 +98,29 @@ def build(
         Path | None,
         typer.Option(help="Also write a card here that points at the release, for load_dataset."),
     ] = None,
+    tasks: Annotated[
+        str | None, typer.Option(help="Freeze only these tasks, separated by commas.")
+    ] = None,
+    workers: Workers = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
     with reported_errors():
         import os
 
+        from scbench.catalog import get_task
         from scbench.release.card import render_loader
         from scbench.release.freeze import build_release
 
         folder = out or Path("releases", version)
 
-        def done(frozen: "FrozenTask") -> None:
-            say(
-                f"{frozen.task.id}: {len(frozen.instances)} instances, "
-                f"{len(frozen.references)} reference and counter-reference answers"
-            )
-
-        manifest = build_release(version, folder, on_task=done)
+        chosen = [get_task(name.strip()) for name in tasks.split(",")] if tasks else None
+        manifest = build_release(
+            version,
+            folder,
+            chosen,
+            workers=workers or processors(),
+            on_task=lambda task: say(f"{task.id}: made"),
+        )
         if loader is not None:
             loader.parent.mkdir(parents=True, exist_ok=True)
             prefix = Path(os.path.relpath(folder, loader.parent)).as_posix() + "/"
@@ -128,6 +135,7 @@ def verify(
         typer.Argument(help="Folder or installed version. [default: newest]", show_default=False),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
+    workers: Workers = 0,
 ) -> None:
     """Recompute everything from the builders and the files; print every mismatch. Exit 1 if any."""
     with reported_errors():
@@ -143,7 +151,7 @@ def verify(
             if not quiet:
                 say(f"checking {name}")
 
-        problems = verify_release(root, step)
+        problems = verify_release(root, step, workers=workers or processors())
         for problem in problems:
             print(problem)  # noqa: T201
         if problems:

@@ -4,25 +4,19 @@ The folder is made beside its place and moved there whole, so a failed build lea
 Building twice gives the same bytes.
 """
 
-import json
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Literal
-
-from pydantic import JsonValue
 
 from scbench import __version__
-from scbench.canonical import canonical_json, content_hash, rows_hash, sha256
+from scbench.canonical import content_hash, rows_hash, sha256
 from scbench.catalog import Task, available_tasks
 from scbench.errors import ReleaseError
-from scbench.judge import judge
-from scbench.model import Instance
 from scbench.release.card import render_card
+from scbench.release.frozen import FrozenTask, freeze_tasks
 from scbench.release.load import Reference
 from scbench.release.manifest import (
     CANARY,
@@ -38,18 +32,8 @@ from scbench.release.manifest import (
 )
 from scbench.release.schemas import release_schemas
 from scbench.release.tables import instance_table, reference_table, write_table
-from scbench.schemas.base import json_schema
 
 _LIBRARIES = ("Jinja2", "pyarrow", "pydantic", "PyYAML")
-
-
-@dataclass(frozen=True, slots=True)
-class FrozenTask:
-    """Everything a release holds of one task."""
-
-    task: Task
-    instances: tuple[Instance, ...]
-    references: tuple[Reference, ...]
 
 
 def own_tasks() -> tuple[Task, ...]:
@@ -57,76 +41,13 @@ def own_tasks() -> tuple[Task, ...]:
     return tuple(task for task in available_tasks() if not task.package)
 
 
-def freeze_task(task: Task) -> FrozenTask:
-    """Make a task's instances and references, and prove its grader on them.
-
-    Raises:
-        ReleaseError: a reference scores below 1, a counter-reference scores 1, there is none of
-            them, or the grader fails.
-    """
-    builder = task.builder()
-    schema = canonical_json(json_schema(task.answer_model))
-    instances, references = [], []
-    for subtask, item in enumerate(builder.paper()):
-        instance = Instance.freeze(
-            task=task.id,
-            bucket=task.bucket,
-            subtask=subtask,
-            difficulty=item.difficulty,
-            prompt=builder.prompt(item.params),
-            images=builder.images(item.params),
-            params=canonical_json(item.params.model_dump(mode="json")),
-            answer_schema=schema,
-            scores=task.scores,
-            seed=item.seed,
-        )
-        instances.append(instance)
-        answer = builder.reference(item.params).model_dump(mode="json")
-        counters = builder.counter_references(item.params)
-        if not counters:
-            raise ReleaseError(
-                f"{instance.id}: the builder gives no counter-references, so nothing shows that "
-                "the grader can tell a wrong answer"
-            )
-        references.append(_reference(task, instance, "reference", "reference", answer))
-        references += [
-            _reference(task, instance, "counter_reference", name, value)
-            for name, value in counters.items()
-        ]
-    return FrozenTask(task, tuple(instances), tuple(references))
-
-
-def _reference(
-    task: Task,
-    instance: Instance,
-    kind: Literal["reference", "counter_reference"],
-    name: str,
-    value: JsonValue,
-) -> Reference:
-    """Return an answer with its score, judged as read back from what is stored."""
-    answer = canonical_json(value)
-    params = task.params_model.model_validate_json(instance.params)
-    try:
-        verdicts = judge(task, params, json.loads(answer))
-    except Exception as error:
-        raise ReleaseError(
-            f"{instance.id}: the grader failed on {name}: {type(error).__name__}: {error}"
-        ) from error
-    score = sum(verdict.score for verdict in verdicts) / len(verdicts)
-    if (kind == "reference") != (score == 1):
-        must = "must score 1" if kind == "reference" else "must score below 1"
-        raise ReleaseError(
-            f"{instance.id}: {name} scores {score}, but a {kind.replace('_', '-')} {must}; "
-            "builder and grader disagree"
-        )
-    return Reference(instance.id, kind, name, answer, score)
-
-
 def build_release(
     version: str,
     out: Path,
     tasks: Sequence[Task] | None = None,
-    on_task: Callable[[FrozenTask], object] = id,
+    *,
+    workers: int = 1,
+    on_task: Callable[[Task], object] = id,
 ) -> Manifest:
     """Freeze tasks into a release folder.
 
@@ -134,6 +55,7 @@ def build_release(
         version: name of the release, such as 1.0.0 or 1.0.0rc1.
         out: the folder to make; it must not exist.
         tasks: what to freeze; every task of this package by default.
+        workers: processes that make tasks; the bytes are the same with any number.
         on_task: called after each task, for progress.
 
     Raises:
@@ -153,7 +75,7 @@ def build_release(
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
             root = Path(scratch, "release")
-            manifest = _fill(root, version, chosen, on_task)
+            manifest = _fill(root, version, freeze_tasks(chosen, workers, on_task))
             root.rename(out)
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
@@ -161,17 +83,17 @@ def build_release(
 
 
 def _fill(
-    root: Path, version: str, tasks: Sequence[Task], on_task: Callable[[FrozenTask], object]
+    root: Path, version: str, parts: Iterable[tuple[Task, FrozenTask | Exception]]
 ) -> Manifest:
     frozen: list[FrozenTask] = []
-    for task in tasks:
-        part = freeze_task(task)
+    for task, part in parts:
+        if isinstance(part, Exception):
+            raise part
         frozen.append(part)
         write_table(root / data_file(task.id), instance_table(part.instances))
-        on_task(part)
     references = [reference for part in frozen for reference in part.references]
     write_table(root / REFERENCES, reference_table(references))
-    for name, text in release_schemas(tasks).items():
+    for name, text in release_schemas([part.task for part in frozen]).items():
         _write_text(root / name, text)
     # The card is rendered from the manifest and is then one of the files that it lists.
     _write_text(root / CARD, render_card(make_manifest(version, frozen, {})))

@@ -20,12 +20,8 @@ from scbench.canonical import sha256
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
 from scbench.release.card import render_card
-from scbench.release.freeze import (
-    FrozenTask,
-    freeze_task,
-    make_manifest,
-    release_files,
-)
+from scbench.release.freeze import make_manifest, release_files
+from scbench.release.frozen import FrozenTask, freeze_tasks
 from scbench.release.manifest import (
     CARD,
     MANIFEST,
@@ -43,12 +39,15 @@ from scbench.release.tables import instance_table, read_table, reference_table
 _FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 
 
-def verify_release(root: Path, on_step: Callable[[str], object] = str) -> tuple[str, ...]:
+def verify_release(
+    root: Path, on_step: Callable[[str], object] = str, *, workers: int = 1
+) -> tuple[str, ...]:
     """Return every mismatch as a sentence that names the file or row; none if the release is sound.
 
     Args:
         root: folder of the release.
-        on_step: called with the name of each part before it is looked at, for progress.
+        on_step: called with the name of each part that is looked at, for progress.
+        workers: processes that make tasks anew.
     """
     try:
         manifest = read_manifest(root, check_digest=False)
@@ -56,16 +55,18 @@ def verify_release(root: Path, on_step: Callable[[str], object] = str) -> tuple[
         return (str(error),)
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
+    known = all_tasks()
+    tasks = [known[name] for name in manifest.tasks if name in known and known[name].available]
+    for name in sorted(manifest.tasks.keys() - {task.id for task in tasks}):
+        near = did_you_mean(name, known)
+        problems.append(f"task {_shown(name)}: this installation has no such task.{near}")
     frozen: list[FrozenTask] = []
-    for task_id in manifest.tasks:
-        on_step(task_id)
-        try:
-            part = _rebuild(task_id)
-        except ReleaseError as error:
-            problems.append(str(error))
+    for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id)):
+        if isinstance(part, Exception):
+            problems.append(f"task {task.id}: cannot be built again: {_said(part)}")
             continue
         frozen.append(part)
-        problems += _check_rows(root, data_file(task_id), instance_table(part.instances), ("id",))
+        problems += _check_rows(root, data_file(task.id), instance_table(part.instances), ("id",))
     on_step("references")
     references = reference_table([ref for part in frozen for ref in part.references])
     built = {part.task.id for part in frozen}
@@ -75,18 +76,6 @@ def verify_release(root: Path, on_step: Callable[[str], object] = str) -> tuple[
     on_step("manifest, schemas and card")
     problems += _check_texts(root, manifest, frozen)
     return tuple(problems)
-
-
-def _rebuild(task_id: str) -> FrozenTask:
-    tasks = all_tasks()
-    if task_id not in tasks or not tasks[task_id].available:
-        near = did_you_mean(task_id, tasks)
-        raise ReleaseError(f"task {_shown(task_id)}: this installation has no such task.{near}")
-    try:
-        return freeze_task(tasks[task_id])
-    except Exception as error:
-        # Whatever a builder does wrong is a finding, and the other tasks are still to be checked.
-        raise ReleaseError(f"task {task_id}: cannot be built again: {_said(error)}") from error
 
 
 def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:

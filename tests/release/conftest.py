@@ -9,7 +9,8 @@ import pytest
 
 from scbench.canonical import sha256
 from scbench.catalog import get_task
-from scbench.release.freeze import build_release, own_tasks
+from scbench.release.freeze import build_release
+from scbench.release.load import find_release
 from scbench.release.manifest import MANIFEST, Manifest
 
 TWO_TASKS = ("enumerate_edges", "shikaku_rectangles")
@@ -24,11 +25,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of every task of the package. Not to be changed."""
-    folder = tmp_path_factory.mktemp("whole") / "0.0.2"
-    build_release("0.0.2", folder, own_tasks())
-    return folder
+def whole() -> Path:
+    """The newest release of the repository. Not to be changed."""
+    return find_release().root
 
 
 @pytest.fixture

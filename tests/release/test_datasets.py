@@ -98,7 +98,16 @@ def test_scbench_loads_from_the_root_of_the_repository(tmp_path):
     shutil.copytree(Path(__file__).parents[2] / "scbench", root / "scbench")
     (root / "scbench" / "README.md").unlink(missing_ok=True)
     subprocess.run(
-        [SCBENCH, "release", "build", "0.1.0", "--loader", "scbench/README.md"],
+        [
+            SCBENCH,
+            "release",
+            "build",
+            "0.1.0",
+            "--loader",
+            "scbench/README.md",
+            "--tasks",
+            "enumerate_edges,shikaku_rectangles",
+        ],
         cwd=root,
         check=True,
         capture_output=True,
