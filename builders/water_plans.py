@@ -1,0 +1,298 @@
+"""Plans of earthworks from a list of parts: pits, walled basins, roofed pits, moats, wells.
+
+A part stands on flat ground, needs a free rectangle of columns, and asks nothing of the rain but
+that some drop comes by. So a plan is a choice of parts and of places for them; the simulation of
+the grader has the last word.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scbench.graders.fluid_simulation import grade
+from scbench.schemas.fluid_simulation import (
+    Answer,
+    DeepWater,
+    Earthwork,
+    ExactVolume,
+    Goal,
+    HiddenLakes,
+    HiddenWater,
+    HighWater,
+    LakesOnLevels,
+    LakeSurface,
+    LargeLakes,
+    Material,
+    Params,
+    RingLake,
+    WaterLevels,
+    WideLakes,
+)
+
+Corner = tuple[int, int, int]
+
+
+class Box(NamedTuple):
+    """One earthwork."""
+
+    low: Corner
+    high: Corner
+    material: Material
+
+
+class Part(NamedTuple):
+    """Something that holds water, on a rectangle of columns that includes its rim.
+
+    ``boxes`` makes it, from the low corner of the rectangle. A part that must stand at one place
+    says so in ``at``.
+    """
+
+    width: int
+    depth: int
+    boxes: Callable[[int, int], list[Box]]
+    at: tuple[int, int] | None = None
+
+
+def as_answer(plan: Sequence[Box]) -> Answer:
+    """Return a plan in the form of an answer."""
+    return Answer(
+        earthworks=tuple(
+            Earthwork(xyzMin=box.low, xyzMax=box.high, material=box.material) for box in plan
+        )
+    )
+
+
+def basin(ground: int, width: int, depth: int, low: int, high: int) -> Part:
+    """Return a basin of this size from z = low to z = high, walled where it stands above ground."""
+
+    def boxes(x: int, y: int) -> list[Box]:
+        walls = Box((x, y, ground), (x + width + 1, y + depth + 1, high), "Rock")
+        inside = Box((x + 1, y + 1, low), (x + width, y + depth, high), "Air")
+        return [walls, inside] if high >= ground else [inside]
+
+    return Part(width + 2, depth + 2, boxes)
+
+
+def roofed(ground: int, lakes: int, width: int, depth: int) -> Part:
+    """Return pits side by side under one roof on a pillar, so that what is too much runs off."""
+    along = math.isqrt(lakes - 1) + 1
+    across = -(-lakes // along)
+    size = (along * (width + 1) + 1, across * (depth + 1) + 1)
+
+    def boxes(x: int, y: int) -> list[Box]:
+        made = []
+        for i in range(lakes):
+            u = x + 1 + i % along * (width + 1)
+            v = y + 1 + i // along * (depth + 1)
+            top = ground - 1
+            made.append(Box((u, v, top), (u + width - 1, v + depth - 1, top), "Air"))
+        made.append(Box((x, y, ground), (x, y, ground + 1), "Rock"))
+        high = (x + size[0] - 1, y + size[1] - 1, ground + 2)
+        return [*made, Box((x, y, ground + 2), high, "Rock")]
+
+    return Part(*size, boxes)
+
+
+def moat(ground: int, island: int, width: int) -> Part:
+    """Return a moat of this width round a square island."""
+    outer = island + 2 * width
+    top = ground - 1
+
+    def boxes(x: int, y: int) -> list[Box]:
+        near, far = 1 + width, width + island
+        return [
+            Box((x + 1, y + 1, top), (x + outer, y + outer, top), "Air"),
+            Box((x + near, y + near, top), (x + far, y + far, top), "Rock"),
+        ]
+
+    return Part(outer + 2, outer + 2, boxes)
+
+
+def reservoir(ground: int, voxels: int, levels: int = 1) -> Part:
+    """Return a pit of exactly this many cells, some levels deep but for a ledge on one side."""
+    width = math.isqrt(-(-voxels // levels) - 1) + 1
+    rows = voxels // (levels * width)
+    ledge = voxels - levels * width * rows
+    top = ground - 1
+
+    def boxes(x: int, y: int) -> list[Box]:
+        made = []
+        if rows:
+            made.append(Box((x + 1, y + 1, ground - levels), (x + width, y + rows, top), "Air"))
+        row, left = rows, ledge
+        while left:
+            length = min(left, width)
+            row += 1
+            made.append(Box((x + 1, y + row, top), (x + length, y + row, top), "Air"))
+            left -= length
+        return made
+
+    return Part(width + 2, rows + -(-ledge // width) + 2, boxes)
+
+
+def well(ground: int, column: Sequence[int], depth: int) -> Part:
+    """Return a shaft, one column wide, that takes the drops of a rain column."""
+    x, y = column
+    low = ground - depth if depth < ground else 1
+    return basin(ground, 1, 1, low, low + depth - 1)._replace(at=(x - 1, y - 1))
+
+
+def parts_for(goal: Goal, params: Params) -> Iterator[list[Part]]:
+    """Yield choices of parts that should meet the goal."""
+    ground = params.rock_layers
+    top = ground - 1
+    match goal:
+        case LakeSurface(min_columns=n):
+            yield [basin(ground, *near_square(n), top, top)]
+        case WideLakes(lakes=n, side=side):
+            yield [basin(ground, side, side, top, top)] * n
+        case HighWater(min_z=z, min_voxels=n):
+            yield [basin(ground, *near_square(n), z, params.height - 1)]
+            yield [basin(ground, *near_square(n), z, z)]
+        case HiddenWater(min_voxels=n):
+            yield [roofed(ground, 1, *near_square(n))]
+        case LakesOnLevels(lakes=n, levels=k):
+            levels = [top + min(i, k - 1) for i in range(n)]
+            yield [basin(ground, 4, 4, z, z) for z in levels]
+        case DeepWater(min_depth=n):
+            for column in params.rain:
+                yield [well(ground, column, n)]
+        case LargeLakes(lakes=n, min_voxels=size):
+            yield [basin(ground, *near_square(-(-size // 2)), top - 1, top)] * n
+        case RingLake(dry_side=side):
+            yield [moat(ground, side, 2)]
+        case WaterLevels(water_at=levels):
+            yield [basin(ground, 4, 4, z, z) for z in levels]
+        case ExactVolume(voxels=n):
+            yield [reservoir(ground, n, 1 if n <= 100 else 2)]
+        case HiddenLakes(lakes=n, min_voxels=size):
+            yield [roofed(ground, n, *near_square(size))]
+
+
+def near_square(cells: int) -> tuple[int, int]:
+    """Return the sides of a rectangle of at least so many cells, as square as can be."""
+    side = math.isqrt(cells - 1) + 1
+    return side, -(-cells // side)
+
+
+def undo_ground(params: Params, *, holes_only: bool) -> list[Box]:
+    """Return boxes that make the ground flat again where no zone is in the way."""
+    boxes = []
+    for box in params.ground:
+        (x, y, z), (u, v, w) = box.low, box.high
+        if box.material == "Air":
+            flat = Box((x, y, z), (u, v, params.rock_layers - 1), "Rock")
+        elif holes_only:
+            continue
+        else:
+            flat = Box((x, y, z), (u, v, w), "Air")
+        if not any(
+            all(
+                a <= d and c <= b for a, b, c, d in zip(*flat[:2], zone.low, zone.high, strict=True)
+            )
+            for zone in params.protected
+        ):
+            boxes.append(flat)
+    return boxes
+
+
+def _taken(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
+    """Return the columns that no part may use: sides, zones and, if smooth, uneven ground."""
+    taken = np.ones((params.width, params.width), bool)
+    taken[1:-1, 1:-1] = False
+    boxes = (*params.protected, *(params.ground if smooth else ()))
+    for box in boxes:
+        taken[box.low[0] : box.high[0] + 1, box.low[1] : box.high[1] + 1] = True
+    return taken
+
+
+def place(
+    parts: Sequence[Part], taken: NDArray[np.bool_], target: Sequence[float]
+) -> list[tuple[int, int]] | None:
+    """Return low corners for all parts, each as near to the target as the others leave it."""
+    taken = taken.copy()
+    corners = []
+    for part in parts:
+        sums = np.pad(taken.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+        w, d = part.width, part.depth
+        free = sums[w:, d:] - sums[:-w, d:] - sums[w:, :-d] + sums[:-w, :-d] == 0
+        if part.at is not None:
+            x, y = part.at
+            if not (0 <= x < free.shape[0] and 0 <= y < free.shape[1] and free[x, y]):
+                return None
+        else:
+            places = np.argwhere(free)
+            if not len(places):
+                return None
+            # Twice the distances, so that they stay whole numbers.
+            off = 2 * places + (w, d) - np.array(target)
+            x, y = (int(v) for v in places[(off * off).sum(axis=1).argmin()])
+        corners.append((x, y))
+        taken[max(x - 1, 0) : x + w + 1, max(y - 1, 0) : y + d + 1] = True
+    return corners
+
+
+def assemble(
+    params: Params, parts: Sequence[Part], target: Sequence[float], *, smooth: bool
+) -> list[Box] | None:
+    """Return a plan of these parts around a target, or None if there is no room.
+
+    Args:
+        params: the world.
+        parts: what to build.
+        target: twice the x and y that the parts should be near to.
+        smooth: whether only to build where the ground is as it was at first; if not, the places
+            of the parts are made flat before.
+    """
+    corners = place(parts, _taken(params, smooth=smooth), target)
+    if corners is None:
+        return None
+    plan = []
+    for part, (x, y) in zip(parts, corners, strict=True):
+        if not smooth:
+            u, v = x + part.width - 1, y + part.depth - 1
+            plan.append(Box((x, y, params.rock_layers), (u, v, params.height - 1), "Air"))
+            plan.append(Box((x, y, 0), (u, v, params.rock_layers - 1), "Rock"))
+    for part, (x, y) in zip(parts, corners, strict=True):
+        plan.extend(part.boxes(x, y))
+    return plan
+
+
+def targets(params: Params) -> list[tuple[float, float]]:
+    """Return places to build at, doubled: where the rain falls, then the quarters of the world."""
+    n = len(params.rain)
+    rain = (
+        2 * sum(x for x, _ in params.rain) // n + 1,
+        2 * sum(y for _, y in params.rain) // n + 1,
+    )
+    quarters = [params.width // 2, params.width, 3 * params.width // 2]
+    return [rain, *((x, y) for x in quarters for y in quarters)]
+
+
+def plans_for(params: Params, choices: Sequence[Sequence[Part]]) -> Iterator[list[Box]]:
+    """Yield plans of some choices of parts, the ones with fewest boxes first."""
+    holes, everything = (undo_ground(params, holes_only=only) for only in (True, False))
+    sensitive = isinstance(params.goal, HiddenWater | HiddenLakes | WaterLevels | ExactVolume)
+    before = [holes] if sensitive else [[]]
+    if params.ground:
+        before.append(everything)
+    for flatten in before:
+        for smooth in (True, False) if params.ground else (True,):
+            for parts in choices:
+                for target in targets(params):
+                    plan = assemble(params, parts, target, smooth=smooth)
+                    if plan is not None:
+                        yield [*flatten, *plan]
+
+
+def solve(params: Params, tries: int = 30) -> list[Box] | None:
+    """Return the first plan that meets the goal in full, or None after so many simulations."""
+    for i, plan in enumerate(plans_for(params, list(parts_for(params.goal, params)))):
+        if i >= tries:
+            return None
+        if grade(params, as_answer(plan)).score == 1:
+            return plan
+    return None

@@ -1,0 +1,181 @@
+"""Earthworks in a voxel world so that rain leaves the wanted lakes."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, WithJsonSchema, WrapValidator, model_validator
+from pydantic.json_schema import SkipJsonSchema
+from pydantic_core.core_schema import ValidatorFunctionWrapHandler
+
+from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel
+
+Material = Literal["Air", "Rock"]
+Cell = Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)]
+Column = Annotated[tuple[Index, ...], Field(min_length=2, max_length=2)]
+Wanted = Annotated[int, Field(ge=1)]
+
+
+class Zone(ParamsModel):
+    """A box of cells, both corners included."""
+
+    low: Cell = Field(description="smallest x, y, z")
+    high: Cell = Field(description="largest x, y, z")
+
+
+class GroundBox(Zone):
+    """A box that shapes the ground before the answer does."""
+
+    material: Material
+
+
+class LakeSurface(ParamsModel):
+    """One lake with many columns."""
+
+    kind: Literal["lake_surface"]
+    min_columns: Wanted
+
+
+class WideLakes(ParamsModel):
+    """Several lakes, each with a square block of columns."""
+
+    kind: Literal["wide_lakes"]
+    lakes: Wanted
+    side: Wanted
+
+
+class HighWater(ParamsModel):
+    """Water high above the ground."""
+
+    kind: Literal["high_water"]
+    min_z: Index
+    min_voxels: Wanted
+
+
+class HiddenWater(ParamsModel):
+    """Water under rock, none of it visible."""
+
+    kind: Literal["hidden_water"]
+    min_voxels: Wanted
+
+
+class LakesOnLevels(ParamsModel):
+    """Several lakes on different levels."""
+
+    kind: Literal["lakes_on_levels"]
+    lakes: Wanted
+    levels: Wanted
+
+
+class DeepWater(ParamsModel):
+    """A tall column of water."""
+
+    kind: Literal["deep_water"]
+    min_depth: Wanted
+
+
+class LargeLakes(ParamsModel):
+    """Several lakes of a least volume."""
+
+    kind: Literal["large_lakes"]
+    lakes: Wanted
+    min_voxels: Wanted
+
+
+class RingLake(ParamsModel):
+    """A lake round a dry square."""
+
+    kind: Literal["ring_lake"]
+    dry_side: Wanted
+
+
+class WaterLevels(ParamsModel):
+    """Water on some levels and on none of some others."""
+
+    kind: Literal["water_levels"]
+    water_at: Annotated[tuple[Index, ...], Field(min_length=1)]
+    dry_at: tuple[Index, ...]
+
+
+class ExactVolume(ParamsModel):
+    """An exact amount of water."""
+
+    kind: Literal["exact_volume"]
+    voxels: Wanted
+
+
+class HiddenLakes(ParamsModel):
+    """Several lakes under rock, none of them visible."""
+
+    kind: Literal["hidden_lakes"]
+    lakes: Wanted
+    min_voxels: Wanted
+
+
+Goal = Annotated[
+    LakeSurface
+    | WideLakes
+    | HighWater
+    | HiddenWater
+    | LakesOnLevels
+    | DeepWater
+    | LargeLakes
+    | RingLake
+    | WaterLevels
+    | ExactVolume
+    | HiddenLakes,
+    Field(discriminator="kind"),
+]
+
+
+class Params(ParamsModel):
+    """A world, its rain, and what the water has to be like."""
+
+    width: int = Field(ge=8, le=64, description="cells along x and along y")
+    height: int = Field(ge=4, le=8, description="cells along z, upwards")
+    rock_layers: int = Field(ge=2, description="layers from z = 0 that are rock at the start")
+    ground: tuple[GroundBox, ...] = Field(description="boxes that shape the ground, in order")
+    protected: tuple[Zone, ...] = Field(description="no box of an answer may share a cell with one")
+    rain: Annotated[tuple[Column, ...], Field(min_length=1)] = Field(
+        description="x and y of the columns that get one drop each in every round"
+    )
+    max_boxes: int | None = Field(ge=1, description="most boxes in an answer; null for no limit")
+    goal: Goal
+
+    @model_validator(mode="after")
+    def _inside(self) -> "Params":
+        top = (self.width - 1, self.width - 1, self.height - 1)
+        if self.rock_layers >= self.height:
+            raise ValueError("there must be a layer of air")
+        for box in (*self.ground, *self.protected):
+            if not all(a <= b <= c for a, b, c in zip(box.low, box.high, top, strict=True)):
+                raise ValueError(f"box {box.low} to {box.high} is not inside the world")
+        if any(max(column) >= self.width for column in self.rain):
+            raise ValueError("a rain column is not inside the world")
+        return self
+
+
+Coordinate = Annotated[Int | Number, WithJsonSchema({"type": "number"})]
+Corner = Annotated[tuple[Coordinate, ...], Field(min_length=3, max_length=3)]
+
+
+class Earthwork(AnswerModel):
+    """One box of cells that becomes air or rock."""
+
+    xyzMin: Corner = Field(description="smallest x, y and z of the box")  # noqa: N815
+    xyzMax: Corner = Field(description="largest x, y and z of the box, included")  # noqa: N815
+    material: Material = Field(description="what every cell of the box becomes")
+
+
+def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Earthwork | None:  # noqa: ANN401
+    try:
+        return read(value)  # type: ignore[no-any-return]
+    except ValidationError:
+        return None
+
+
+class Answer(AnswerModel):
+    """A list of earthworks."""
+
+    # One bad box does not void the others: it keeps its place as None, and the grader skips it.
+    earthworks: tuple[Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(_or_none)], ...] = (
+        Field(description="boxes in the order in which they are carried out")
+    )

@@ -1,0 +1,62 @@
+"""How fast the rain falls, against the same rules taken cell by cell.
+
+``pytest tests/benchmarks --benchmark-enable -n0 -k fluid``. The plain simulation only runs when
+timing is on; it takes about half a minute.
+"""
+
+import json
+import runpy
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from scbench.catalog import get_task
+from scbench.graders.loose_rock import settle
+from scbench.graders.water import rain_on
+from scbench.judge import judge
+
+TESTS = Path(__file__).parent.parent
+TASK = get_task("fluid_simulation")
+PAPER = [item.params for item in TASK.builder().paper()]
+PLANS = json.loads((TESTS / "data" / "spec_references" / "fluid_simulation.json").read_text())
+
+
+def test_all_references(benchmark):
+    pairs = [(params, answers[0]) for params, answers in zip(PAPER, PLANS, strict=True)]
+    benchmark.extra_info["answers"] = len(pairs)
+    scores = benchmark(lambda: [judge(TASK, *pair)[0].score for pair in pairs])
+    assert scores == [1] * 11
+
+
+@pytest.mark.parametrize("kind", ["reference", "counter_reference"])
+def test_largest_world(benchmark, kind):
+    params = PAPER[10]
+    builder = TASK.builder()
+    answers = list(builder.counter_references(params).values())
+    if kind == "reference":
+        answers = [builder.reference(params).model_dump(mode="json")]
+    benchmark.extra_info["answers"] = len(answers)
+    scores = benchmark(lambda: [judge(TASK, params, answer)[0].score for answer in answers])
+    assert all((score == 1) == (kind == "reference") for score in scores)
+
+
+@pytest.mark.parametrize(("subtask", "least"), [(0, 20), (3, 100), (6, 100)])
+def test_against_the_plain_simulation(benchmark, subtask, least):
+    params, boxes = PAPER[subtask], PLANS[subtask][0]["earthworks"]
+    plain = SimpleNamespace(**runpy.run_path(str(TESTS / "graders" / "plain_water.py")))
+    start = plain.carve(plain.flat(params.width), boxes, params.width)
+    grid = np.zeros((params.width, params.width, params.height), bool)
+    grid[tuple(np.array(sorted(start)).T)] = True
+    fast = benchmark(lambda: rain_on(settle(grid)[0], params.rain).water)
+    if benchmark.enabled or subtask == 0:
+        started = time.perf_counter()
+        wet = plain.rain_on(plain.settle(start), params.rain, params.width)
+        plain_time = time.perf_counter() - started
+        assert {tuple(map(int, cell)) for cell in np.argwhere(fast)} == wet
+    if benchmark.enabled:
+        ratio = plain_time / benchmark.stats["min"]
+        benchmark.extra_info["times_faster"] = round(ratio)
+        assert ratio > least

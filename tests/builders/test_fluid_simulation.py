@@ -1,0 +1,180 @@
+"""Fluid simulation worlds: every goal can be drawn and solved, and prompts say what is graded."""
+
+import json
+
+import pytest
+
+from scbench.builders.fluid_simulation import Space, TaskBuilder
+from scbench.builders.water_draws import GOAL_KINDS, HEIGHT, LAYERS
+from scbench.builders.water_plans import Box, as_answer, basin, reservoir, roofed, well
+from scbench.errors import GenerationError
+from scbench.graders.earthworks import ground
+from scbench.graders.fluid_simulation import grade
+from scbench.graders.loose_rock import settle
+from scbench.schemas.fluid_simulation import Answer, Params
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+PAPER = [item.params for item in BUILDER.paper()]
+
+
+def draw(seed, **knobs):
+    return BUILDER.draw(Space(**knobs), Stream("test", seed))
+
+
+@pytest.mark.parametrize("kind", GOAL_KINDS)
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"width": 16, "side": 3, "hills": 0, "holes": 0, "zones": 0, "spare_boxes": None},
+        {"width": 40, "side": 8, "hills": 6, "holes": 5, "zones": 3, "slack": 0},
+    ],
+    ids=["bare", "rough"],
+)
+def test_every_goal_can_be_drawn_and_is_met_by_work_alone(kind, knobs):
+    params = draw(1, goal=kind, **knobs)
+    assert params.goal.kind == kind
+    assert (len(params.ground) > 0) == (knobs["hills"] > 0)
+    assert grade(params, Answer(earthworks=())).score < 1
+    reference = BUILDER.reference(params)
+    verdict = grade(params, reference)
+    assert verdict.score == 1
+    assert not verdict.failed, "the reference uses every box it lists"
+    if params.max_boxes is not None:
+        assert len(reference.earthworks) <= params.max_boxes
+
+
+def test_drawn_ground_stands_by_itself():
+    for seed in range(10):
+        params = draw(seed, hills=8, holes=8, width=24, goal="wide_lakes", side=3, zones=0)
+        _, fallen = settle(ground(params))
+        assert not fallen.any()
+
+
+def test_no_slack_asks_for_exactly_what_was_built():
+    tight = [draw(i, goal="lake_surface", slack=0, hills=0, holes=0, zones=0) for i in range(8)]
+    sizes = {params.goal.min_columns for params in tight}
+    assert sizes <= {w * d for w in range(2, 6) for d in range(2, 6)}
+    assert len(sizes) > 2
+
+
+def test_rain_falls_where_the_knobs_say():
+    params = draw(3, rain_columns=3, rain_place="centre")
+    assert params.rain == ((16, 16), (17, 16), (16, 17))
+    spread = draw(3, rain_columns=8)
+    assert len(set(spread.rain)) == 8
+    assert all(4 <= v < 28 for column in spread.rain for v in column)
+
+
+def test_an_impossible_point_ends_with_a_reason():
+    with pytest.raises(GenerationError, match="ask for smaller or fewer lakes"):
+        draw(0, goal="hidden_lakes", width=16, side=10, lakes=4, zones=4, hills=8, holes=8)
+
+
+def test_a_goal_out_of_reach_has_no_reference():
+    params = PAPER[0].model_copy(
+        update={"goal": PAPER[0].goal.model_copy(update={"min_columns": 300})}
+    )
+    with pytest.raises(GenerationError, match="no plan"):
+        BUILDER.reference(params)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("voxels", [*range(1, 30), 100, 101])
+def test_a_reservoir_has_exactly_its_cells(voxels, levels):
+    part = reservoir(LAYERS, voxels, levels)
+    cells = {
+        (x, y, z)
+        for box in part.boxes(5, 7)
+        for x in range(box.low[0], box.high[0] + 1)
+        for y in range(box.low[1], box.high[1] + 1)
+        for z in range(box.low[2], box.high[2] + 1)
+    }
+    assert len(cells) == voxels
+    assert all(6 <= x < 5 + part.width - 1 and 8 <= y < 7 + part.depth - 1 for x, y, _ in cells)
+
+
+@pytest.mark.parametrize(
+    ("part", "voxels"),
+    [
+        (basin(LAYERS, 3, 4, 2, 2), 12),
+        (basin(LAYERS, 3, 4, 5, 5), 12),
+        (roofed(LAYERS, 3, 2, 2), 12),
+        (well(LAYERS, (9, 8), 7), 7),
+        (well(LAYERS, (8, 8), 2), 2),
+    ],
+)
+def test_parts_hold_what_they_should(part, voxels):
+    flat = Params.model_validate(
+        {
+            "width": 16,
+            "height": HEIGHT,
+            "rock_layers": LAYERS,
+            "ground": (),
+            "protected": (),
+            "rain": PAPER[0].rain,
+            "max_boxes": None,
+            "goal": {"kind": "exact_volume", "voxels": voxels},
+        }
+    )
+    assert grade(flat, as_answer(part.boxes(*(part.at or (4, 4))))).score == 1
+
+
+SLIPS = {
+    "nothing_done", "boxes_that_leave_the_world", "unknown_material", "coordinates_as_text",
+    "booleans", "older_format", "dug_through_to_the_bottom", "swapped_corners",
+    "pits_open_to_the_side", "floating_walls",
+}  # fmt: skip
+
+
+def test_every_paper_instance_has_the_faults_that_were_met():
+    for params in PAPER:
+        assert set(BUILDER.counter_references(params)) >= SLIPS
+    assert {"pond_on_the_island", "narrow_island", "bridge_to_the_island"} <= set(
+        BUILDER.counter_references(PAPER[7])
+    )
+    for subtask in (3, 10):
+        names = set(BUILDER.counter_references(PAPER[subtask]))
+        assert {"no_roof", "roof_without_pillar", "visible"} <= names
+    assert {"one_voxel_more", "one_voxel_less"} <= set(BUILDER.counter_references(PAPER[9]))
+
+
+def test_paper_goals_cannot_be_met_by_doing_nothing_or_by_empty_lists():
+    assert [grade(params, Answer(earthworks=())).score for params in PAPER] == [0] * 11
+
+
+def test_prompts_print_the_world_and_the_goal():
+    for params in PAPER:
+        prompt = BUILDER.prompt(params)
+        size = f"{params.width} x {params.width} x {params.height}"
+        assert size in prompt
+        assert ", ".join(str(column) for column in params.rain) in prompt
+        assert "no limit on the number of boxes" in prompt
+        numbers = params.goal.model_dump(exclude={"kind"}).values()
+        goal = prompt.partition("GOAL\n")[2].partition("Give your answer")[0]
+        for number in numbers:
+            for value in number if isinstance(number, tuple) else (number,):
+                assert str(value) in goal
+    assert "at least 200 voxels" in BUILDER.prompt(PAPER[6])
+
+
+def test_prompts_print_ground_zones_and_the_limit():
+    params = draw(2, hills=1, holes=1, zones=2)
+    prompt = BUILDER.prompt(params)
+    for box in (*params.ground, *params.protected):
+        (x, y, z), (u, v, w) = box.low, box.high
+        assert f"- x = {x} to {u}, y = {y} to {v}, z = {z} to {w}" in prompt
+    assert f"at most {params.max_boxes} boxes" in prompt
+
+
+@pytest.mark.parametrize("goal", [params.goal for params in PAPER], ids=lambda goal: goal.kind)
+def test_the_papers_goals_cover_all_kinds(goal):
+    assert goal.kind in GOAL_KINDS
+    assert len({params.goal.kind for params in PAPER}) == len(GOAL_KINDS)
+
+
+def test_plans_become_answers_of_whole_numbers():
+    answer = as_answer([Box((1, 2, 3), (4, 5, 6), "Rock")])
+    assert json.loads(answer.model_dump_json()) == {
+        "earthworks": [{"xyzMin": [1, 2, 3], "xyzMax": [4, 5, 6], "material": "Rock"}]
+    }

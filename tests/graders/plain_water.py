@@ -1,0 +1,144 @@
+"""The rules of fluid_simulation once more, cell by cell and as slow as they read."""
+
+from collections import deque
+
+STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+
+
+def flat(width, height=8, layers=3):
+    """The set of rock cells of a flat world."""
+    return {(x, y, z) for x in range(width) for y in range(width) for z in range(layers)}
+
+
+def carve(rock, boxes, width, height=8):
+    """Carry out boxes of the answer form, coordinates being numbers."""
+    rock = set(rock)
+    for box in boxes:
+        low = [int(v) for v in box["xyzMin"]]
+        high = [int(v) for v in box["xyzMax"]]
+        inside = all(
+            0 <= a <= b < n for a, b, n in zip(low, high, (width, width, height), strict=True)
+        )
+        if not inside:
+            continue
+        cells = {
+            (x, y, z)
+            for x in range(low[0], high[0] + 1)
+            for y in range(low[1], high[1] + 1)
+            for z in range(low[2], high[2] + 1)
+        }
+        if box["material"] == "Rock":
+            rock |= cells
+        elif box["material"] == "Air":
+            rock -= cells
+    return rock
+
+
+def pieces(cells):
+    """Connected pieces, in the order of their first cells."""
+    left = set(cells)
+    found = []
+    for first in sorted(cells):
+        if first in left:
+            left.discard(first)
+            piece, queue = {first}, [first]
+            while queue:
+                x, y, z = queue.pop()
+                for dx, dy, dz in [(1, 0, 0), (0, 1, 0), (0, 0, 1)]:
+                    for s in (1, -1):
+                        near = (x + s * dx, y + s * dy, z + s * dz)
+                        if near in left:
+                            left.discard(near)
+                            piece.add(near)
+                            queue.append(near)
+            found.append(piece)
+    return found
+
+
+def settle(rock):
+    """Let loose pieces fall, pass by pass."""
+    rock = set(rock)
+    moved = True
+    while moved:
+        moved = False
+        for piece in pieces(rock):
+            if any(z == 0 for _, _, z in piece):
+                continue
+            others = rock - piece
+            depth = 0
+            while all(
+                z - depth - 1 >= 0 and (x, y, z - depth - 1) not in others for x, y, z in piece
+            ):
+                depth += 1
+            if depth:
+                rock = others | {(x, y, z - depth) for x, y, z in piece}
+                moved = True
+    return rock
+
+
+def drop(rock, water, x, y, width, height, fill_order):
+    """Let one drop fall; return whether it stays."""
+    z = height - 1
+    while True:
+        if z == 0:
+            return False
+        if (x, y, z - 1) not in rock and (x, y, z - 1) not in water:
+            z -= 1
+            continue
+        seen = {(x, y): None}
+        research = {(x, y)}
+        queue = deque([(x, y)])
+        side, way_down = False, None
+        while queue and way_down is None:
+            a, b = queue.popleft()
+            if a in {0, width - 1} or b in {0, width - 1}:
+                side = True
+                continue
+            if (a, b, z - 1) not in rock and (a, b, z - 1) not in water:
+                way_down = (a, b)
+                continue
+            for dx, dy in STEPS:
+                near = (a + dx, b + dy)
+                if near not in seen and (*near, z) not in rock:
+                    seen[near] = None
+                    research.add(near)
+                    queue.append(near)
+        if way_down is not None:
+            x, y = way_down
+            z -= 1
+            continue
+        if side:
+            return False
+        orders = {"farthest": reversed(seen), "nearest": seen, "research": research}
+        for a, b in orders[fill_order]:
+            if (a, b, z) not in rock and (a, b, z) not in water:
+                water.add((a, b, z))
+                return True
+        return False
+
+
+def rain_on(rock, columns, width, height=8, fill_order="farthest", rounds=None):
+    """The whole programme of rain.
+
+    Rounds given: as the research code counts them, that many at least and that many without effect
+    at the end. Otherwise until a round has no effect.
+    """
+    water = set()
+    for x in range(width):
+        for y in range(width):
+            drop(rock, water, x, y, width, height, fill_order)
+
+    def one_round():
+        stays = [drop(rock, water, x, y, width, height, fill_order) for x, y in columns]
+        return any(stays)
+
+    if rounds is None:
+        while one_round():
+            pass
+        return water
+    for _ in range(rounds):
+        one_round()
+    without = 0
+    while without < rounds:
+        without = 0 if one_round() else without + 1
+    return water

@@ -1,0 +1,513 @@
+"""Fluid simulation: the fast rain is the plain one, and every goal is judged by its words."""
+
+import json
+import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.graders import fluid_simulation, loose_rock, water
+from scbench.graders.fluid_simulation import CHECKS, columns_as_text, grade
+from scbench.graders.lakes import dry_island, survey
+from scbench.graders.loose_rock import settle
+from scbench.graders.water import rain_on
+from scbench.schemas.fluid_simulation import Answer, Params
+
+DATA = Path(__file__).parent.parent / "data"
+STORED = json.loads((DATA / "fluid_simulator_vectors.json").read_text())
+PLANS = json.loads((DATA / "spec_references" / "fluid_simulation.json").read_text())
+PAPER = [item.params for item in get_task("fluid_simulation").builder().paper()]
+plain = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("plain_water.py"))))
+
+
+def centre(width):
+    c = width // 2
+    return ((c, c), (c + 1, c), (c, c + 1), (c + 1, c + 1))
+
+
+def world(goal, width=16, **changes):
+    return Params.model_validate(
+        {
+            "width": width,
+            "height": 8,
+            "rock_layers": 3,
+            "ground": (),
+            "protected": (),
+            "rain": centre(width),
+            "max_boxes": None,
+            "goal": goal,
+        }
+        | changes
+    )
+
+
+def air(*corners):
+    return {"xyzMin": list(corners[:3]), "xyzMax": list(corners[3:]), "material": "Air"}
+
+
+def rock(*corners):
+    return air(*corners) | {"material": "Rock"}
+
+
+def verdict(params, *boxes):
+    return grade(params, Answer.model_validate({"earthworks": boxes}))
+
+
+def failed(params, *boxes):
+    return {check.id for check in verdict(params, *boxes).failed}
+
+
+def array(cells, width, height=8):
+    made = np.zeros((width, width, height), bool)
+    for cell in cells:
+        made[cell] = True
+    return made
+
+
+def cells(grid):
+    return {tuple(int(v) for v in cell) for cell in np.argwhere(grid)}
+
+
+def read_columns(text, width, height=8):
+    """A picture's way back from the metrics."""
+    columns = []
+    for token in text.split():
+        mask, _, count = token.partition("x")
+        columns += [int(mask, 16)] * int(count or 1)
+    return {
+        (i // width, i % width, z)
+        for i, mask in enumerate(columns)
+        for z in range(height)
+        if mask >> z & 1
+    }
+
+
+VOLUME = {"kind": "exact_volume", "voxels": 9}
+POND = air(6, 6, 2, 8, 8, 2)
+
+
+# The simulator.
+
+
+@pytest.mark.parametrize("vector", STORED["vectors"], ids=lambda vector: vector["name"][:30])
+def test_the_stored_worlds_come_out_voxel_for_voxel(vector):
+    width = vector["size"][0]
+    boxes = vector["earthworks"]
+    settled = plain.settle(plain.carve(plain.flat(width), boxes, width))
+    research = plain.rain_on(settled, centre(width), width, fill_order="research")
+    assert sorted(map(list, research)) == sorted(vector["water"])
+    ours = verdict(world(VOLUME, width), *boxes).metrics
+    assert read_columns(ours["rock"], width) == settled
+    assert len(settled) == vector["rock_voxels"]
+    assert bool(read_columns(ours["fallen_rock"], width)) == vector["rock_fell"]
+    assert ours["water_voxels"] == vector["water_voxels_farthest_first"]
+    if ours["water_voxels"] == len(research):
+        assert read_columns(ours["water"], width) == research
+
+
+@pytest.mark.parametrize("subtask", range(11))
+def test_the_references_of_the_specification_hold_the_stored_water(subtask):
+    found = grade(PAPER[subtask], Answer.model_validate(PLANS[subtask][0]))
+    expected = STORED["expected"][subtask]
+    assert found.score == 1
+    assert not found.failed
+    assert found.metrics["water_voxels"] == expected["water_voxels"]
+    assert found.metrics["water_per_level"] == expected["water_per_level"]
+    assert sorted(lake["voxels"] for lake in found.metrics["lakes"]) == expected["body_sizes"]
+
+
+@st.composite
+def worlds(draw):
+    width, height = draw(st.integers(4, 10)), draw(st.integers(3, 8))
+    made = plain.flat(width, height, draw(st.integers(1, height - 1)))
+    corner = st.tuples(*(st.integers(0, n - 1) for n in (width, width, height)))
+    for low, other, material in draw(
+        st.lists(st.tuples(corner, corner, st.sampled_from(["Air", "Rock"])), max_size=8)
+    ):
+        box = {
+            "xyzMin": [min(pair) for pair in zip(low, other, strict=True)],
+            "xyzMax": [max(pair) for pair in zip(low, other, strict=True)],
+            "material": material,
+        }
+        made = plain.carve(made, [box], width, height)
+    made ^= draw(st.sets(corner, max_size=40))  # single cells added and taken away
+    columns = draw(st.lists(st.tuples(*[st.integers(0, width - 1)] * 2), min_size=1, max_size=5))
+    return made, width, height, columns
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(worlds())
+def test_fast_and_plain_simulation_agree_on_any_world(made):
+    start, width, height, columns = made
+    settled = plain.settle(start)
+    fast_rock, fallen = settle(array(start, width, height))
+    assert cells(fast_rock) == settled
+    assert cells(fallen) >= settled - start
+    wet = plain.rain_on(settled, columns, width, height)
+    rained = rain_on(fast_rock, columns)
+    assert cells(rained.water) == wet
+    measured = survey(fast_rock, rained.water)
+    lakes = plain.pieces(wet)
+    assert [lake.voxels for lake in measured.lakes] == [len(lake) for lake in lakes]
+    assert [lake.surface for lake in measured.lakes] == [
+        len({(x, y) for x, y, _ in lake}) for lake in lakes
+    ]
+    seen = {(x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height))}
+    assert set(measured.seen) == seen
+    runs = [0] + [next(n for n in range(height + 1) if (x, y, z + n) not in wet) for x, y, z in wet]
+    assert measured.depth == max(runs)
+
+
+def test_counted_rounds_and_rounds_until_one_is_lost_give_the_same_water():
+    boxes = [rock(4, 4, 3, 10, 10, 6), air(5, 5, 1, 9, 9, 6)]
+    settled = plain.settle(plain.carve(plain.flat(16), boxes, 16))
+    counted = plain.rain_on(settled, centre(16), 16, rounds=500)
+    assert len(counted) == 150
+    assert counted == cells(rain_on(array(settled, 16), centre(16)).water)
+
+
+def test_the_last_discovered_cell_fills_first_so_that_a_shaft_does_not_close():
+    chamber = [air(5, 5, 1, 10, 10, 1), air(8, 8, 2, 8, 8, 2)]
+    assert verdict(world(VOLUME), *chamber).metrics["water_voxels"] == 37
+    settled = plain.carve(plain.flat(16), chamber, 16)
+    assert len(plain.rain_on(settled, centre(16), 16, fill_order="nearest")) < 37
+
+
+def test_water_does_not_rise_through_a_siphon():
+    shafts = [air(4, 4, 1, 4, 4, 2), air(4, 4, 1, 9, 4, 1), air(9, 4, 1, 9, 4, 2)]
+    roof = [rock(9, 4, 3, 10, 4, 3)]
+    found = verdict(world(VOLUME), *shafts, *roof)
+    assert found.metrics["water_per_level"][:3] == [0, 6, 1]
+
+
+@pytest.mark.parametrize(
+    "drain", [air(7, 7, 0, 7, 7, 2), air(0, 7, 2, 6, 7, 2), air(7, 7, 2, 7, 15, 2)]
+)
+def test_bottom_and_sides_drain(drain):
+    assert verdict(world(VOLUME), POND).score == 1
+    found = verdict(world(VOLUME), POND, drain)
+    assert found.score == 0
+    assert {check.id for check in found.failed} == {"some_water", "goal"}
+
+
+def test_drains_are_named():
+    found = verdict(world(VOLUME), air(7, 7, 0, 7, 7, 2))
+    assert found.metrics["drains"] == [[7, 7]]
+    assert set(found.metrics["last_round"]) == {"bottom"}
+
+
+def test_rock_along_a_side_keeps_water_in():
+    found = verdict(world(VOLUME), rock(0, 0, 3, 15, 15, 3), air(1, 1, 3, 14, 14, 3))
+    assert found.metrics["water_voxels"] == 14 * 14
+
+
+def test_rain_on_a_full_top_level_is_lost():
+    found = verdict(world(VOLUME), rock(5, 5, 3, 11, 11, 7), air(6, 6, 7, 10, 10, 7))
+    assert found.metrics["water_per_level"][7] == 25
+    assert set(found.metrics["last_round"]) == {"full"}
+
+
+def test_drops_that_start_in_rock_leave_sideways():
+    tower = [rock(7, 7, 3, 10, 10, 7)]  # under all four rain columns
+    found = verdict(world(VOLUME), *tower, air(12, 12, 2, 14, 14, 2))
+    assert found.score == 1
+
+
+def test_loose_walls_fall():
+    hanging = [rock(5, 5, 5, 9, 9, 5), air(6, 6, 5, 8, 8, 5)]
+    found = verdict(world(VOLUME), *hanging)
+    assert found.score == 1
+    assert read_columns(found.metrics["fallen_rock"], 16) == {
+        (x, y, 3) for x in range(5, 10) for y in range(5, 10) if x in {5, 9} or y in {5, 9}
+    }
+
+
+def test_loose_rock_that_was_held_up_falls_on_in_the_next_pass():
+    bar, block = rock(3, 7, 6, 6, 7, 6), rock(6, 7, 4, 6, 7, 4)  # the bar falls first, on the block
+    found = read_columns(verdict(world(VOLUME), bar, block).metrics["fallen_rock"], 16)
+    assert found == {(x, 7, 4) for x in range(3, 7)} | {(6, 7, 3)}
+
+
+def test_when_a_pit_is_full_the_rain_goes_on_to_the_next():
+    # Together they take more than the first drops, and the rain is nearer to one of them.
+    over = [air(8, 2, 1, 13, 13, 2), air(1, 2, 1, 6, 13, 2)]
+    assert verdict(world(VOLUME), *over).metrics["water_voxels"] == 288
+    beside = [air(12, 1, 1, 14, 14, 2), air(1, 1, 1, 6, 14, 2)]
+    found = verdict(world(VOLUME, rain=((9, 8),)), *beside)
+    assert found.metrics["water_voxels"] == 252
+
+
+# The earthworks.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"xyzMin": [6.9, 6.0, 2.5], "xyzMax": [8.999, 8, 2.2]},
+        {"xyzMin": [6.0, 6.0, 2.0]},
+        {"why": "a key that nobody asked for"},
+    ],
+)
+def test_forms_of_a_box_that_are_read(change):
+    assert verdict(world(VOLUME), POND | change).score == 1
+
+
+def test_a_number_just_below_zero_is_cut_to_zero():
+    assert verdict(world(VOLUME), air(-0.9, 6, 2, 0, 6, 2), POND).score == 1
+    assert "boxes" not in failed(world(VOLUME), air(-0.9, 6, 2, 0, 6, 2), POND)
+    assert "boxes" in failed(world(VOLUME), air(-1, 6, 2, 0, 6, 2), POND)
+
+
+BAD_BOXES = [
+    None, 3, "box", [], [6, 6, 2], {},
+    POND | {"material": "Dirt"}, POND | {"material": "air"}, POND | {"material": None},
+    POND | {"xyzMin": [6, 6]}, POND | {"xyzMin": [6, 6, 2, 2]}, POND | {"xyzMin": ["6", "6", "2"]},
+    POND | {"xyzMin": [True, 6, 2]}, POND | {"xyzMin": {"x": 6, "y": 6, "z": 2}},
+    POND | {"xyzMax": [float("nan"), 8, 2]}, POND | {"xyzMax": [float("inf"), 8, 2]},
+    POND | {"xyzMax": [10**400, 8, 2]}, POND | {"xyzMax": [1e300, 8, 2]},
+    air(6, 6, 2, 16, 8, 2), air(6, 6, 2, 8, 8, 8), air(-1, 6, 2, 8, 8, 2),
+    air(8, 6, 2, 6, 8, 2), {"xyzMin": [6, 6, 2], "material": "Air"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("box", BAD_BOXES, ids=str)
+def test_a_bad_box_changes_nothing_and_is_named(box):
+    alone = verdict(world(VOLUME), box)
+    assert alone.score == 0
+    with_good = verdict(world(VOLUME), POND, box)
+    assert with_good.score == 1
+    (check,) = with_good.failed
+    assert check.id == "boxes"
+    assert check.details["offenders"][0][0] == 1
+
+
+def test_later_boxes_overwrite_earlier_ones():
+    assert verdict(world(VOLUME), POND, rock(6, 6, 2, 8, 8, 2)).score == 0
+    assert verdict(world(VOLUME), rock(6, 6, 2, 8, 8, 2), POND).score == 1
+
+
+def test_the_ground_is_shaped_before_the_answer():
+    params = world(VOLUME, ground=({"low": (6, 6, 2), "high": (8, 8, 7), "material": "Air"},))
+    assert verdict(params).score == 1
+    assert verdict(params, rock(6, 6, 2, 8, 8, 2)).score == 0
+
+
+def test_a_box_that_touches_a_protected_zone_is_ignored():
+    params = world(VOLUME, protected=({"low": (9, 6, 0), "high": (9, 6, 2)},))
+    assert verdict(params, POND).score == 1
+    assert verdict(params, air(7, 6, 2, 9, 8, 2)).score == 0
+    assert "boxes" in failed(params, air(7, 6, 2, 9, 8, 2))
+    assert verdict(params, air(9, 6, 3, 9, 6, 7), POND).score == 1
+
+
+def test_too_many_boxes_score_nothing_but_are_simulated():
+    params = world(VOLUME, max_boxes=2)
+    assert verdict(params, POND, POND).score == 1
+    found = verdict(params, POND, POND, None)
+    assert found.score == 0
+    assert [check.id for check in found.failed] == ["box_count", "boxes"]
+    assert found.metrics["water_voxels"] == 9
+
+
+# The goals, each at its boundary.
+
+TWO = [air(3, 3, 2, 5, 5, 2), air(9, 9, 2, 11, 10, 2)]  # 9 and 6 voxels
+TOWER = [rock(5, 5, 3, 11, 11, 5), air(6, 6, 5, 10, 10, 5)]
+ROOF = [rock(5, 5, 3, 5, 5, 4), rock(5, 5, 5, 9, 9, 5)]  # over POND
+
+
+@pytest.mark.parametrize(
+    ("goal", "boxes", "score"),
+    [
+        ({"kind": "lake_surface", "min_columns": 9}, [POND], 1),
+        ({"kind": "lake_surface", "min_columns": 10}, [POND], 0.9),
+        ({"kind": "lake_surface", "min_columns": 15}, TWO, 0.6),
+        ({"kind": "lake_surface", "min_columns": 9}, [POND, *ROOF], 1),  # with a roof as well
+        ({"kind": "wide_lakes", "lakes": 2, "side": 2}, TWO, 1),
+        ({"kind": "wide_lakes", "lakes": 2, "side": 3}, TWO, 0.5),
+        ({"kind": "wide_lakes", "lakes": 3, "side": 2}, TWO, 2 / 3),
+        ({"kind": "wide_lakes", "lakes": 1, "side": 4}, TWO, 0),
+        # Two blocks of one lake are one lake; columns on different levels make a block.
+        ({"kind": "wide_lakes", "lakes": 2, "side": 2}, [*TWO, air(5, 5, 2, 9, 9, 2)], 0.5),
+        ({"kind": "wide_lakes", "lakes": 1, "side": 2}, [air(6, 6, 2, 7, 6, 2),
+                                                         air(6, 7, 1, 7, 7, 2)], 1),
+        ({"kind": "high_water", "min_z": 5, "min_voxels": 25}, TOWER, 1),
+        ({"kind": "high_water", "min_z": 5, "min_voxels": 50}, TOWER, 0.5),
+        ({"kind": "high_water", "min_z": 6, "min_voxels": 1}, TOWER, 0),
+        ({"kind": "hidden_water", "min_voxels": 9}, [POND, *ROOF], 1),
+        ({"kind": "hidden_water", "min_voxels": 12}, [POND, *ROOF], 0.75),
+        ({"kind": "hidden_water", "min_voxels": 9}, [POND], 0),
+        ({"kind": "hidden_water", "min_voxels": 9}, [POND, *ROOF, air(12, 12, 2, 12, 12, 2)], 0),
+        ({"kind": "hidden_water", "min_voxels": 9}, [POND, ROOF[1]], 0),  # the roof falls
+        ({"kind": "lakes_on_levels", "lakes": 2, "levels": 2}, TWO, 0.5),
+        ({"kind": "lakes_on_levels", "lakes": 3, "levels": 3}, TWO, 2 / 3),
+        ({"kind": "lakes_on_levels", "lakes": 2, "levels": 2},
+         [air(2, 2, 2, 3, 3, 2), *TOWER], 1),
+        ({"kind": "deep_water", "min_depth": 2}, [air(6, 6, 1, 8, 8, 2)], 1),
+        ({"kind": "deep_water", "min_depth": 3}, [air(6, 6, 1, 8, 8, 2)], 2 / 3),
+        # A run is broken by rock: two voxels above one, not three.
+        ({"kind": "deep_water", "min_depth": 3},
+         [rock(7, 7, 3, 9, 9, 5), air(8, 8, 4, 8, 8, 5), air(8, 6, 2, 8, 8, 2)], 2 / 3),
+        ({"kind": "large_lakes", "lakes": 2, "min_voxels": 6}, TWO, 1),
+        ({"kind": "large_lakes", "lakes": 2, "min_voxels": 7}, TWO, 0.5),
+        ({"kind": "large_lakes", "lakes": 2, "min_voxels": 10}, TWO, 0),
+        ({"kind": "water_levels", "water_at": [2, 5], "dry_at": [3, 4]},
+         [air(2, 2, 2, 3, 3, 2), *TOWER], 1),
+        ({"kind": "water_levels", "water_at": [2, 5], "dry_at": [3, 4]}, TOWER, 0.5),
+        ({"kind": "water_levels", "water_at": [2, 5], "dry_at": [5]}, TOWER, 0),
+        ({"kind": "water_levels", "water_at": [2, 4], "dry_at": []}, [], 0),
+        ({"kind": "exact_volume", "voxels": 9}, [POND], 1),
+        ({"kind": "exact_volume", "voxels": 10}, [POND], 0.9),
+        ({"kind": "exact_volume", "voxels": 8}, [POND], 0.875),
+        ({"kind": "exact_volume", "voxels": 4}, [POND], 0),
+        ({"kind": "hidden_lakes", "lakes": 1, "min_voxels": 9}, [POND, *ROOF], 1),
+        ({"kind": "hidden_lakes", "lakes": 2, "min_voxels": 9}, [POND, *ROOF], 0.5),
+        ({"kind": "hidden_lakes", "lakes": 1, "min_voxels": 10}, [POND, *ROOF], 0),
+        ({"kind": "hidden_lakes", "lakes": 1, "min_voxels": 9}, [POND], 0),
+    ],
+)  # fmt: skip
+def test_goals_at_their_boundaries(goal, boxes, score):
+    assert verdict(world(goal), *boxes).score == pytest.approx(score, abs=1e-12)
+
+
+def test_the_level_of_a_lake_is_the_lowest_of_equals():
+    two_deep = [air(3, 3, 1, 4, 4, 2)]
+    found = verdict(world(VOLUME), *two_deep)
+    assert found.metrics["lakes"][0]["levels"][1:3] == [4, 4]
+    assert found.metrics["lakes"][0]["main_level"] == 1
+
+
+def test_one_answer_shows_all_its_faults():
+    params = world({"kind": "hidden_lakes", "lakes": 2, "min_voxels": 4}, max_boxes=1)
+    assert failed(params, POND, None) == {"box_count", "boxes", "no_visible_water", "goal"}
+    levels = world({"kind": "water_levels", "water_at": [3], "dry_at": [2]})
+    assert failed(levels, POND, None) == {"boxes", "dry_levels", "goal"}
+    ids = {check.id for p in (params, levels) for check in verdict(p, POND).checks}
+    assert ids == set(CHECKS)
+
+
+# The ring.
+
+RING = {"kind": "ring_lake", "dry_side": 3}
+
+
+def moat(island, width=1, at=4):
+    end = at + island + 2 * width - 1
+    near, far = at + width, at + width + island - 1
+    return [air(at, at, 2, end, end, 2), rock(near, near, 2, far, far, 2)]
+
+
+@pytest.mark.parametrize("island", [3, 4, 5])
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_ring_round_any_large_enough_island_counts(island, width):
+    assert verdict(world(RING), *moat(island, width)).score == 1
+
+
+@pytest.mark.parametrize(
+    ("boxes", "score"),
+    [
+        (moat(2), 0),
+        ([*moat(3), air(6, 6, 2, 6, 6, 2)], 0),  # a pond on the island
+        ([*moat(5), air(8, 8, 2, 8, 8, 2)], 1),  # a pond in its corner
+        ([*moat(3), rock(4, 6, 2, 4, 6, 2)], 0),  # a bridge
+        ([*moat(3), rock(4, 4, 2, 4, 4, 2)], 1),  # without a corner it still closes
+        ([air(4, 4, 2, 11, 11, 2)], 0),  # no island
+        # The island touches the land only at corners of columns, which does not open the ring.
+        ([*moat(3), rock(4, 4, 2, 4, 4, 2), air(5, 5, 2, 5, 5, 2)], 0),
+        ([*moat(4), rock(4, 4, 2, 4, 4, 2), air(5, 5, 2, 5, 5, 2)], 1),
+        # Two lakes that close the ring between them are not one.
+        ([*moat(3), rock(4, 6, 2, 4, 6, 2), rock(8, 6, 2, 8, 6, 2)], 0),
+    ],
+)
+def test_what_is_a_ring(boxes, score):
+    assert verdict(world(RING), *boxes).score == score
+
+
+def test_the_ring_may_be_roofed_and_on_several_levels():
+    deep = air(4, 4, 1, 4, 8, 2)
+    roof = [rock(3, 3, 3, 3, 3, 3), rock(3, 3, 4, 9, 4, 4)]
+    assert verdict(world(RING), *moat(3), deep, *roof).score == 1
+
+
+def ring_by_the_words(lakes, side, width):
+    """Whether some lake closes round a dry square, region by region."""
+    every = {(x, y) for x in range(width) for y in range(width)}
+    wet = {(x, y) for lake in lakes for x, y, _ in lake}
+    for lake in lakes:
+        columns = {(x, y) for x, y, _ in lake}
+        for region in plain.pieces({(x, y, 0) for x, y in every - columns}):
+            flat = {(x, y) for x, y, _ in region}
+            if any({0, width - 1} & set(column) for column in flat):
+                continue
+            for x, y in flat:
+                block = {(x + i, y + j) for i in range(side) for j in range(side)}
+                if block <= flat - wet:
+                    return True
+    return False
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sets(st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(0, 1)), max_size=60),
+    st.integers(1, 3),
+)
+def test_the_ring_is_what_its_words_say(wet, side):
+    grid = array(wet, 9, 4)
+    found = dry_island(survey(np.zeros_like(grid), grid), side)
+    assert (found is not None) == ring_by_the_words(plain.pieces(wet), side, 9)
+
+
+def test_rings_are_found_among_random_ones():
+    rng = np.random.default_rng(5)
+    found = 0
+    for _ in range(60):
+        wet = {(x, y, 0) for x in range(1, 8) for y in range(1, 8) if rng.random() < 0.75}
+        grid = array(wet, 9, 4)
+        ring = dry_island(survey(np.zeros_like(grid), grid), 1)
+        assert (ring is not None) == ring_by_the_words(plain.pieces(wet), 1, 9)
+        found += ring is not None
+    assert 10 < found < 60
+
+
+# Bounds and pictures.
+
+
+def test_a_flood_of_boxes_is_not_carried_out():
+    found = verdict(world(VOLUME), *[POND] * (fluid_simulation.MOST_BOXES + 1))
+    assert [check.id for check in found.checks] == ["resource_limit"]
+    assert found.score == 0
+
+
+def test_work_is_bounded_by_counting(monkeypatch):
+    monkeypatch.setattr(water, "MOST_STEPS", 200)
+    assert "resource_limit" in failed(world(VOLUME), POND, air(2, 2, 1, 13, 13, 2))
+    assert "resource_limit" not in failed(world(VOLUME), air(6, 6, 2, 6, 6, 2))
+    monkeypatch.setattr(loose_rock, "MOST_PARTS", 1)
+    one, other = rock(3, 3, 6, 3, 3, 6), rock(9, 9, 6, 9, 9, 6)
+    assert "resource_limit" not in failed(world(VOLUME), one)
+    assert "resource_limit" in failed(world(VOLUME), one, other)
+
+
+def test_search_orders_are_kept_within_bounds_and_the_water_is_the_same(monkeypatch):
+    params = world(VOLUME)
+    boxes = [air(2, 2, 1, 13, 13, 2), rock(5, 5, 1, 6, 6, 2)]
+    before = verdict(params, *boxes).metrics
+    monkeypatch.setattr(water, "_KEPT", 1)
+    assert verdict(params, *boxes).metrics == before
+
+
+def test_the_world_is_in_the_metrics_as_text():
+    found = verdict(world(VOLUME), POND).metrics
+    assert found["water"] == "00x102 04x3 00x13 04x3 00x13 04x3 00x119"
+    assert re.fullmatch(r"07x102 03x3 07x13 03x3 07x13 03x3 07x119", found["rock"])
+    worst = np.zeros((64, 64, 8), bool)
+    worst[:, ::2] = True
+    text = columns_as_text(worst)
+    assert len(text) < 20_000
+    assert read_columns(text, 64) == cells(worst)
