@@ -1,0 +1,44 @@
+"""Rectangular prisms to be packed into the smallest box."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, Int, ParamsModel
+from scbench.schemas.whole_numbers import Whole
+
+Corner = Annotated[tuple[Whole, ...], Field(min_length=3, max_length=3)]
+Side = Annotated[Int, Field(ge=1)]
+
+
+class Prisms(ParamsModel):
+    """Some prisms of one size."""
+
+    count: Int = Field(ge=1, description="how many there are")
+    size: Annotated[tuple[Side, ...], Field(min_length=3, max_length=3)] = Field(
+        description="lengths of the edges, in any order"
+    )
+
+
+class Params(ParamsModel):
+    """A list of prisms, and how densely they are to be packed."""
+
+    prisms: tuple[Prisms, ...] = Field(min_length=1, description="all prisms, by size")
+    full_marks_percent: Int = Field(
+        ge=1,
+        le=100,
+        description="share of the bounding box, in percent, that has to be filled for score 1",
+    )
+
+
+class Box(AnswerModel):
+    """Where one prism lies."""
+
+    XyzMin: Corner = Field(description="its corner with the smallest coordinates: x, y, z")
+    XyzMax: Corner = Field(description="its corner with the largest coordinates: x, y, z")
+
+
+class Answer(AnswerModel):
+    """Where every prism lies."""
+
+    boxes: tuple[Box, ...] = Field(description="one entry per prism, in any order")

@@ -1,0 +1,161 @@
+"""Fresh lists of prisms, what is proved of their density, and the solver's packings."""
+
+import math
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.box_packing import pack, sections_for
+from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, perfect_boxes
+from scbench.catalog import get_task
+from scbench.errors import GenerationError
+from scbench.judge import judge
+from scbench.schemas.pack_rectangular_prisms import Params
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+TASK = get_task("pack_rectangular_prisms")
+PAPER = [item.params for item in BUILDER.paper()]
+
+
+def counts_of(params):
+    counts = {}
+    for line in params.prisms:
+        key = tuple(sorted(line.size))
+        counts[key] = counts.get(key, 0) + line.count
+    return counts
+
+
+def test_volumes_and_possible_boxes_of_the_paper_are_those_of_the_spec():
+    volumes = [sum(math.prod(s) * n for s, n in counts_of(p).items()) for p in PAPER]
+    assert volumes == [210, 1365, 6755, 23772, 69961, 166538, 166913, 167593, 6417593]
+    boxes = [perfect_boxes(counts_of(params)) for params in PAPER]
+    assert [bool(found) for found in boxes] == [True] * 4 + [False] * 4 + [True]
+    assert boxes[3] == [(7, 12, 283)]
+    assert boxes[8] == [(91, 109, 647)]
+    assert [params.full_marks_percent for params in PAPER] == [100] * 3 + [95] * 6
+
+
+def test_packings_of_the_paper_are_as_dense_as_the_best_known():
+    known = [1, 1, 1, 0.98951, 0.98637, 0.98505, 0.98727, 0.98614, 0.97569]
+    for params, efficiency in zip(PAPER, known, strict=True):
+        (given,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+        assert given.score == 1
+        assert round(given.metrics["efficiency"], 5) >= efficiency
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [{(1, 2, 3): 2}, {(2, 3, 5): 7, (3, 5, 7): 11}, {(1, 1, 4): 3, (2, 2, 2): 5}],
+    ids=repr,
+)
+def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts):
+    volume = sum(math.prod(size) * n for size, n in counts.items())
+    slow = [
+        (a, b, volume // (a * b))
+        for a, b in product(range(1, volume + 1), repeat=2)
+        if a <= b and volume % (a * b) == 0 and b <= volume // (a * b)
+        if all(x >= s for size in counts for x, s in zip((a, b, volume // (a * b)), size))  # noqa: B905
+    ]
+    assert perfect_boxes(counts) == slow
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"kinds": 1},
+        {"kinds": 6},
+        {"perfect": "possible"},
+        {"perfect": "possible", "kinds": 6},
+        {"perfect": "impossible"},
+        {"shared": 0},
+        {"shared": 1, "max_edge": 23},
+        {"primes": True},
+        {"plates": True},
+        {"cubes": True, "max_count": 2},
+    ],
+    ids=repr,
+)
+def test_fresh_lists_keep_their_knobs_and_are_solved(knobs):
+    space = Space(**knobs)
+    for seed in range(2):
+        params = BUILDER.draw(space, Stream("test", seed))
+        counts = counts_of(params)
+        assert len(counts) == len(params.prisms) == space.kinds + space.cubes
+        sizes = sorted(counts, key=math.prod)
+        small = sizes[:-1] if space.cubes else sizes
+        assert max(map(max, small)) <= space.max_edge
+        assert any(1 in size for size in sizes) == space.plates
+        if space.primes:
+            assert all(edge in {2, 3, 5, 7, 11} for size in sizes for edge in size)
+        if space.cubes:
+            assert len(set(sizes[-1])) == 1
+            assert sizes[-1][0] == 3 * max(map(max, small))
+        assert max(counts.values()) <= space.max_count
+        impossible = not perfect_boxes(counts)
+        assert params.full_marks_percent == (95 if impossible else 100)
+        if space.perfect != "any":
+            assert impossible == (space.perfect == "impossible")
+        (given,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+        assert given.score == 1
+        counters = BUILDER.counter_references(params)
+        assert len(counters) >= 18
+        for name, answer in counters.items():
+            assert judge(TASK, params, answer)[0].score < 1, name
+
+
+def test_large_lists_do_not_all_stack_in_one_column():
+    for seed in range(6):
+        counts = counts_of(BUILDER.draw(Space(), Stream("stack", seed)))
+        for a, b in sections_for(counts):
+            rests = [list(size) for size in counts]
+            assert not all(a in r and (r.remove(a), b in r)[1] for r in rests)
+
+
+def test_a_point_without_lists_ends_with_a_reason():
+    # There are not eight sizes with primes up to 5 and a perfect packing is never proved.
+    with pytest.raises(GenerationError, match="no list of 8 sizes"):
+        BUILDER.draw(Space(kinds=8, max_edge=5, primes=True, max_count=2), Stream("none"))
+
+
+def test_a_list_packed_too_loosely_is_not_passed_over():
+    loose = {"prisms": [{"count": 1, "size": [5, 5, 5]}, {"count": 1, "size": [1, 1, 1]}]}
+    params = Params.model_validate({**loose, "full_marks_percent": 100})
+    with pytest.raises(GenerationError, match="fills 100 %"):
+        BUILDER.reference(params)
+
+
+edge = st.integers(1, 5)
+
+
+@given(
+    st.dictionaries(
+        st.tuples(edge, edge, edge).map(lambda size: tuple(sorted(size))),
+        st.integers(1, 5),
+        min_size=1,
+        max_size=3,
+    )
+)
+@settings(deadline=None, max_examples=40)
+def test_every_packing_of_the_solver_is_one(counts):
+    packing = pack(counts, 1)
+    placed = {}
+    cells = set()
+    for at, extent in packing.boxes:
+        key = tuple(sorted(extent))
+        placed[key] = placed.get(key, 0) + 1
+        mine = set(product(*(range(a, a + e) for a, e in zip(at, extent, strict=True))))
+        assert not mine & cells
+        cells |= mine
+    assert placed == counts
+    assert all(0 <= c < e for cell in cells for c, e in zip(cell, packing.extent, strict=True))
+
+
+def test_prompts_list_every_prism_and_say_when_marks_are_full():
+    for params in PAPER:
+        prompt = BUILDER.prompt(params)
+        for line in params.prisms:
+            assert f"- {line.count} of size {' x '.join(map(str, line.size))}\n" in prompt
+        assert ("divided by 0.95" in prompt) == (params.full_marks_percent == 95)

@@ -1,0 +1,153 @@
+"""Fresh rooms at the ends of their knobs, the loops of the solver, and what prompts print."""
+
+import math
+import re
+
+import pytest
+
+from scbench.builders.lattice_loops import square_lattice, triangular_lattice
+from scbench.builders.loop_measures import MEASURED
+from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
+from scbench.builders.pipe_loops import FAMILIES, loops
+from scbench.builders.star_loops import crossed_star, many_pointed, star
+from scbench.catalog import get_task
+from scbench.errors import GenerationError
+from scbench.graders.closed_loops import contacts
+from scbench.graders.loop_constraints import measure
+from scbench.judge import judge
+from scbench.schemas.pipe_loop_fitting import FixedStart, Params
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+TASK = get_task("pipe_loop_fitting")
+
+
+def solved(params):
+    (only,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+    return only.score == 1
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"pipes": 3, "side": 1, "constraints": 1},
+        {"pipes": 4, "side": 1, "constraints": 1},
+        {"pipes": 15, "side": 5},
+        {"pipes": 60, "side": 7, "constraints": 3},
+        {"pipes": 36, "constraints": 4, "strictness": 1.0},
+        {"pipes": 36, "constraints": 4, "strictness": 0.0},
+        {"pipes": 40, "side": 6, "crossings": 1},
+        {"pipes": 60, "side": 10, "crossings": 4},
+        {"pipes": 36, "constraints": 0},
+        {"pipes": 36, "length_tolerance": 0.001},
+        {"pipes": 420, "side": 60, "constraints": 2},
+    ],
+    ids=repr,
+)
+def test_rooms_at_the_ends_of_the_knobs_are_solved_and_refuse_wrong_answers(knobs):
+    for seed in range(2):
+        params = BUILDER.draw(Space(**knobs), Stream("test", seed))
+        assert (params.pipes, params.crossings) == (knobs["pipes"], knobs.get("crossings", 0))
+        assert len(params.constraints) == knobs.get("constraints", 2)
+        assert solved(params)
+        counters = BUILDER.counter_references(params)
+        assert len(counters) >= 18
+        for name, answer in counters.items():
+            assert judge(TASK, params, answer)[0].score == 0, name
+
+
+def test_every_type_of_constraint_is_drawn():
+    seen = {
+        constraint.type
+        for seed in range(25)
+        for constraint in BUILDER.draw(Space(constraints=3), Stream("types", seed)).constraints
+    }
+    assert seen == set(MEASURED)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "reason"),
+    [
+        ({"pipes": 30, "side": 2}, "no loop of 30 pipes with 0 crossings"),
+        ({"pipes": 3, "side": 1, "crossings": 1}, "no loop of 3 pipes with 1 crossings"),
+        ({"pipes": 5, "side": 1}, "no loop of 5 pipes"),
+    ],
+)
+def test_rooms_without_a_known_loop_end_with_a_reason(knobs, reason):
+    with pytest.raises(GenerationError, match=reason):
+        BUILDER.draw(Space(**knobs), Stream("none"))
+
+
+def test_a_room_that_nothing_solves_is_not_passed_over():
+    with pytest.raises(GenerationError, match="no loop of 40 pipes"):
+        BUILDER.reference(
+            Params(pipes=40, side=2, length_tolerance=0.05, crossings=0, constraints=())
+        )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_each_family_gives_closed_loops_of_unit_pipes(family):
+    found = list(loops(family, 36, 7))
+    assert found
+    assert found == list(loops(family, 36, 7))
+    for loop in found:
+        loop_measures = measure(loop)
+        assert len(set(loop)) == 36
+        assert loop_measures.length.tolist() == pytest.approx([1] * 36, abs=1e-8)
+        if family != "stars":
+            assert contacts(loop_measures.points) == ([], [])
+            assert all(-1e-9 <= v <= 7 + 1e-9 for joint in loop for v in joint)
+        if family.startswith("turning"):
+            assert loop_measures.cosines.min() > -0.6
+
+
+def test_lattices_fill_the_square():
+    assert len(square_lattice(4).places) == 25
+    assert len(square_lattice(4, 0.5).places) == 16
+    for shift in (0, 1):
+        places = list(triangular_lattice(4, shift).places.values())
+        assert len(places) == 23 - shift
+        gaps = [math.dist(a, b) for i, a in enumerate(places) for b in places[:i]]
+        assert min(gaps) == pytest.approx(1, abs=1e-8)
+        assert all(0 <= v <= 4 for place in places for v in place)
+
+
+@pytest.mark.parametrize("crossings", [1, 2, 3, 4])
+def test_crossed_stars_cross_as_often_as_asked(crossings):
+    loop = crossed_star(36 + 4 * crossings, crossings, 2.9, (3, 3), 0.1)
+    found = measure(loop)
+    assert len(loop) == 36 + 4 * crossings
+    assert found.length.tolist() == pytest.approx([1] * len(loop), abs=1e-8)
+    if crossings <= 2:
+        assert len(contacts(found.points).crossings) == crossings
+
+
+def test_stars_that_cannot_be_are_not_made():
+    assert star(7, 1.0, (1, 1)) is None
+    assert star(8, 2.0, (2, 2)) is None
+    assert star(36, 0.5, (2, 2)) is None
+    assert many_pointed(6, 9) is None
+    assert len(contacts(measure(many_pointed(5, 2)).points).crossings) == 5
+
+
+def test_prompts_print_every_number_that_is_graded():
+    for item in BUILDER.paper():
+        prompt = BUILDER.prompt(item.params)
+        printed = {float(text) for text in re.findall(r"\d+(?:\.\d+)?", prompt)}
+        for constraint in item.params.constraints:
+            numbers = [v for v in constraint.model_dump().values() if not isinstance(v, str)]
+            assert {float(v) for v in numbers} <= printed, constraint
+        assert {float(item.params.pipes), float(item.params.side), 0.05} <= printed
+        times = {0: "does not cross itself", 1: "exactly once", 2: "exactly 2 times"}
+        assert times[item.params.crossings] in prompt
+
+
+def test_the_paper_list_is_that_of_the_spec():
+    params = [item.params for item in BUILDER.paper()]
+    sizes = [(p.pipes, p.side) for p in params]
+    assert sizes[:3] == [(3, 1), (6, 2), (8, 2)]
+    assert sizes[15] == (36, 6)
+    assert sizes[37:] == [(390, 35), (400, 40), (420, 50)]
+    assert [i for i, p in enumerate(params) if p.constraints] == list(range(11, 21))
+    assert [p.crossings for p in params[15:19]] == [0, 1, 2, 0]
+    assert params[18].constraints[0] == FixedStart(x=3.5, y=3.5, tolerance=0.25)

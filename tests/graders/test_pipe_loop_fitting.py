@@ -1,0 +1,407 @@
+"""Pipe loops: every fault by its own check, limits from both sides, and what may not matter."""
+
+import math
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.graders.pipe_loop_fitting import CHECKS
+from scbench.judge import judge
+from scbench.schemas.pipe_loop_fitting import (
+    AngleRange,
+    CentroidBox,
+    CoverQuadrants,
+    FixedStart,
+    HullArea,
+    JointSeparation,
+    MaxStraightRun,
+    MinTurns,
+    Params,
+    TouchWalls,
+    WallMargin,
+)
+
+TASK = get_task("pipe_loop_fitting")
+BUILDER = TASK.builder()
+PAPER = [item.params for item in BUILDER.paper()]
+
+# 12 pipes around a square of 3 m, in a room of 4 m.
+RING = [
+    *((i, 0) for i in range(3)),
+    *((3, i) for i in range(3)),
+    *((3 - i, 3) for i in range(3)),
+    *((0, 3 - i) for i in range(3)),
+]
+
+
+def room(pipes, side=4, crossings=0, *constraints, tolerance=0.05):
+    return Params(
+        pipes=pipes,
+        side=side,
+        length_tolerance=tolerance,
+        crossings=crossings,
+        constraints=constraints,
+    )
+
+
+def verdict(params, points):
+    points = [{"x": x, "y": y} for x, y in points]
+    (only,) = judge(TASK, params, {"points": points})
+    return only
+
+
+def failed(params, points):
+    return {check.id for check in verdict(params, points).checks if check.passed is False}
+
+
+def details(params, points, check_id):
+    return {check.id: check for check in verdict(params, points).checks}[check_id].details
+
+
+def shifted(points, dx, dy):
+    return [(x + dx, y + dy) for x, y in points]
+
+
+def changed(points, at, point):
+    return [*points[:at], point, *points[at + 1 :]]
+
+
+def test_a_ring_is_a_loop():
+    assert verdict(room(12), RING).score == 1
+    assert {check.id for check in verdict(room(12), RING).checks} == {
+        "count", "inside", "length", "repeats", "crossings", "touches", "hairpins",
+    }  # fmt: skip
+
+
+FAULTS = {
+    "one_missing": (RING[:-1], {"count", "length"}),
+    "start_repeated": ([*RING, RING[0]], {"count", "length", "repeats", "touches"}),
+    "open": (
+        [*shifted(RING[:9], 1, 1), (0, 4), (0, 3), (0, 2)],
+        {"length"},
+    ),
+    "outside": (shifted(RING, 1.1, 0), {"inside"}),
+    "below": (shifted(RING, 0, -0.1), {"inside"}),
+    "too_long": ([(1.06 * x, 1.06 * y) for x, y in RING], {"length"}),
+    "too_short": ([(0.94 * x, 0.94 * y) for x, y in RING], {"length"}),
+    "joint_used_twice": (changed(RING, 5, (3, 0)), {"length", "repeats", "touches", "hairpins"}),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_named_and_no_other(name):
+    points, expected = FAULTS[name]
+    assert failed(room(12), points) == expected
+    assert verdict(room(12), points).score == 0
+
+
+@pytest.mark.parametrize(
+    ("length", "right"), [(1.05, True), (0.95, True), (1.0500001, False), (0.9499999, False)]
+)
+def test_limits_of_a_length_count_as_inside(length, right):
+    square = [(0, 0), (length, 0), (length, length), (0, length)]
+    assert ("length" not in failed(room(4), square)) == right
+
+
+@pytest.mark.parametrize(("x", "right"), [(0, True), (-5e-10, True), (-2e-9, False)])
+def test_walls_are_inside(x, right):
+    assert ("inside" not in failed(room(12, 3), shifted(RING, x, 0))) == right
+    assert ("inside" not in failed(room(12, 3), shifted(RING, -x, -x))) == right
+
+
+def test_joints_are_the_same_if_six_decimals_agree():
+    # Two unit squares joined at a corner, whose two visits lie a little apart.
+    def eight(gap):
+        near, far = (1 + gap, 1 - gap), (1 - gap, 1 + gap)
+        return [(0, 0), (1, 0), near, (2, 1), (2, 2), (1, 2), far, (0, 1)]
+
+    assert failed(room(8), eight(1e-7)) == {"repeats"}
+    assert failed(room(8), eight(0)) == {"repeats", "touches"}
+    assert failed(room(8), eight(2e-6)) == set()
+
+
+def test_a_tip_that_touches_a_pipe_fails_from_either_side():
+    # A channel whose ceiling is notched down to the middle of a floor pipe. Listed from any joint
+    # and in both directions, the tip is sometimes an end of the first and sometimes of the second.
+    tall = math.sqrt(3) / 2
+
+    def notched(gap):
+        low = tall + gap
+        return [
+            (0, 0), (1, 0), (2, 0), (3, 0), (3, low + 0.1), (2.02, low + 0.1), (1.5, gap),
+            (0.98, low + 0.1), (0, low + 0.1),
+        ]  # fmt: skip
+
+    params = room(9, tolerance=0.1)
+    for gap, expected in ((0, {"touches"}), (5e-10, {"touches"}), (1e-8, set())):
+        for turn in range(9):
+            points = notched(gap)[turn:] + notched(gap)[:turn]
+            assert failed(params, points) == expected
+            assert failed(params, points[::-1]) == expected
+    assert failed(params, shifted(notched(-0.01), 0, 0.01)) == {"crossings"}
+
+
+def test_pipes_lying_on_each_other_touch_but_do_not_cross():
+    # There and back along one line, joints out of step: there is no crossing to count.
+    there = [(i * 1.0, 2.0) for i in range(4)]
+    back = [(2.04, 2.0), (1.02, 2.0)]
+    assert failed(room(6), there + back) == {"touches", "hairpins"}
+
+
+def test_a_fold_is_judged_by_its_cosine():
+    def fold(degrees):
+        turn = math.radians(degrees)
+        return [(2, 2), (3, 2), (2 + 1 - math.cos(turn), 2 + math.sin(turn))]
+
+    limit = math.degrees(math.acos(0.99))
+    assert limit == pytest.approx(8.11, abs=0.001)
+    assert "hairpins" in failed(room(3), fold(limit - 0.001))
+    assert "hairpins" not in failed(room(3), fold(limit + 0.001))
+
+
+def bow(k):
+    """A loop of pipes of 1 m that crosses itself: a regular star of k points."""
+    radius = 0.5 / math.sin(math.pi * 2 / k)
+    return [
+        (2 + radius * math.cos(4 * math.pi * i / k), 2 + radius * math.sin(4 * math.pi * i / k))
+        for i in range(k)
+    ]
+
+
+@pytest.mark.parametrize("points", [5, 7, 9])
+def test_crossings_are_counted_exactly(points):
+    for wanted in range(points + 3):
+        expected = set() if wanted == points else {"crossings"}
+        assert failed(room(points, 4, wanted), bow(points)) == expected
+
+
+def test_three_pipes_through_one_point_are_three_crossings():
+    # Six spokes' ends of a hexagon, opposite ones joined by pipes of 1 m through the centre.
+    turns = [i * math.pi / 3 for i in range(6)]
+    at = [(2 + 0.5 * math.cos(turn), 2 + 0.5 * math.sin(turn)) for turn in turns]
+    loop = [at[0], at[3], at[2], at[5], at[4], at[1]]
+    found = details(room(6, 4, 3), loop, "crossings")
+    assert found["count"] == 3
+    assert found["pipes"] == [(0, 2), (0, 4), (2, 4)]
+
+
+def test_prescribed_crossings_do_not_excuse_a_touch():
+    params = room(6, 4, 2)
+    assert "touches" in failed(params, [(0, 0), (1, 0), (2, 0), (3, 0), (2.04, 0), (1.02, 0)])
+
+
+@pytest.mark.parametrize(
+    ("constraint", "points", "right"),
+    [
+        (CentroidBox(xmin=1.5, xmax=2, ymin=1, ymax=1.5), RING, True),
+        (CentroidBox(xmin=1.5001, xmax=2, ymin=1, ymax=2), RING, False),
+        (CentroidBox(xmin=1, xmax=2, ymin=1, ymax=1.4999), RING, False),
+        (TouchWalls(walls=2, tolerance=0.004), RING, True),
+        (TouchWalls(walls=3, tolerance=0.004), RING, False),
+        (TouchWalls(walls=2, tolerance=0.004), shifted(RING, 0.004, 0.004), True),
+        (TouchWalls(walls=2, tolerance=0.004), shifted(RING, 1 - 0.004, 1 - 0.004), True),
+        (TouchWalls(walls=1, tolerance=0.004), shifted(RING, 0.0041, 0.0041), False),
+        (MinTurns(turns=4), RING, True),
+        (MinTurns(turns=5), RING, False),
+        (MaxStraightRun(joints=2), RING, True),
+        (MaxStraightRun(joints=1), RING, False),
+        (CoverQuadrants(), RING, True),
+        (CoverQuadrants(), [(0, 0), (1, 0), (1, 1), (0, 1)], False),
+        (WallMargin(margin=0.5), shifted(RING, 0.5, 0.5), True),
+        (WallMargin(margin=0.3), shifted(RING, 0.3, 0.7), True),
+        (WallMargin(margin=0.31), shifted(RING, 0.3, 0.7), False),
+        (HullArea(area=9), RING, True),
+        (HullArea(area=9.001), RING, False),
+        (FixedStart(x=0, y=0.25, tolerance=0.25), RING, True),
+        (FixedStart(x=0.2, y=0.2, tolerance=0.25), RING, False),
+        (FixedStart(x=1, y=0, tolerance=0.25), RING, False),
+        (JointSeparation(distance=math.sqrt(2)), RING, True),
+        (JointSeparation(distance=1.4143), RING, False),
+    ],
+    ids=repr,
+)
+def test_every_constraint_from_both_sides(constraint, points, right):
+    params = room(len(points), 4, 0, constraint)
+    assert failed(params, points) == (set() if right else {constraint.type})
+
+
+def triangular(digits):
+    """A loop on the triangular lattice; written with few digits its angles miss 60 degrees."""
+    tall = round(math.sqrt(3) / 2, digits)
+    return [(0, 0), (1, 0), (2, 0), (1.5, tall), (1, 2 * tall), (0.5, tall)]
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "digits", "right"),
+    [(60, 179, 17, False), (60, 120, 17, False), (61, 179, 17, False)],
+)
+def test_straight_joints_exceed_any_upper_limit(least, most, digits, right):
+    params = room(6, 4, 0, AngleRange(min_deg=least, max_deg=most))
+    assert (verdict(params, triangular(digits)).score == 1) == right
+    assert details(params, triangular(digits), "angle_range")["offenders"][0] in {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("digits", "least", "right"), [(17, 60, True), (9, 60, True), (3, 60, False), (3, 59.9, True)]
+)
+def test_sixty_degrees_pass_if_only_rounding_misses_them(digits, least, right):
+    tall = round(math.sqrt(3) / 2, digits)
+    rhombus = [(0, 0), (1, 0), (1.5, tall), (0.5, tall)]
+    params = room(4, 4, 0, AngleRange(min_deg=least, max_deg=120.1))
+    assert (verdict(params, rhombus).score == 1) == right
+
+
+@pytest.mark.parametrize(("bend", "straight"), [(4.9, True), (5, False), (5.1, False)])
+def test_a_joint_is_straight_above_175_degrees(bend, straight):
+    turn = math.radians(bend)
+    # A loop whose joint 1 bends by this much; the others close it with slack in their lengths.
+    u = (1 + math.cos(turn), math.sin(turn))
+    loop = [(0, 0), (1, 0), u, (u[0] - 0.1, u[1] + 1), (1, 1.05), (0, 1)]
+    params = room(6, 4, 0, MaxStraightRun(joints=0), tolerance=0.1)
+    assert (1 in details(params, loop, "max_straight_run")["joints"]) == straight
+
+
+def test_straight_runs_go_around_the_end_of_the_list():
+    for turn in range(12):
+        points = RING[turn:] + RING[:turn]
+        assert verdict(room(12, 4, 0, MaxStraightRun(joints=2)), points).score == 1
+        assert failed(room(12, 4, 0, MaxStraightRun(joints=1)), points) == {"max_straight_run"}
+
+
+def test_a_joint_in_the_middle_lies_in_no_quadrant():
+    square = [(2, 2), (3, 2), (3, 3), (2, 3)]
+    found = details(room(4, 4, 0, CoverQuadrants()), square, "coverage_quadrants")
+    assert found["offenders"] == ["bottom left", "bottom right", "top left"]
+
+
+def test_neighbours_around_the_end_are_not_held_apart():
+    params = room(4, 4, 0, JointSeparation(distance=1.2))
+    assert verdict(params, [(0, 0), (1, 0), (1, 1), (0, 1)]).score == 1
+
+
+def test_a_wrong_answer_shows_all_its_faults_and_where_they_are():
+    constraints = (MinTurns(turns=9), FixedStart(x=3, y=3, tolerance=0.1))
+    points = changed(RING, 4, (3.9, 4.5))
+    given = verdict(room(11, 4, 0, *constraints), points)
+    assert {check.id for check in given.failed} >= {"count", "inside", "length", "fixed_start"}
+    assert details(room(11), points, "inside")["offenders"] == [4]
+    assert details(room(11), points, "length")["offenders"] == [3, 4]
+    assert given.metrics["longest"] > 2
+
+
+def test_checks_without_a_loop_are_skipped_and_named():
+    every = room(12, 4, 0, CoverQuadrants())
+    for points in ([], [(0, 0)], [(0, 0), (1, 0)], changed(RING, 3, (1e200, 0))):
+        given = verdict(every, points)
+        skipped = {check.id for check in given.checks if check.passed is None}
+        assert skipped == {
+            "length", "repeats", "crossings", "touches", "hairpins", "coverage_quadrants",
+        }  # fmt: skip
+        assert given.score == 0
+
+
+def test_angles_beside_a_pipe_without_length_are_unknown():
+    constraints = (AngleRange(min_deg=20, max_deg=179), MaxStraightRun(joints=9), MinTurns(turns=1))
+    given = verdict(room(5, 4, 0, *constraints), [(0, 0), (0, 0), (1, 0), (1, 1), (0, 1)])
+    skipped = {check.id for check in given.checks if check.passed is None}
+    assert skipped == {"hairpins", "angle_range", "max_straight_run"}
+    assert {check.id for check in given.failed} - skipped == {"length", "repeats", "touches"}
+
+
+def test_a_flood_of_joints_is_not_gone_through():
+    assert failed(room(12), RING * 4) == {"resource_limit"}
+    assert failed(room(12), RING * 3) != {"resource_limit"}
+
+
+@pytest.mark.parametrize("bad", ["NaN", "1", True, None, [0], math.nan, math.inf, 10**400], ids=str)
+@pytest.mark.parametrize("params", [PAPER[0], PAPER[39]], ids=["3 pipes", "420 pipes"])
+def test_only_finite_numbers_are_coordinates(bad, params):
+    for points in ([(bad, bad)] * params.pipes, [(0, bad)] + [(0, 0)] * (params.pipes - 1)):
+        assert failed(params, points) == {"answer_schema"}
+
+
+def test_whole_numbers_and_floats_are_the_same():
+    assert verdict(room(12), [(float(x), float(y)) for x, y in RING]).score == 1
+
+
+def test_params_refuse_a_constraint_twice():
+    with pytest.raises(ValueError, match="occurs twice"):
+        room(12, 4, 0, MinTurns(turns=1), MinTurns(turns=2))
+
+
+REFERENCES = [[(p.x, p.y) for p in BUILDER.reference(params).points] for params in PAPER]
+SYMMETRIES = [
+    lambda x, y, _: (x, y),
+    lambda x, y, s: (s - x, y),
+    lambda x, y, s: (x, s - y),
+    lambda x, y, s: (s - x, s - y),
+    lambda x, y, _: (y, x),
+    lambda x, y, s: (s - y, x),
+    lambda x, y, s: (y, s - x),
+    lambda x, y, s: (s - y, s - x),
+]
+
+
+@given(
+    st.integers(0, 39), st.integers(0, 10**6), st.booleans(), st.sampled_from(range(8)), st.data()
+)
+@settings(deadline=None, max_examples=60)
+def test_start_direction_and_symmetry_do_not_matter(pick, turn, backwards, symmetry, data):
+    # The paper's constraints have the symmetries of the square; only one names the first joint.
+    params, loop = PAPER[pick], REFERENCES[pick]
+    points = [SYMMETRIES[symmetry](x, y, params.side) for x, y in loop]
+    if "fixed_start" not in {constraint.type for constraint in params.constraints}:
+        turn %= len(points)
+        points = points[turn:] + points[:turn]
+        points = points[::-1] if backwards else points
+    assert verdict(params, points).score == 1
+    # A joint moved by more than the slack of its two pipes breaks their lengths.
+    at = data.draw(st.integers(0, len(points) - 1))
+    x, y = points[at]
+    assert verdict(params, changed(points, at, (x + 0.2, y + 0.2))).score == 0
+    i = data.draw(st.integers(0, len(points) - 1))
+    swapped = list(points)
+    swapped[i], swapped[i - 2] = swapped[i - 2], swapped[i]
+    assert params.pipes < 5 or verdict(params, swapped).score == 0
+
+
+@given(
+    st.integers(0, 39),
+    st.lists(
+        st.tuples(
+            st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1, 8),
+            st.floats(allow_nan=False, allow_infinity=False) | st.floats(-1, 8),
+        ),
+        max_size=70,
+    ),
+)
+@settings(deadline=None)
+def test_random_points_never_raise(pick, points):
+    given = verdict(PAPER[pick], points)
+    assert given.score in {0, 1}
+    assert {check.id for check in given.checks} <= {*CHECKS, "resource_limit"}
+
+
+PLAIN = [i for i, params in enumerate(PAPER) if not params.constraints and not params.crossings]
+
+
+@given(st.sampled_from(PLAIN), st.integers(0, 2**32), st.integers(1, 5))
+@settings(deadline=None, max_examples=60)
+def test_jittered_loops_are_right_exactly_if_the_rules_say_so(pick, seed, size):
+    """A small shift of every joint: lengths decide, for nothing else is near its limit."""
+    params, loop = PAPER[pick], REFERENCES[pick]
+    rng = random.Random(seed)
+    amount = 0.004 * size**2
+    inner = [
+        (
+            min(params.side, max(0, x + rng.uniform(-amount, amount))),
+            min(params.side, max(0, y + rng.uniform(-amount, amount))),
+        )
+        for x, y in loop
+    ]
+    ends = zip(inner, [*inner[1:], inner[0]], strict=True)
+    right = all(0.95 <= math.dist(a, b) <= 1.05 for a, b in ends)
+    assert verdict(params, inner).score == right
