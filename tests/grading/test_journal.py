@@ -12,7 +12,8 @@ ROW = Row(
     line=1, id="a/00", task="a", bucket="planning", subtask=0, model="m ü", setting=None,
     sample=0, budget=None, status="answered", score=0.1 + 0.2, failed_checks=["x"], checks="[]",
     metrics="{}", notes=[], reason="", answer='{"b":"\u2028"}', answer_source="answer", repairs=[],
-    finish_reason=None, response_characters=None, usage=None, prediction_hash="h", instance_hash="i", grader_version=1,
+    finish_reason=None, response_characters=None, usage=None, prediction_hash="h",
+    instance_hash="i", grader_version=1,
     release="0.1.0", release_hash="r",
 )  # fmt: skip
 
