@@ -1,0 +1,54 @@
+"""People hiding behind a building from a sniper."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
+
+Length = Annotated[Number, Field(gt=0)]
+Pixels = Annotated[Int, Field(ge=1, le=2000)]
+Place = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+
+
+class Params(ParamsModel):
+    """A building on open ground, a crowd and a camera. Lengths are in metres."""
+
+    people: Int = Field(ge=1, le=1000, description="how many people must be placed")
+    building: Annotated[tuple[Length, ...], Field(min_length=3, max_length=3)] = Field(
+        description="size along x, y and z of the building, whose base is centred on the origin"
+    )
+    person: Annotated[tuple[Length, ...], Field(min_length=3, max_length=3)] = Field(
+        description="size along x, y and z of the box that a person fills"
+    )
+    max_distance: Length = Field(description="largest distance of a person's xy from the origin")
+    sniper: Place = Field(description="where the sniper's eye is")
+    look_at: Place = Field(description="the point in the middle of the sniper's picture")
+    field_of_view: Annotated[Number, Field(gt=0, lt=90)] = Field(
+        description="angle between top and bottom of the picture, in degrees"
+    )
+    image: Annotated[tuple[Pixels, ...], Field(min_length=2, max_length=2)] = Field(
+        description="columns and rows of the picture"
+    )
+    penalty_per_pixel: Length = Field(description="what a visible pixel costs")
+
+    @model_validator(mode="after")
+    def _sniper_stands_apart(self) -> "Params":
+        x, y, _ = self.sniper
+        if x * x + y * y <= (self.max_distance + self.person[0] + self.person[1]) ** 2:
+            raise ValueError("the sniper stands among the people")
+        return self
+
+
+class Person(AnswerModel):
+    """One person."""
+
+    xy: Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)] = Field(
+        description="x and y of the middle of the person's footprint"
+    )
+
+
+class Answer(AnswerModel):
+    """The whole crowd."""
+
+    people: tuple[Person, ...] = Field(description="one entry per person, in any order")

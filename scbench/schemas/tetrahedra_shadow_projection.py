@@ -1,0 +1,41 @@
+"""Covering a flat target with the shadows of unit tetrahedra."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, Number, ParamsModel, Text
+
+Ring = Annotated[
+    tuple[Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)], ...],
+    Field(min_length=3),
+]
+
+
+class Params(ParamsModel):
+    """A target in the plane z = 0, exact as printed."""
+
+    title: Text = Field(description="the target in a few words; the corners say it exactly")
+    exterior: Ring = Field(
+        description="x and y of the outline's corners, counter-clockwise, none repeated"
+    )
+    holes: tuple[Ring, ...] = Field(description="the same for every hole, clockwise")
+    divisor: Number = Field(gt=0, le=1, description="what the score is divided by")
+
+
+class Pose(AnswerModel):
+    """Where one tetrahedron stands: turned about the origin first, then moved."""
+
+    x: Number = Field(description="move along x")
+    y: Number = Field(description="move along y")
+    z: Number = Field(description="move along z")
+    q0: Number = Field(description="scalar part of the quaternion")
+    q1: Number = Field(description="x part of the quaternion")
+    q2: Number = Field(description="y part of the quaternion")
+    q3: Number = Field(description="z part of the quaternion")
+
+
+class Answer(AnswerModel):
+    """All tetrahedra."""
+
+    tetrahedrons: tuple[Pose, ...] = Field(description="one entry per tetrahedron, in any order")

@@ -1,0 +1,187 @@
+"""Hide and seek: the paper's scenes, hiding places, fresh scenes and their knobs."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scbench.builders.hide_and_seek import Space, TaskBuilder
+from scbench.builders.hiding_places import hidden, hiding_places
+from scbench.catalog import get_task
+from scbench.errors import GenerationError
+from scbench.judge import judge
+from scbench.seeding import Stream
+
+TASK = get_task("hide_and_seek")
+PAPER = [item.params for item in TaskBuilder().paper()]
+SPEC = Path(__file__).parent.parent / "data" / "spec_references" / "hide_and_seek.json"
+
+
+def verdict(params, people):
+    (only,) = judge(TASK, params, {"people": [{"xy": list(xy)} for xy in people]})
+    return only
+
+
+def test_the_papers_scenes():
+    shape = [(params.people, params.building) for params in PAPER]
+    pairs = [(4, 2), (20, 4), (40, 6), (80, 8), (150, 10), (200, 7)]
+    assert shape == [(people, (width, width, 10)) for people, width in pairs]
+    for params in PAPER:
+        assert (params.sniper, params.look_at) == ((100, 100, 20), (0, 0, 2))
+        assert (params.person, params.max_distance) == ((0.5, 0.5, 2), 30)
+        assert (params.field_of_view, params.image) == (22.5, (800, 600))
+        assert params.penalty_per_pixel == 0.005
+
+
+def test_the_reference_fills_the_places_of_the_specification():
+    stored = json.loads(SPEC.read_text())
+    for params, answers in zip(PAPER, stored, strict=True):
+        ours = sorted(map(tuple, hiding_places(params).tolist()))
+        assert {tuple(person["xy"]) for person in answers[0]["people"]} <= set(ours)
+
+
+def test_all_hiding_places_are_hidden_at_once():
+    for params in PAPER:
+        places = hiding_places(params).tolist()
+        full = params.model_copy(update={"people": len(places)})
+        assert verdict(full, places).score == 1
+        assert len(places) >= params.people / 0.3
+
+
+def test_hidden_agrees_with_the_picture_up_to_its_margin():
+    rng = np.random.default_rng(1)
+    params = PAPER[2].model_copy(update={"people": 1})
+    places = rng.uniform(-20, 0, (300, 2))
+    places = places[(np.abs(places) > 3.3).any(axis=1)]
+    safe = hidden(params, places, params.sniper)
+    seen = np.array([verdict(params, [xy]).score < 1 for xy in places.tolist()])
+    assert not (safe & seen).any()
+    # Whoever is neither safe nor seen stands within a step of the shadow's edge.
+    for xy in places[~safe & ~seen]:
+        steps = [(dx, dy) for dx in (-0.2, 0, 0.2) for dy in (-0.2, 0, 0.2)]
+        near = hidden(params, xy + np.array(steps), params.sniper)
+        assert near.any()
+        assert not near.all()
+    assert 50 < safe.sum() < 280
+    assert seen.sum() > 20
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
+def test_places_are_mirrored_with_the_sniper(signs):
+    sniper = (100.0 * signs[0], 90.0 * signs[1], 20.0)
+    params = PAPER[1].model_copy(update={"sniper": sniper})
+    plain = PAPER[1].model_copy(update={"sniper": (100.0, 90.0, 20.0)})
+    mirrored = {tuple(xy) for xy in (hiding_places(plain) * signs + 0.0).tolist()}
+    assert {tuple(xy) for xy in hiding_places(params).tolist()} == mirrored
+
+
+POINTS = [
+    {"width": 3, "depth": 12},
+    {"height": 4, "sniper_height": 40, "fill": 0.5},
+    {"sniper_height": 2, "fill": 1.0},
+    {"person_width": 1.0, "person_height": 1.0},
+    {"radius": 12, "sniper_distance": 60},
+    {"sniper_distance": 350, "radius": 60, "fill": 0.05},
+]
+
+
+@pytest.mark.parametrize("knobs", POINTS, ids=str)
+@pytest.mark.parametrize("seed", range(2))
+def test_fresh_scenes_keep_their_knobs(knobs, seed):
+    point = Space(**knobs)
+    params = TaskBuilder().draw(point, Stream("knobs", seed))
+    assert params.building == (point.width, point.depth, point.height)
+    assert params.person == (point.person_width, point.person_width, point.person_height)
+    assert params.max_distance == point.radius
+    assert math.hypot(*params.sniper[:2]) == pytest.approx(point.sniper_distance, abs=0.1)
+    assert params.sniper[2] == point.sniper_height
+    assert params.people == round(point.fill * len(hiding_places(params)))
+    right = TaskBuilder().reference(params).model_dump(mode="json")
+    assert judge(TASK, params, right)[0].score == 1
+
+
+def test_everybody_within_the_distance_is_in_the_picture():
+    for seed in range(4):
+        params = TaskBuilder().draw(Space(radius=28), Stream("picture", seed))
+        low = params.model_copy(update={"people": 1, "building": (0.1, 0.1, 0.1)})
+        for i in range(16):
+            angle = i * math.pi / 8
+            pixels = verdict(low, [(28 * math.cos(angle), 28 * math.sin(angle))]).metrics
+            assert pixels["visible_pixels"] > 100
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [{"radius": 60}, {"width": 1, "depth": 1, "height": 3, "sniper_height": 60}],
+    ids=["too wide for the picture", "nobody can hide"],
+)
+def test_points_that_give_nothing_say_what_to_change(knobs):
+    with pytest.raises(GenerationError, match="ask for"):
+        TaskBuilder().draw(Space(**knobs), Stream("nothing", 0))
+
+
+def test_more_people_than_places_have_no_reference():
+    with pytest.raises(GenerationError, match="do not fit"):
+        TaskBuilder().reference(PAPER[0].model_copy(update={"people": 300}))
+
+
+def test_counter_references_break_the_rule_they_are_named_for():
+    broken = {
+        "nobody": {"count"},
+        "one_missing": {"count"},
+        "one_too_many": {"count"},
+        "one_inside_the_building": {"clear_of_building"},
+        "one_too_far": {"distance"},
+        "one_in_front": {"hidden"},
+        "diagonal_overlap": {"people_apart"},
+        "one_place_twice": {"people_apart"},
+        "one_past_the_end_of_the_wall": {"hidden"},
+        "one_peeking_round_the_end": {"hidden"},
+        "hidden_only_in_the_published_picture": {"hidden"},
+        "numbers_as_strings": {"answer_schema"},
+    }
+    for params in PAPER:
+        counters = TaskBuilder().counter_references(params)
+        for name, checks in broken.items():
+            given = judge(TASK, params, counters[name])[0]
+            assert {check.id for check in given.failed} == checks, name
+
+
+def test_the_published_picture_misses_a_crowd_that_the_sniper_sees():
+    for params in PAPER:
+        counters = TaskBuilder().counter_references(params)
+        metrics = judge(TASK, params, counters["hidden_only_in_the_published_picture"])[0].metrics
+        assert metrics["fitted_view_pixels"] == 0
+        assert metrics["visible_pixels"] > 0
+
+
+def test_diagonal_neighbours_are_farther_apart_than_a_person_is_wide():
+    for params in PAPER:
+        counters = TaskBuilder().counter_references(params)
+        first, second = (p["xy"] for p in counters["diagonal_overlap"]["people"][:2])
+        assert math.dist(first, second) >= 0.5
+
+
+def test_the_prompt_prints_every_number_that_is_graded():
+    odd = PAPER[0].model_copy(
+        update={
+            "people": 7,
+            "building": (3.25, 4.125, 9.0625),
+            "person": (0.4375, 0.625, 1.75),
+            "sniper": (123.4567, -98.76543, 21.5),
+            "look_at": (0.5, -0.25, 1.5),
+            "max_distance": 28.03125,
+            "field_of_view": 23.75,
+            "image": (640, 480),
+            "penalty_per_pixel": 0.0025,
+        }
+    )
+    printed = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", TaskBuilder().prompt(odd))}
+    wanted = set()
+    for value in odd.model_dump().values():
+        wanted.update(value if isinstance(value, tuple) else {value})
+    assert wanted <= printed
+    assert {(3.25 + 0.4375) / 2, (4.125 + 0.625) / 2, 1e-9} <= printed

@@ -1,0 +1,274 @@
+"""Hide and seek: the counts of the specification, each rule and its edge, hostile answers."""
+
+import math
+import random
+import resource
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.judge import judge
+
+TASK = get_task("hide_and_seek")
+PAPER = [item.params for item in TASK.builder().paper()]
+RULES = {"count", "distance", "people_apart", "clear_of_building"}
+
+
+def verdict(params, people):
+    (only,) = judge(TASK, params, {"people": [{"xy": list(xy)} for xy in people]})
+    return only
+
+
+def failed(params, people):
+    return {check.id for check in verdict(params, people).checks if not check.passed}
+
+
+def details(params, people, check_id):
+    return next(check.details for check in verdict(params, people).checks if check.id == check_id)
+
+
+def places(params):
+    return [person.xy for person in TASK.builder().reference(params).people]
+
+
+def crowd(count, **knobs):
+    """The first instance, with another number of people."""
+    return PAPER[0].model_copy(update={"people": count, **knobs})
+
+
+# Crowds whose pixels were counted in both pictures (spec: hide_and_seek, "Agreement of the ray
+# caster with OpenSCAD", and the layout of "Known faults" that only the sniper sees).
+BLOCK = [(round(-4 - 0.6 * i, 1), round(-4 - 0.6 * j, 1)) for i in range(10) for j in range(20)]
+ARM = [
+    (round((across - along) / math.sqrt(2), 3), round(-(across + along) / math.sqrt(2), 3))
+    for across in (6.5, 5.75, 5, 4.25)
+    for along in (18 + 0.75 * k for k in range(10))
+]
+BOTH_ARMS = [*ARM, *((y, x) for x, y in ARM)]
+
+
+@pytest.mark.parametrize(
+    ("subtask", "people", "pixels", "shown", "published"),
+    [(5, BLOCK, 658, 0, 2948), (3, BOTH_ARMS, 194, 16, 0)],
+    ids=["block", "two arms"],
+)
+def test_pixels_are_those_of_the_specification(subtask, people, pixels, shown, published):
+    given = verdict(PAPER[subtask], people)
+    assert given.metrics["visible_pixels"] == pixels
+    assert given.metrics["fitted_view_pixels"] == published
+    assert given.score == pytest.approx(max(0, 1 - 0.005 * pixels))
+    if shown:
+        assert len(given.metrics["visible_people"]) == shown
+    assert failed(PAPER[subtask], people) == {"hidden"}
+
+
+def test_one_exposed_person_of_the_specification():
+    people = [*places(PAPER[1])[:-1], (-7.02, -2.98)]
+    given = verdict(PAPER[1], people)
+    assert given.metrics["visible_pixels"] == 40
+    assert given.score == 0.8
+    assert given.metrics["visible_people"] == [[19, 40]]
+
+
+def test_hidden_crowds_show_nothing_in_either_picture():
+    for params in PAPER:
+        metrics = verdict(params, places(params)).metrics
+        assert (metrics["visible_pixels"], metrics["fitted_view_pixels"]) == (0, 0)
+        assert metrics["visible_places"] == metrics["visible_people"] == []
+
+
+def test_a_person_in_the_open_has_about_160_to_270_pixels():
+    for xy in ((15, 15), (-10, 10), (-21, -21), (10, -10)):
+        pixels = verdict(crowd(1), [xy]).metrics["visible_pixels"]
+        assert (140 < pixels < 280) == (xy != (-21, -21))
+
+
+def test_places_of_pixels_are_columns_and_rows_of_people():
+    people = [(-15, 12), (-12, -12), (15, -12)]
+    metrics = verdict(crowd(3), people).metrics
+    pixels = metrics["visible_places"]
+    assert len(pixels) == metrics["visible_pixels"] == sum(n for _, n in metrics["visible_people"])
+    assert {person for _, _, person in pixels} == {0, 2}
+    assert all(column > 500 for column, _, person in pixels if person == 0)
+    assert all(column < 300 for column, _, person in pixels if person == 2)
+    assert all(250 < row < 360 for _, row, _ in pixels)
+
+
+def test_people_hide_people():
+    # A step apart towards the eye; the one in front hides most of the other.
+    both = verdict(crowd(2), [(10, 10), (9.5, 9.5)]).metrics["visible_people"]
+    alone = verdict(crowd(1), [(9.5, 9.5)]).metrics["visible_people"]
+    assert both[1][1] < alone[0][1] / 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 5, 41])
+def test_the_count_must_be_exact(count):
+    people = [(-10 - 0.6 * (i % 10), -10 - 0.6 * (i // 10)) for i in range(count)]
+    assert "count" in failed(PAPER[0], people)
+    assert verdict(PAPER[0], people).score == 0
+
+
+# Behind the first instance's building, whose wall is at -1.
+@pytest.mark.parametrize(
+    ("second", "apart"),
+    [
+        ((-2.0, -2.5), True),
+        ((-2.0 - 0.5 + 9e-10, -2.0), True),
+        ((-2.0 - 0.5 + 1.1e-9, -2.0), False),
+        ((-2.36, -2.36), False),
+        ((-2.49, -2.49), False),
+        ((-2.5, -2.5), True),
+        ((-2.5, -1.6), True),
+        ((-2.0, -2.0), False),
+        ((-2.3, -1.6), False),
+    ],
+)
+def test_people_may_touch_and_not_overlap(second, apart):
+    assert failed(crowd(2), [(-2.0, -2.0), second]) == (set() if apart else {"people_apart"})
+
+
+@pytest.mark.parametrize(
+    ("xy", "clear"),
+    [
+        ((-1.25, 0), True),
+        ((-1.25 + 0.9e-9, 0), True),
+        ((-1.25 + 1.1e-9, 0), False),
+        ((0, -1.25), True),
+        ((0, -1.24), False),
+        ((1.25, 1.25), True),
+        ((1.2, 1.2), False),
+        ((1.2, -1.3), True),
+        ((0, 0), False),
+        ((-0.25, -0.25), False),
+    ],
+)
+def test_people_may_touch_the_building_and_not_overlap_it(xy, clear):
+    assert ("clear_of_building" not in failed(crowd(1), [xy])) is clear
+
+
+@pytest.mark.parametrize(
+    ("xy", "near"),
+    [
+        ((-30, 0), True),
+        ((-18, -24), True),
+        ((-30 - 0.9e-9, 0), True),
+        ((-30 - 1.2e-9, 0), False),
+        ((-21.3, -21.3), False),
+        ((-29.75, -29.75), False),
+        ((-100, -100), False),
+    ],
+)
+def test_distance_is_measured_from_the_origin_to_the_middle(xy, near):
+    assert ("distance" not in failed(crowd(1), [xy])) is near
+
+
+def test_one_answer_shows_all_its_faults():
+    people = [(0, 0), (0.1, 0), (-100, -100), (10, 10)]
+    assert failed(PAPER[1], people) == {*RULES, "hidden"}
+    assert details(PAPER[1], people, "distance") == {"count": 1, "offenders": [2]}
+    assert details(PAPER[1], people, "clear_of_building") == {"count": 2, "offenders": [0, 1]}
+    assert details(PAPER[1], people, "people_apart") == {"count": 1, "offenders": [[0, 1]]}
+    assert verdict(PAPER[1], people).metrics["visible_people"][0][0] == 3
+
+
+def test_whoever_is_too_far_is_left_out_of_the_picture():
+    given = verdict(crowd(2), [(-100, 100), (-20, 10)])
+    assert [person for person, _ in given.metrics["visible_people"]] == [1]
+    assert given.metrics["fitted_view_pixels"] is None
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        {"xy": None},
+        {"xy": []},
+        {"xy": [1]},
+        {"xy": [1, 2, 0]},
+        {"xy": "12"},
+        {"xy": ["1", "2"]},
+        {"xy": [True, False]},
+        {"xy": [math.nan, 1]},
+        {"xy": [math.inf, 1]},
+        {"xy": [10**400, 1]},
+        {"xy": {"x": 1, "y": 2}},
+        {"x": 1, "y": 2},
+        [1, 2],
+    ],
+    ids=str,
+)
+def test_only_two_finite_numbers_make_a_person(entry):
+    (given,) = judge(TASK, crowd(1), {"people": [entry]})
+    assert given.score == 0
+    assert [check.id for check in given.checks] == ["answer_schema"]
+
+
+@pytest.mark.parametrize("answer", [{}, [], {"people": None}, {"people": {}}, None], ids=str)
+def test_only_a_list_makes_a_crowd(answer):
+    assert [check.id for check in judge(TASK, crowd(1), answer)[0].checks] == ["answer_schema"]
+
+
+def test_whole_numbers_are_numbers():
+    assert verdict(crowd(1), [(-3, -3)]).score == 1
+
+
+free = st.floats(-25, 25).map(lambda v: round(v, 2))
+
+
+@given(st.lists(st.tuples(free, free), min_size=1, max_size=12))
+def test_rules_agree_with_boxes_one_by_one(people):
+    params = crowd(len(people))
+    expected = set()
+    for i, (x, y) in enumerate(people):
+        if math.hypot(x, y) > 30:
+            expected.add("distance")
+        if max(abs(x), abs(y)) < 1.25:
+            expected.add("clear_of_building")
+        for u, v in people[:i]:
+            # In hundredths, so that a touch is a touch.
+            if round(100 * abs(x - u)) < 50 and round(100 * abs(y - v)) < 50:
+                expected.add("people_apart")
+    assert failed(params, people) - {"hidden"} == expected
+
+
+@given(st.permutations(range(20)))
+def test_the_order_of_people_is_free(order):
+    people = [*places(PAPER[1])[:-1], (-7.02, -2.98)]
+    assert verdict(PAPER[1], [people[i] for i in order]).score == 0.8
+
+
+RNG = random.Random(1)
+FLOODS = {
+    "at_one_place": [(-5, -5)] * 2000,
+    "in_a_block": [(0.5 * (i % 45) - 20, 0.5 * (i // 45) - 20) for i in range(2000)],
+    "anywhere": [(RNG.uniform(-21, 21), RNG.uniform(-21, 21)) for _ in range(2000)],
+    "denormal": [(5e-324, -5e-324)] * 2000,
+    "huge": [(1e300, -1.7e308), (-1e300, 1.7e308)] * 1000,
+    "one_more_than_is_judged": [(-5, -5)] * 2001,
+    "hundred_thousand": [(-5, -5)] * 100_000,
+}
+
+
+def peak():
+    """The most memory this process has used so far, in KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_floods_are_judged_or_refused_quickly(name):
+    started, before = time.perf_counter(), peak()
+    given = verdict(PAPER[5], FLOODS[name])
+    assert time.perf_counter() - started < 10
+    assert peak() - before < 2 * 1024 * 1024
+    assert given.score == 0
+    assert ({c.id for c in given.checks} == {"resource_limit"}) is (len(FLOODS[name]) > 2000)
+    assert len(given.metrics.get("visible_places", ())) <= 2000
+
+
+def test_the_sniper_cannot_stand_among_the_people():
+    values = PAPER[0].model_dump()
+    with pytest.raises(ValueError, match="among the people"):
+        type(PAPER[0])(**{**values, "sniper": (20, 20, 20)})

@@ -1,0 +1,268 @@
+"""Tetrahedra shadows: the score rule and its edges, faults of the bodies, hostile answers."""
+
+import math
+import random
+import resource
+import time
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.judge import judge
+from scbench.schemas.tetrahedra_shadow_projection import Params
+
+TASK = get_task("tetrahedra_shadow_projection")
+ROOT = math.sqrt(3) / 2
+# The target is exactly the shadow of the tetrahedron as it stands.
+TRIANGLE = Params(title="a triangle", exterior=((0, 0), (1, 0), (0.5, ROOT)), holes=(), divisor=1.0)
+AREA = ROOT / 2
+IDENTITY = (1, 0, 0, 0)
+NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
+
+
+def pose(x=0, y=0, z=0, quaternion=IDENTITY):
+    return dict(zip(NAMES, (x, y, z, *quaternion), strict=True))
+
+
+def verdict(poses, params=TRIANGLE):
+    (only,) = judge(TASK, params, {"tetrahedrons": poses})
+    return only
+
+
+def failed(poses, params=TRIANGLE):
+    return {check.id for check in verdict(poses, params).checks if not check.passed}
+
+
+def details(poses, check_id):
+    return next(c.details for c in verdict(poses).checks if c.id == check_id)
+
+
+def test_whole_numbers_and_a_single_tetrahedron_can_be_right():
+    right = verdict([pose()])
+    assert right.score == 1
+    assert right.metrics["covered"] == pytest.approx(1, abs=1e-8)
+    assert right.metrics["gaps"] == right.metrics["spills"] == right.metrics["cutting_pairs"] == []
+    assert failed([pose()]) == set()
+
+
+def test_height_and_surplus_are_free():
+    assert verdict([pose(z=-7.25)]).score == 1
+    assert verdict([pose(z=i) for i in range(40)]).score == 1
+
+
+@pytest.mark.parametrize(
+    ("shift", "score"),
+    [
+        (0.0100, 1.0),
+        (0.0102, (1 - 0.0102) ** 2),
+        (0.03, (1 - 0.03) ** 2),
+        (0.05, (1 - 0.05) ** 2),
+    ],
+)
+def test_within_the_slack_a_moved_shadow_only_loses_cover(shift, score):
+    # Two equal triangles a way d apart along a side share one of side 1 - d.
+    assert verdict([pose(x=shift)]).score == pytest.approx(score, abs=1e-8)
+
+
+def test_beyond_the_slack_spill_and_gaps_cost_half():
+    covered, difference = (verdict([pose(x=0.3)]).metrics[key] for key in ("covered", "difference"))
+    assert covered == pytest.approx(0.49)
+    assert 0 < difference < 2 * 0.51
+    assert verdict([pose(x=0.3)]).score == pytest.approx(covered - difference / 2, abs=1e-8)
+    assert verdict([pose(x=5)]).score == 0
+
+
+@pytest.mark.parametrize("shift", [0, 0.009, 0.0102, 0.03, 0.06, 0.3, 3])
+@pytest.mark.parametrize("divisor", [0.8, 0.95, 1])
+def test_below_a_full_score_some_check_fails_and_at_a_full_score_none(shift, divisor):
+    given = verdict([pose(x=shift)], TRIANGLE.model_copy(update={"divisor": divisor}))
+    assert (given.score == 1) is (not given.failed)
+
+
+def test_the_divisor_divides_and_98_percent_is_full():
+    part = TRIANGLE.model_copy(update={"divisor": 0.95})
+    assert verdict([pose(x=0.05)], part).score == pytest.approx(0.95, abs=1e-8)
+    assert verdict([pose(x=0.03)], part).score == 1
+    assert verdict([pose()], part).score == 1
+
+
+def test_a_cut_halves_and_a_wrong_length_quarters():
+    assert verdict([pose(), pose()]).score == pytest.approx(0.5, abs=1e-8)
+    long = pose(quaternion=(1.1, 0, 0, 0))
+    assert verdict([long]).score == pytest.approx(0.25, abs=1e-8)
+    both = verdict([long, pose()])
+    assert both.score == pytest.approx(0.25, abs=1e-8), "only the smaller factor counts"
+    assert failed([long, pose()]) == {"unit_quaternions", "intersection"}
+
+
+def test_a_factor_is_taken_before_the_difference():
+    two = [pose(x=0.1), pose(x=0.1)]
+    seen = verdict(two).metrics
+    expected = 0.5 * seen["covered"] - 0.5 * seen["difference"]
+    assert verdict(two).score == pytest.approx(max(expected, 0), abs=1e-8)
+    assert 0 < expected < 0.5 * seen["covered"]
+
+
+@pytest.mark.parametrize(
+    ("length", "unit"),
+    [(0.995, True), (0.9949, False), (1.0049, True), (1.005, False), (-1, True), (0.5, False)],
+)
+def test_squared_length_may_be_off_by_one_percent(length, unit):
+    assert ("unit_quaternions" not in failed([pose(quaternion=(length, 0, 0, 0))])) is unit
+
+
+def test_squared_length_is_compared_without_rounding():
+    below = math.sqrt(1.01)
+    while below * below > 1.01:
+        below = math.nextafter(below, 0)
+    assert failed([pose(quaternion=(1, 0.1, 0, 0))]) >= {"unit_quaternions"}, "0.1 is above 1/10"
+    assert "unit_quaternions" not in failed([pose(quaternion=(1, math.nextafter(0.1, 0), 0, 0))])
+
+
+@pytest.mark.parametrize(("shift", "cuts"), [(0.0014, False), (0.00142, True), (-0.1, False)])
+def test_bodies_may_reach_a_thousandth_into_each_other(shift, cuts):
+    # Side by side along an edge, the depth is the shift over the square root of 2.
+    poses = [pose(), pose(x=1 - shift)]
+    assert ("intersection" in failed(poses)) is cuts
+
+
+def test_a_tiling_that_touches_at_one_level_is_right():
+    rows = 4
+    side = Params(
+        title="a triangle",
+        exterior=((0, 0), (rows, 0), (rows / 2, rows * ROOT)),
+        holes=(),
+        divisor=1,
+    )
+    up = [pose(i + j / 2, j * ROOT) for j in range(rows) for i in range(rows - j)]
+    down = [
+        pose(i + j / 2 + 1.5, (j + 1) * ROOT, 0, (0, 0, 0, 1))
+        for j in range(rows - 1)
+        for i in range(rows - 1 - j)
+    ]
+    assert len(up + down) == 16
+    assert verdict(up + down, side).score == 1
+
+
+def test_a_rotation_by_a_quarter_that_an_arcsine_cannot_take_is_judged():
+    # Rounded up, twice q0 q2 is above 1, which Euler angles do not survive.
+    assert 2 * 0.7071068 * 0.7071068 > 1
+    turned = verdict([pose(quaternion=(0.7071068, 0, 0.7071068, 0))])
+    assert turned.metrics["covered"] > 0
+
+
+def test_turned_bodies_are_not_distorted():
+    # However it is turned, a body stays within its edge, 1, of the corner that it turns about.
+    rng = random.Random(0)
+    poses = [
+        pose(z=2.01 * i, quaternion=unit([rng.gauss(0, 1) for _ in range(4)])) for i in range(60)
+    ]
+    assert "intersection" not in failed(poses)
+
+
+def unit(parts):
+    length = math.sqrt(sum(part * part for part in parts))
+    return [part / length for part in parts]
+
+
+def test_hard_faults_score_zero_and_the_rest_is_still_judged():
+    zero = pose(quaternion=(0, 0, 0, 0))
+    assert verdict([pose(), zero]).score == 0
+    assert failed([pose(), zero]) == {"rotation", "unit_quaternions"}
+    assert failed([pose(), pose(x=1e6)]) == {"difference"}
+    assert verdict([pose(), pose(x=1e6)]).score == pytest.approx(0.5, abs=1e-8)
+    assert verdict([pose(), pose(y=-1.000001e6)]).score == 0
+    assert failed([pose(), pose(y=-1.000001e6)]) == {"reach"}
+    assert failed([zero, pose(z=1e7), pose(), pose(), pose(x=9)]) == {
+        "rotation", "unit_quaternions", "reach", "intersection", "difference",
+    }  # fmt: skip
+
+
+def test_positions_are_those_of_the_answers_own_list():
+    poses = [pose(x=1e300), pose(quaternion=(0, 0, 0, 0)), pose(), pose(z=5), pose(z=0.1)]
+    assert details(poses, "reach") == {"count": 1, "offenders": [0]}
+    assert details(poses, "rotation") == {"count": 1, "offenders": [1]}
+    assert details(poses, "unit_quaternions") == {"count": 1, "offenders": [1]}
+    ((first, second, depth),) = verdict(poses).metrics["cutting_pairs"]
+    assert (first, second) == (2, 4)
+    assert 0 < depth < 0.71
+    assert verdict(poses).metrics["all_cutting_pairs"] is True
+
+
+def test_gaps_and_spills_are_drawn():
+    metrics = verdict([pose(x=0.5)]).metrics
+    (gap,), (spill,) = metrics["gaps"], metrics["spills"]
+    assert all(0 <= x <= 1 for x, _ in gap["exterior"])
+    assert all(x > 0.5 for x, _ in spill["exterior"])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {},
+        [0, 0, 0, 1, 0, 0, 0],
+        {key: value for key, value in pose().items() if key != "q3"},
+        pose() | {"z": None},
+        pose() | {"z": "0"},
+        pose() | {"z": True},
+        pose() | {"z": math.nan},
+        pose() | {"z": math.inf},
+        pose() | {"z": 10**400},
+        pose() | {"q0": [1]},
+    ],
+    ids=str,
+)
+def test_only_seven_finite_numbers_make_a_pose(entry):
+    assert failed([pose(), entry]) == {"answer_schema"}
+
+
+def test_an_invalid_target_is_an_error_and_not_a_score():
+    bow = TRIANGLE.model_copy(update={"exterior": ((0, 0), (1, 1), (1, 0), (0, 1))})
+    with pytest.raises(ValueError, match="crosses itself"):
+        verdict([pose()], bow)
+
+
+def test_no_tetrahedra_cover_nothing():
+    assert failed([]) == {"cover", "difference"}
+    assert verdict([]).score == 0
+
+
+RNG = random.Random(1)
+FLOODS = {
+    "at_one_place": [pose()] * 2000,
+    "around_one_place": [
+        pose(RNG.random() / 100, RNG.random() / 100, 0, [RNG.gauss(0, 1) for _ in range(4)])
+        for _ in range(2000)
+    ],
+    "stacked": [pose(RNG.uniform(-3, 3), RNG.uniform(-3, 3), 1.01 * i) for i in range(2000)],
+    "tiled": [
+        pose(i % 20 - 10, i // 20 % 10 * ROOT, i // 200 * math.sqrt(2 / 3)) for i in range(2000)
+    ],
+    "fanned": [
+        pose(0, 0, i / 2000, (math.cos(i / 1000), 0, 0, math.sin(i / 1000))) for i in range(2000)
+    ],
+    "far_away": [pose(RNG.uniform(-1e6, 1e6), RNG.uniform(-1e6, 1e6)) for _ in range(2000)],
+    "denormal": [pose(5e-324, -5e-324, 5e-324, (5e-324, 0, 5e-324, 0))] * 2000,
+    "huge": [pose(1e300, -1e300, 1.7e308, (1e300, 1.7e308, 1, 0))] * 2000,
+    "one_more_than_is_judged": [pose()] * 2001,
+    "seventy_thousand": [pose()] * 70_000,
+}
+
+
+def peak():
+    """The most memory this process has used so far, in KiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+@pytest.mark.parametrize("name", FLOODS)
+@pytest.mark.parametrize("subtask", [2, 9])
+def test_floods_are_judged_or_refused_quickly(name, subtask):
+    params = TASK.builder().paper()[subtask].params
+    started, before = time.perf_counter(), peak()
+    given = verdict(FLOODS[name], params)
+    assert time.perf_counter() - started < 10
+    assert peak() - before < 2 * 1024 * 1024
+    assert given.score < 1
+    refused = len(FLOODS[name]) > 2000
+    assert ({check.id for check in given.checks} == {"resource_limit"}) is refused
+    assert len(given.metrics.get("cutting_pairs", ())) <= 200
