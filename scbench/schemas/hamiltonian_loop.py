@@ -1,0 +1,49 @@
+"""A closed tour of the free cells of a square grid."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator, with_config
+from typing_extensions import TypedDict
+
+from scbench.schemas.base import AnswerModel, Int, ParamsModel
+from scbench.schemas.whole_numbers import Whole
+
+
+class Params(ParamsModel):
+    """A square grid with some cells blocked."""
+
+    size: int = Field(ge=2, le=100, description="number of columns and of rows")
+    blocked: tuple[Annotated[tuple[Int, ...], Field(min_length=2, max_length=2)], ...] = Field(
+        description="column x and row y of every blocked cell, both from 1, row 1 on top"
+    )
+
+    @model_validator(mode="after")
+    def _a_grid(self) -> "Params":
+        if any(not 1 <= value <= self.size for cell in self.blocked for value in cell):
+            raise ValueError(f"blocked cells must lie in 1..{self.size}")
+        if len(set(self.blocked)) < len(self.blocked):
+            raise ValueError("no cell may be blocked twice")
+        # Out and back between two cells would keep every rule of the grader.
+        if self.size**2 - len(self.blocked) < 4:
+            raise ValueError("a loop needs at least 4 free cells")
+        return self
+
+
+# A dictionary, because hundreds of models take longer to make than to judge.
+@with_config(AnswerModel.model_config)
+class Step(TypedDict):
+    """One cell of the tour."""
+
+    xy: Annotated[
+        tuple[Whole, ...],
+        Field(min_length=2, max_length=2, description="column x and row y, both from 1"),
+    ]
+
+
+class Answer(AnswerModel):
+    """The tour."""
+
+    steps: tuple[Step, ...] = Field(
+        min_length=1,
+        description="every free cell once, in the order of the tour; the first is not repeated",
+    )

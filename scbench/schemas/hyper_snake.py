@@ -1,0 +1,61 @@
+"""A long path in a box of any number of dimensions."""
+
+import math
+from typing import Annotated
+
+from pydantic import FailFast, Field, model_validator, with_config
+from typing_extensions import TypedDict
+
+from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel
+from scbench.schemas.whole_numbers import Whole
+
+MAX_CELLS = 100_000
+
+Cell = tuple[Index, ...]
+
+
+class Params(ParamsModel):
+    """A box of cells, where the snake starts, the walls and the food."""
+
+    size: tuple[Annotated[Int, Field(ge=1)], ...] = Field(
+        min_length=1, max_length=16, description="number of cells along each axis"
+    )
+    start: Cell = Field(description="the snake's first cell; coordinates count from 0")
+    walls: tuple[Cell, ...] = Field(description="cells the snake must not enter")
+    food: tuple[Cell, ...] = Field(description="cells with food")
+
+    @model_validator(mode="after")
+    def _a_box(self) -> "Params":
+        if math.prod(self.size) > MAX_CELLS:
+            raise ValueError(f"the box has more than {MAX_CELLS} cells")
+        for cell in (self.start, *self.walls, *self.food):
+            if len(cell) != len(self.size) or any(
+                c >= n for c, n in zip(cell, self.size, strict=True)
+            ):
+                raise ValueError(f"{list(cell)} is no cell of a box of size {list(self.size)}")
+        walls, food = set(self.walls), set(self.food)
+        if len(walls) < len(self.walls) or len(food) < len(self.food):
+            raise ValueError("no wall and no food may be listed twice")
+        if walls & {self.start, *food}:
+            raise ValueError("a wall may be neither the start nor hold food")
+        return self
+
+
+# A dictionary, because thousands of models take longer to make than to judge.
+@with_config(AnswerModel.model_config)
+class Place(TypedDict):
+    """One cell of the path."""
+
+    pos: Annotated[
+        tuple[Whole, ...],
+        Field(description="one coordinate for each axis of the box, from 0"),
+        FailFast(),
+    ]
+
+
+class Answer(AnswerModel):
+    """The path."""
+
+    path: tuple[Place, ...] = Field(
+        min_length=1, description="every cell the snake visits, in order, the start included"
+    )

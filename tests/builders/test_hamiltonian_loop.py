@@ -1,0 +1,236 @@
+"""Hamiltonian loop: the solver against plain search, the slips, and the knobs."""
+
+import re
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.builders.hamiltonian_loop import Space, TaskBuilder
+from scbench.builders.hamiltonian_solver import could_have_loop, find_cover, find_loop
+from scbench.errors import GenerationError
+from scbench.schemas.hamiltonian_loop import Params
+from scbench.seeding import Stream
+
+
+def beside(cell):
+    x, y = cell
+    return {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)}
+
+
+def has_loop(free):
+    """Plain search from the first cell, without any reasoning."""
+    start = min(free)
+
+    def extend(path):
+        if len(path) == len(free):
+            return len(path) > 2 and start in beside(path[-1])
+        return any(extend([*path, cell]) for cell in beside(path[-1]) & free - set(path))
+
+    return extend([start])
+
+
+def is_loop(cells, free):
+    return (
+        len(cells) == len(free)
+        and set(cells) == free
+        and all(b in beside(a) for a, b in pairwise([*cells, cells[0]]))
+    )
+
+
+@st.composite
+def cell_sets(draw):
+    width, height = draw(st.sampled_from([(3, 4), (4, 4), (5, 4), (6, 4)]))
+    grid = list(product(range(width), range(height)))
+    gaps = draw(st.sets(st.sampled_from(grid), max_size=6))
+    return set(grid) - gaps
+
+
+@settings(deadline=None)
+@given(free=cell_sets(), seed=st.integers(0, 9))
+def test_solver_finds_a_loop_exactly_where_plain_search_does(free, seed):
+    loop = find_loop(free, Stream("plain", seed))
+    assert (loop is not None) == has_loop(free)
+    if loop is not None:
+        assert is_loop(loop, free)
+
+
+@settings(deadline=None)
+@given(free=cell_sets(), seed=st.integers(0, 9))
+def test_what_the_solver_rules_out_has_no_loop(free, seed):
+    cover = find_cover(free, Stream("cover", seed))
+    if cover is None or not could_have_loop(free):
+        assert not has_loop(free)
+    if cover is not None:
+        for cell, partners in cover.items():
+            assert len(partners) == 2
+            assert partners <= beside(cell) & free
+            assert all(cell in cover[other] for other in partners)
+
+
+def test_quick_tests_say_no_for_each_of_their_reasons():
+    square = {(x, y) for x in range(4) for y in range(4)}
+    assert could_have_loop(square)
+    assert not could_have_loop({(0, 0), (1, 0)})
+    assert not could_have_loop(square - {(0, 0)})
+    assert not could_have_loop(square - {(0, 1), (0, 2), (1, 3), (3, 2)})
+    assert not could_have_loop(square | {(x + 9, y) for x, y in square})
+
+
+def test_other_streams_give_other_loops_and_the_same_gives_the_same():
+    free = {(x, y) for x in range(8) for y in range(8)}
+    loops = [tuple(find_loop(free, Stream("eight", seed))) for seed in range(5)]
+    assert len(set(loops)) == 5
+    assert tuple(find_loop(free, Stream("eight", 0))) == loops[0]
+
+
+def test_a_grid_without_a_loop_is_reported():
+    with pytest.raises(GenerationError, match="no loop"):
+        TaskBuilder().reference(Params(size=3, blocked=()))
+
+
+# What the specification prints of subtask 9.
+PICTURE = """\
+................
+.XX...........X.
+.XX.............
+................
+XXXX..........X.
+................
+................
+.......XX.......
+.......XX.......
+................
+................
+XX............X.
+XX............X.
+XX............X.
+XX............X.
+XX.............."""
+
+
+def picture(prompt):
+    rows = re.findall(r"^ ?\d+ \|([ .X]+)$", prompt, re.MULTILINE)
+    return "\n".join(row.replace(" ", "") for row in rows)
+
+
+def test_subtask_9_shows_the_picture_of_the_specification():
+    builder = TaskBuilder()
+    assert picture(builder.prompt(builder.paper()[9].params)) == PICTURE
+
+
+def test_picture_list_and_count_of_a_prompt_agree_with_the_instance():
+    builder = TaskBuilder()
+    drawn = [builder.draw(Space(size=n), Stream("prompt", n)) for n in (4, 9, 10, 30)]
+    for params in [item.params for item in builder.paper()] + drawn:
+        prompt = builder.prompt(params)
+        free = params.size**2 - len(params.blocked)
+        assert f"exactly {free} cells" in prompt
+        assert f"{params.size} columns and {params.size} rows" in prompt
+        if not params.blocked:
+            assert "X" not in prompt
+            continue
+        lines = picture(prompt).split("\n")
+        marked = {
+            (x, y) for y, row in enumerate(lines, 1) for x, m in enumerate(row, 1) if m == "X"
+        }
+        assert marked == set(params.blocked)
+        assert {len(row) for row in lines} == {len(lines)} == {params.size}
+        listed = re.search(r"row by row: (.*)\.$", prompt, re.MULTILINE)[1]
+        assert set(re.findall(r"\[(\d+), (\d+)\]", listed)) == {
+            (str(x), str(y)) for x, y in params.blocked
+        }
+
+
+def test_free_cells_are_those_of_the_specification():
+    sizes = [item.params.size**2 - len(item.params.blocked) for item in TaskBuilder().paper()]
+    assert sizes == [16, 14, 64, 144, 256, 254, 250, 248, 244, 228]
+
+
+ALWAYS = {
+    "one_missing", "start_repeated_at_the_end", "out_and_back", "shuttle_with_a_counter",
+    "two_exchanged", "strings", "fractions", "one_number_more", "plain_lists", "failure_marker",
+}  # fmt: skip
+
+
+def test_every_instance_has_the_slips_that_are_always_wrong():
+    builder = TaskBuilder()
+    drawn = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
+    for params in [item.params for item in builder.paper()] + drawn:
+        assert set(builder.counter_references(params)) >= ALWAYS
+
+
+def test_slips_that_a_symmetric_grid_makes_right_are_left_out():
+    builder = TaskBuilder()
+    paper = [item.params for item in builder.paper()]
+    mirrored = {"rows_before_columns", "rows_from_the_bottom", "blocked_cells_visited"}
+    assert not mirrored & set(builder.counter_references(paper[4]))
+    assert mirrored <= set(builder.counter_references(paper[5]))
+    # In two rows, going there and back row by row is the tour.
+    two_rows = Params(size=4, blocked=tuple(product(range(1, 5), (3, 4))))
+    assert "serpentine" not in builder.counter_references(two_rows)
+    assert "not_closed" not in builder.counter_references(Params(size=2, blocked=()))
+
+
+def draw(seed=0, **knobs):
+    return TaskBuilder().draw(Space(**knobs), Stream("knobs", seed))
+
+
+@pytest.mark.parametrize("size", [4, 5, 8, 13, 20, 30])
+@pytest.mark.parametrize("seed", range(3))
+def test_size_is_the_size_and_even_colours_are_made_where_needed(size, seed):
+    params = draw(seed, size=size, blocked=0.0)
+    assert params.size == size
+    assert len(params.blocked) == size % 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.15])
+@pytest.mark.parametrize("obstacles", ["cells", "bars", "blocks", "corners", "mixed"])
+def test_about_as_many_cells_are_blocked_as_wanted(share, obstacles):
+    for seed in range(3):
+        params = draw(seed, size=10, blocked=share, obstacles=obstacles)
+        assert 100 * share - 4 <= len(params.blocked) <= 100 * share + 8
+
+
+def groups(cells):
+    left, found = set(cells), []
+    while left:
+        waiting = [left.pop()]
+        group = set(waiting)
+        while waiting:
+            fresh = beside(waiting.pop()) & left
+            left -= fresh
+            group |= fresh
+            waiting += fresh
+        found.append(group)
+    return found
+
+
+def test_obstacles_have_their_shapes():
+    blocks = draw(1, size=20, blocked=0.02, obstacles="blocks")
+    assert [len(group) for group in groups(blocks.blocked)] == [4, 4]
+    bars = draw(1, size=20, blocked=0.02, obstacles="bars")
+    straight = [g for g in groups(bars.blocked) if 1 in {len({c[k] for c in g}) for k in (0, 1)}]
+    assert any(len(group) > 1 for group in straight)
+    corners = draw(1, size=20, blocked=0.1, obstacles="corners")
+    cut = [g for g in groups(corners.blocked) if len(g) > 1]
+    assert cut
+    assert all(g & {(1, 1), (1, 20), (20, 1), (20, 20)} for g in cut)
+
+
+@pytest.mark.parametrize("fill", [0.1, 0.5, 1.0])
+def test_a_tree_of_blocks_has_its_share_of_the_grid(fill):
+    params = draw(size=12, obstacles="tree", fill=fill)
+    blocked = set(params.blocked)
+    assert 144 - len(blocked) == 4 * round(36 * fill)
+    corner = {((x + 1) // 2, (y + 1) // 2) for x, y in blocked}
+    assert len(blocked) == 4 * len(corner)
+
+
+def test_impossible_points_are_refused_and_hopeless_ones_reported():
+    with pytest.raises(ValidationError, match="even size"):
+        Space(size=9, obstacles="tree")
+    with pytest.raises(GenerationError, match="ask for fewer"):
+        draw(size=12, blocked=0.25, obstacles="cells")

@@ -1,0 +1,263 @@
+"""Hyper-snake: the solver against plain search, prompts, slips, and the knobs."""
+
+import re
+from itertools import pairwise, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.builders.hyper_snake import Space, TaskBuilder
+from scbench.builders.snake_solver import Box, find_path
+from scbench.errors import GenerationError
+from scbench.schemas.hyper_snake import Params
+from scbench.seeding import Stream
+
+WORK = 300_000
+
+
+def longest_by_search(box, start, food, end):
+    """The longest path over all food, ending in ``end`` if given, by plain search."""
+    best = 0
+
+    def extend(path):
+        nonlocal best
+        if food <= set(path) and end in {None, path[-1]}:
+            best = max(best, len(path))
+        for other in box.near[path[-1]]:
+            if other not in path:
+                extend([*path, other])
+
+    extend([start])
+    return best
+
+
+@st.composite
+def boxes(draw):
+    size = draw(st.sampled_from([(3, 3), (2, 5), (4, 3), (2, 2, 3), (12,)]))
+    cells = list(product(*map(range, size)))
+    walls = draw(st.sets(st.sampled_from(cells), max_size=3))
+    free = [cell for cell in cells if cell not in walls]
+    box = Box.make(size, walls)
+    start = draw(st.integers(0, len(free) - 1))
+    food = draw(st.sets(st.integers(0, len(free) - 1), max_size=2))
+    return box, start, food
+
+
+def is_path(box, start, path):
+    return (
+        path[0] == start
+        and len(set(path)) == len(path)
+        and all(b in box.near[a] for a, b in pairwise(path))
+    )
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=boxes(), seed=st.integers(0, 3))
+def test_solver_reaches_the_bound_exactly_where_plain_search_does(case, seed):
+    box, start, food = case
+    ends = [i for i in box.dead_ends(start) if i in food]
+    if len(ends) > 1:
+        assert find_path(box, start, food, Stream("ends", seed), None, WORK) is None
+        return
+    end = ends[0] if ends else None
+    bound = box.longest(start, end)
+    best = longest_by_search(box, start, food, end)
+    assert best <= bound
+    path = find_path(box, start, food, Stream("search", seed), None, WORK)
+    assert (path is not None) == (best == bound)
+    if path is not None:
+        assert is_path(box, start, path)
+        assert len(path) == bound
+        assert food <= set(path)
+
+
+def test_boxes_know_neighbours_dead_ends_and_whether_they_hang_together():
+    box = Box.make((3, 2), [(1, 0)])
+    assert box.cells == ((0, 0), (0, 1), (1, 1), (2, 0), (2, 1))
+    assert [set(near) for near in box.near] == [{1}, {0, 2}, {1, 4}, {4}, {3, 2}]
+    assert box.dead_ends(0) == [3]
+    assert box.connected()
+    assert not Box.make((3, 2), [(1, 0), (1, 1)]).connected()
+
+
+def test_work_is_bounded_where_there_is_no_path():
+    shut_in = Box.make((3, 3), [(0, 1), (1, 0)])
+    assert find_path(shut_in, shut_in.number[0, 0], [], Stream("shut"), None, WORK) is None
+    # Three teeth: from the tip of the middle one, only one of the others can be reached.
+    comb = Box.make((3, 5), [(1, 1), (1, 3), (2, 1), (2, 3)])
+    start = comb.number[2, 2]
+    assert comb.longest(start) == 11
+    assert longest_by_search(comb, start, set(), None) == 7
+    assert find_path(comb, start, [], Stream("comb"), None, WORK) is None
+    found = find_path(comb, start, [], Stream("comb"), 7, WORK)
+    assert is_path(comb, start, found)
+    assert len(found) == 7
+
+
+def test_work_is_bounded_where_food_cannot_be_had_with_the_length():
+    # The path that is long enough leaves out a cell of the start's colour; here that is the food.
+    box = Box.make((2, 2), [(0, 1)])
+    assert find_path(box, box.number[1, 0], [box.number[0, 0]], Stream("two"), 2, WORK) is not None
+    food = [box.number[0, 0], box.number[1, 1]]
+    assert find_path(box, box.number[1, 0], food, Stream("both"), None, WORK) is None
+    line = Box.make((5,), [])
+    assert find_path(line, 2, [1], Stream("line"), 3, WORK) == [2, 1, 0]
+    assert find_path(line, 2, [1, 3], Stream("line"), 3, WORK) is None
+
+
+def test_a_path_of_a_given_length_is_found_and_none_beyond_the_bound():
+    box = Box.make((4, 4, 4), [(1, 1, 1)])
+    for length in (1, 2, 30, 62, 63):
+        path = find_path(box, 0, [], Stream("length", length), length, WORK)
+        assert is_path(box, 0, path)
+        assert len(path) == length
+    assert find_path(box, 0, [], Stream("length", 64), 64, WORK) is None
+
+
+PAPER = [item.params for item in TaskBuilder().paper()]
+LONGEST = [64, 60, 63, 62, 619, 219, 1022, 2047, 726, 2183, 1940, 2045, 1022]
+NEEDED = [64, 60, 62, 62, 610, 218, 1003, 2007, 714, 2142, 1904, 2006, 1002]
+
+
+@pytest.mark.parametrize("subtask", range(13))
+def test_references_are_as_long_as_the_specification_says_can_be(subtask):
+    assert len(TaskBuilder().reference(PAPER[subtask]).path) == LONGEST[subtask]
+
+
+def in_words(cells):
+    return ", ".join(str(list(cell)) for cell in cells)
+
+
+@pytest.mark.parametrize("subtask", range(13))
+def test_prompts_show_the_whole_instance_and_the_score_rule(subtask):
+    params = PAPER[subtask]
+    prompt = TaskBuilder().prompt(params)
+    assert f"of {' x '.join(map(str, params.size))} cells" in prompt
+    assert f"\nStart: {list(params.start)}\n" in prompt
+    assert f"\nFood: {in_words(params.food)}\n" in prompt
+    assert "m + 1" in prompt
+    free = len(list(product(*map(range, params.size)))) - len(params.walls)
+    assert f"L / {free}" in prompt
+    if params.walls:
+        assert f"\nWalls: {in_words(params.walls)}\n" in prompt
+        assert f"So {NEEDED[subtask]} cells are enough for 1" in prompt
+    ranges = [int(n) + 1 for n in re.findall(r"0\.\.(\d+)", prompt)]
+    assert ranges in ([*params.size], [params.size[0]])
+    assert len(set(params.size)) == 1 or ranges == [*params.size]
+
+
+def test_walls_and_food_are_not_spoken_of_where_there_are_none():
+    prompt = TaskBuilder().prompt(Params(size=(2, 2), start=(0, 0), walls=(), food=()))
+    assert not re.search("wall|food|0.98|divided", prompt, re.IGNORECASE)
+    assert "enters a wall" not in TaskBuilder().prompt(PAPER[0])
+
+
+def test_a_box_without_a_path_is_reported():
+    with pytest.raises(GenerationError, match="no path"):
+        TaskBuilder().reference(Params(size=(3, 3), start=(0, 1), walls=(), food=()))
+
+
+ALWAYS = {
+    "start_left_out", "reversed", "one_left_out", "one_step_back", "one_listed_twice",
+    "stops_half_way", "below_zero", "strings", "fractions", "plain_lists", "one_number_more",
+}  # fmt: skip
+
+
+def test_every_instance_has_the_slips_that_are_always_wrong():
+    builder = TaskBuilder()
+    drawn = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
+    for params in PAPER + drawn:
+        counters = builder.counter_references(params)
+        assert set(counters) >= ALWAYS
+        assert "stops_before_the_last_food" in counters
+        assert ("into_a_wall" in counters) == bool(params.walls)
+
+
+def test_the_path_through_the_wall_of_subtask_2_is_among_the_slips():
+    path = TaskBuilder().counter_references(PAPER[2])["walls_ignored"]["path"]
+    assert len(path) == 64
+    assert {"pos": [1, 1, 1]} in path
+
+
+def draw(seed=0, **knobs):
+    return TaskBuilder().draw(Space(**knobs), Stream("knobs", seed))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {},
+        {"dims": 2, "min_side": 6, "max_side": 9, "walls": 2},
+        {"dims": 2, "walls": 0, "food": 0},
+        {"dims": 5, "min_side": 2, "max_side": 4, "max_cells": 500, "walls": 8, "food": 6},
+        {"dims": 10, "min_side": 2, "max_cells": 2500, "walls": 4},
+        {"max_cells": 27, "walls": 1},
+        {"walls": 12, "max_cells": 200, "max_side": 8},
+    ],
+    ids=str,
+)
+def test_boxes_are_as_the_knobs_say(seed, knobs):
+    point, params = Space(**knobs), draw(seed, **knobs)
+    cells = len(list(product(*map(range, params.size))))
+    assert len(params.size) == point.dims
+    assert all(point.min_side <= n <= point.max_side for n in params.size)
+    assert cells <= point.max_cells
+    assert (len(params.walls), len(params.food)) == (point.walls, point.food)
+    free = cells - len(params.walls)
+    path = TaskBuilder().reference(params).path
+    assert len(path) >= (0.98 * free if params.walls else free)
+
+
+def test_the_start_can_be_a_corner():
+    for seed in range(5):
+        params = draw(seed, start="corner")
+        assert all(c in {0, n - 1} for c, n in zip(params.start, params.size, strict=True))
+    anywhere = [draw(seed) for seed in range(5)]
+    assert any(0 < c < n - 1 for p in anywhere for c, n in zip(p.start, p.size, strict=True))
+
+
+@pytest.mark.parametrize("dims", [2, 3, 4])
+def test_a_fence_leaves_one_way_to_the_food_and_none_beyond(dims):
+    for seed in range(3):
+        params = draw(seed, dims=dims, wall_layout="fence", walls=dims, max_cells=100 * dims)
+        box = Box.make(params.size, params.walls)
+        corner = params.food[0]
+        assert all(c in {0, n - 1} for c, n in zip(corner, params.size, strict=True))
+        assert len(box.near[box.number[corner]]) == 1
+        assert TaskBuilder().reference(params).path[-1]["pos"] == corner
+
+
+def test_walls_near_the_start_are_nearer_than_scattered_ones():
+    def distance(layout):
+        total = 0
+        for seed in range(5):
+            p = draw(seed, wall_layout=layout, max_cells=120, walls=4)
+            total += sum(abs(a - b) for w in p.walls for a, b in zip(w, p.start, strict=True))
+        return total
+
+    assert distance("near_start") < 0.7 * distance("scattered")
+
+
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ({"min_side": 5, "max_side": 4}, "above max_side"),
+        ({"dims": 8}, "more than"),
+        ({"wall_layout": "fence", "food": 0}, "fence needs"),
+        ({"wall_layout": "fence", "walls": 1}, "fence needs"),
+    ],
+)
+def test_impossible_points_are_refused(knobs, message):
+    with pytest.raises(ValidationError, match=message):
+        Space(**knobs)
+
+
+def test_hopeless_points_are_reported():
+    with pytest.raises(GenerationError, match="ask for"):
+        draw(walls=50)
+    # Both colours are needed in equal number, or one more of the start's.
+    with pytest.raises(GenerationError, match="ask for"):
+        draw(dims=2, min_side=2, max_side=2, max_cells=4, walls=1, food=1)
