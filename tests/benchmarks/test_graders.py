@@ -1,8 +1,9 @@
 """How fast answers are judged, one core, validation included.
 
 ``pytest tests/benchmarks --benchmark-enable -n0``; the column OPS is rounds, each of which judges
-every answer once, so answers per second are OPS times ``answers`` in the extra figures: all paper
-instances of a task or its largest, with their right answers or their wrong ones.
+every answer once, so answers per second are OPS times ``answers`` in the extra figures. Judged are
+the right answers or the wrong ones, of all paper instances of a task or of the largest, which is
+the one with the longest right answer.
 """
 
 import pytest
@@ -27,7 +28,9 @@ def answers(task, params, kind):
 def test_judging(benchmark, task, kind, which):
     instances = [item.params for item in task.builder().paper()]
     if which == "largest":
-        instances = [max(instances, key=lambda params: len(params.model_dump_json()))]
+        instances = [
+            max(instances, key=lambda params: len(str(answers(task, params, "reference"))))
+        ]
     pairs = [(params, answer) for params in instances for answer in answers(task, params, kind)]
     benchmark.extra_info["answers"] = len(pairs)
 
