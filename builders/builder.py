@@ -167,3 +167,16 @@ def reply_as(form: str) -> str:
         "Give your answer as one JSON object of this form, as the last thing in your reply:\n\n"
         f"{form}\n"
     )
+
+
+def reply_as_text(form: str) -> str:
+    """Return the closing lines of a prompt whose answer is text, not JSON.
+
+    Args:
+        form: what the text is, such as "10 lines of 10 digits".
+    """
+    return (
+        f"Give your answer as plain text: {form}.\n"
+        "Your whole reply is taken as the answer, so write nothing before or after it. Only if the "
+        "reply holds\nfenced code blocks, the last of them is taken instead.\n"
+    )

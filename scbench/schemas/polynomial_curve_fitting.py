@@ -1,0 +1,31 @@
+"""One formula whose sign redraws a two-colour picture."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, ParamsModel, Text
+
+
+class Params(ParamsModel):
+    """A square picture in two colours; both occur."""
+
+    grid: tuple[Annotated[str, Field(pattern="^[#.]+$")], ...] = Field(
+        min_length=2, max_length=128, description="rows from the top, # or . for every cell"
+    )
+
+    @model_validator(mode="after")
+    def _square(self) -> "Params":
+        if any(len(row) != len(self.grid) for row in self.grid):
+            raise ValueError("the grid is not square")
+        if len(set("".join(self.grid))) < 2:
+            raise ValueError("the grid has only one colour")
+        return self
+
+
+class Answer(AnswerModel):
+    """The formula, as a small piece of Python text that is read but never run."""
+
+    function: Text = Field(
+        description="text of one function f(x, y) with a single return of a polynomial"
+    )

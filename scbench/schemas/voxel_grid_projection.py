@@ -1,0 +1,57 @@
+"""A set of grid cells with full projections and no symmetry."""
+
+from typing import Annotated
+
+from pydantic import Field, field_serializer, model_validator
+
+from scbench.schemas.base import AnswerModel, Index, Number, ParamsModel
+
+
+class Residue(ParamsModel):
+    """A class of whole numbers: those that leave this remainder."""
+
+    modulus: int = Field(ge=2, le=100, description="what sums are divided by")
+    remainder: Index = Field(description="remainder, below the modulus")
+
+    @model_validator(mode="after")
+    def _below(self) -> "Residue":
+        if self.remainder >= self.modulus:
+            raise ValueError("the remainder is not below the modulus")
+        return self
+
+
+class Params(ParamsModel):
+    """The grid, how many cells to choose, and what is forbidden."""
+
+    size: int = Field(ge=2, le=32, description="cells along each side of the cube")
+    cells: int = Field(ge=1, description="number of cells to choose")
+    forbidden_digit: int | None = Field(
+        default=None, ge=0, le=9, description="decimal digit that no x + y + z may contain"
+    )
+    forbidden_residue: Residue | None = Field(
+        default=None, description="class of numbers that no x + y + z may belong to"
+    )
+    forbidden_cells: tuple[Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...] = (
+        Field(default=(), description="cells that may not be chosen, as x, y, z")
+    )
+    connected: bool = Field(
+        default=False, description="whether the cells must hang together by their faces"
+    )
+
+
+class Voxel(AnswerModel):
+    """One cell."""
+
+    xyz: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = Field(
+        description="x, y and z of the cell, whole numbers from 0"
+    )
+
+    @field_serializer("xyz")
+    def _whole(self, xyz: tuple[float, ...]) -> list[float]:
+        return [int(value) if value.is_integer() else value for value in xyz]
+
+
+class Answer(AnswerModel):
+    """The cells that are chosen."""
+
+    voxels: tuple[Voxel, ...] = Field(description="every chosen cell once, in any order")

@@ -1,0 +1,75 @@
+"""Voxel grids: fresh ones have what their knobs say, and a solver's answer."""
+
+import pytest
+from pydantic import ValidationError
+
+from scbench.builders.voxel_grid_projection import Space, TaskBuilder, _cover
+from scbench.errors import GenerationError
+from scbench.graders.voxel_grid_projection import grade
+from scbench.schemas.voxel_grid_projection import Params, Residue
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+KNOBS = [
+    {"size": 4, "spare": 3, "forbidden": "cells", "forbidden_cells": 1},
+    {"size": 6, "spare": 60, "forbidden": "cells", "forbidden_cells": 40},
+    {"size": 9, "spare": 60, "forbidden": "digit"},
+    {"size": 11, "spare": 80, "forbidden": "residue"},
+    {"size": 16, "spare": 3, "forbidden": "none"},
+    {"size": 6, "spare": 60, "forbidden": "none", "connected": True},
+    {"size": 32, "spare": 300, "forbidden": "digit"},
+]
+
+
+@pytest.mark.parametrize("knobs", KNOBS, ids=str)
+def test_fresh_grids_follow_their_knobs_and_are_solved(knobs):
+    point = Space(**knobs)
+    for seed in range(3):
+        params = BUILDER.draw(point, Stream("voxels", seed))
+        assert (params.size, params.cells) == (point.size, point.size**2 + point.spare)
+        assert (params.forbidden_digit is not None) == (point.forbidden == "digit")
+        assert (params.forbidden_residue is not None) == (point.forbidden == "residue")
+        single = point.forbidden_cells if point.forbidden == "cells" else 0
+        assert len(set(params.forbidden_cells)) == min(single, point.size**3 // 3)
+        assert grade(params, BUILDER.reference(params)).score == 1
+        counters = BUILDER.counter_references(params)
+        for name, answer in counters.items():
+            if isinstance(answer, dict) and name in {"mirrored_in_x_and_y", "one_forbidden"}:
+                assert len(answer["voxels"]) == params.cells, name
+
+
+def test_a_cover_mends_what_forbidden_cells_break():
+    permitted = {(x, y, z) for x in range(5) for y in range(5) for z in range(5) if x + y + z != 6}
+    cover = _cover(5, frozenset(permitted))
+    assert set(cover) <= permitted
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        assert len({(cell[i], cell[j]) for cell in cover}) == 25
+
+
+def test_impossible_points_end_with_a_reason():
+    for knobs in (
+        {"size": 4, "spare": 33, "forbidden": "none"},
+        {"size": 8, "connected": True, "forbidden": "none"},
+        {"size": 8, "connected": True, "spare": 120},
+    ):
+        with pytest.raises(ValidationError):
+            Space(**knobs)
+    with pytest.raises(GenerationError, match="more spare cells"):
+        BUILDER.draw(Space(size=4, spare=32, forbidden_cells=21), Stream("crowded"))
+    with pytest.raises(ValidationError, match="below the modulus"):
+        Residue(modulus=5, remainder=5)
+
+
+def test_prompts_print_every_forbidden_thing():
+    prompt = BUILDER.prompt(BUILDER.paper()[5].params)
+    assert "The forbidden sums are 7, 17, 27, 37, 47, 57." in prompt
+    params = Params(
+        size=4,
+        cells=20,
+        forbidden_residue=Residue(modulus=4, remainder=2),
+        forbidden_cells=((0, 1, 2), (3, 3, 3)),
+        connected=True,
+    )
+    prompt = BUILDER.prompt(params)
+    for text in ("remainder 2", "divided by 4", "2, 6", "(0, 1, 2) (3, 3, 3)", "shared faces"):
+        assert text in prompt

@@ -1,0 +1,283 @@
+"""Mazes: the specification's examples, and uniqueness against counting every route."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.graders.maze_3d import CHECKS, find_routes, grade, move_graph
+from scbench.grading.extract import from_response, shape_of
+from scbench.schemas.maze_3d import Answer, Params
+
+BUILDER = get_task("maze_3d").builder()
+PAPER = [item.params for item in BUILDER.paper()]
+
+
+def params(n, a, b, jumps, share=100, route=20):
+    return Params(
+        size=n,
+        a_height=a,
+        b_height=b,
+        jumps=jumps,
+        max_height_percent=share,
+        min_route_percent=route,
+    )
+
+
+def verdict(maze, wanted):
+    return grade(wanted, Answer(maze.replace("/", "\n")))
+
+
+def failed(maze, wanted):
+    return [check.id for check in verdict(maze, wanted).checks if check.passed is False]
+
+
+@pytest.mark.parametrize(
+    ("maze", "numbers", "wrong"),
+    [
+        ("A0B/888/222", (3, 5, 5, 1), None),
+        ("A3B/888/222", (3, 5, 5, 1), None),
+        ("A4B/888/222", (3, 5, 5, 1), "jumps"),
+        ("A4B/888/222", (3, 5, 5, 0), None),
+        ("AB5/814/823", (3, 5, 0, 1), None),
+        ("A6B/888/222", (3, 5, 5, 0), None),
+        ("A7B/888/222", (3, 5, 5, 0), "route"),
+        ("A05/090/50B", (3, 5, 5, 1), "one_route"),
+        ("A0B/454/222", (3, 5, 5, 0), "one_route"),
+        ("A55B/9599/9559/9559", (4, 5, 5, 0), None),
+        ("A00B/9999/2222/7777", (4, 5, 5, 0), "route"),
+        ("A04/99B/222", (3, 5, 5, 0), "route"),
+        ("A555B/99999/22222/77777/00000", (5, 5, 5, 0), None),
+        ("A55B9/99999/22222/77777/00000", (5, 5, 5, 0), "coverage"),
+        ("A5/5B", (2, 5, 5, 0), "one_route"),
+        ("A0B/888/22", (3, 5, 5, 1), "shape"),
+        ("A0B/4.4/222", (3, 5, 5, 0), "characters"),
+        ("A669B/98581/01472/39160/87432", (5, 5, 0, 2, 30), None),
+        ("A669B/95581/01472/39160/87432", (5, 5, 0, 2, 30), "one_route"),
+        ("A669B/98581/01472/39360/87432", (5, 5, 0, 2, 30), "jumps"),
+    ],
+)
+def test_examples_of_the_specification(maze, numbers, wrong):
+    assert failed(maze, params(*numbers)) == ([wrong] if wrong else [])
+    assert verdict(maze, params(*numbers)).score == (wrong is None)
+
+
+def test_the_prompts_example_is_as_it_says():
+    assert "AB5\n814\n823\n" in BUILDER.prompt(PAPER[0])
+    result = verdict("AB5/814/823", params(3, 5, 0, 1, share=30))
+    assert result.score == 1
+    assert result.metrics["route"] == [[0, 0], [2, 0], [2, 1], [2, 2], [1, 2], [1, 1], [1, 0]]
+    assert result.metrics["jumped_over"] == [[1, 0]]
+
+
+@pytest.mark.parametrize("jump", [0, 1, 2, 3, 4, 5, 6, 9])
+def test_what_can_be_jumped_over(jump):
+    route = verdict(f"A{jump}B/999/999", params(3, 5, 5, 1)).metrics.get("jumped_over")
+    assert bool(route) == (jump <= 3)
+
+
+def test_a_and_b_count_at_their_heights():
+    # 3 of 9 cells have height 5 with A and B; 2 without.
+    assert failed("A5B/012/346", params(3, 5, 5, 0, share=33, route=0)) == ["height_share"]
+    assert failed("A5B/012/346", params(3, 5, 5, 0, share=34, route=0)) == []
+    assert verdict("A5B/012/346", params(3, 5, 5, 0, share=33)).checks[3].details == {
+        "count": 1,
+        "offenders": [[5, 3]],
+    }
+
+
+def test_shares_are_compared_exactly():
+    # 30 of 100 cells are 30 %; 31 are more. The row of fives is the route.
+    rows = ["A55555555B", "9999999999"] + ["0123467888"] * 6 + ["7" * 10, "9" * 10]
+    text = "/".join(rows)
+    count = sum(row.count("8") for row in rows)
+    assert count == 18
+    for height, share, wrong in (("9", 20, []), ("9", 19, ["height_share"])):
+        assert text.count(height) == 20
+        assert failed(text, params(10, 5, 5, 0, share=share, route=10)) == wrong
+    assert failed(text, params(10, 5, 5, 0, share=20, route=11)) == ["coverage"]
+
+
+@pytest.mark.parametrize(
+    ("text", "checks"),
+    [
+        ("", ["shape", "ends"]),
+        ("A0\n888\n222", ["shape", "ends"]),
+        ("A0B\n888", ["shape"]),
+        ("A0B\n888\n222\n222", ["shape"]),
+        ("A0B \n888\n222", ["shape", "characters"]),
+        (" A0B\n 888\n 222", ["shape", "characters"]),
+        ("A0B\n\n888\n222", ["shape"]),
+        ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
+        ("```\nA0B\n888\n222\n```", ["shape", "characters"]),
+        ("a0b\n888\n222", ["characters", "ends"]),
+        ("A0B\n8X8\n222", ["characters"]),
+        ("A0B\n8\N{SUPERSCRIPT TWO}8\n222", ["characters"]),
+        ("A0B\n8\N{DEVANAGARI DIGIT TWO}8\n222", ["characters"]),
+        ("A0B\n8\N{FULLWIDTH DIGIT TWO}8\n222", ["characters"]),
+        ("A0A\n8B8\n222", ["ends"]),
+        ("000\n888\n222", ["ends"]),
+        ("A0B\r888\r222", ["shape", "characters"]),
+        ("__content_violation__", ["shape", "characters", "ends"]),
+        ("A" * 500, ["resource_limit"]),
+    ],
+)
+def test_bad_texts_fail_by_their_own_faults(text, checks):
+    result = grade(params(3, 5, 5, 1, share=40), Answer(text))
+    assert [check.id for check in result.checks if check.passed is False] == checks
+    assert result.score == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t"]
+)
+def test_line_ends_and_blanks_around_the_text_do_not_matter(text):
+    assert grade(params(3, 5, 5, 1), Answer(text)).score == 1
+
+
+def test_a_fenced_reply_is_unwrapped_before_it_is_judged():
+    shape = shape_of(Answer)
+    assert shape.is_text
+    for reply in (
+        "A0B\n888\n222",
+        "Sure:\n```\nA0B\n888\n222\n```\nDone.",
+        "```text\nA0B\n888\n222",
+    ):
+        found = from_response(reply, shape)
+        assert grade(params(3, 5, 5, 1), Answer(found.value)).score == 1
+
+
+def test_a_wrong_maze_shows_all_its_faults():
+    result = verdict("A555/9999/9999/555B", params(4, 5, 5, 1, share=30))
+    assert [check.id for check in result.checks] == list(CHECKS)
+    assert [check.id for check in result.checks if check.passed is False] == [
+        "height_share",
+        "route",
+    ]
+    assert result.checks[4].details["reached"] == [[0, 0], [1, 0], [2, 0], [3, 0]]
+
+
+def every_route(n, heights, start, end):
+    """All simple routes, found by trying every move by the words of the rules."""
+    routes = []
+
+    def at(x, y):
+        return heights[y * n + x] if 0 <= x < n and 0 <= y < n else None
+
+    def walk(x, y, way):
+        if (x, y) == end:
+            routes.append(way)
+            return
+        for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+            one, two = at(x + dx, y + dy), at(x + 2 * dx, y + 2 * dy)
+            moves = []
+            if one is not None and abs(one - at(x, y)) <= 1:
+                moves.append((x + dx, y + dy))
+            if two is not None and two == at(x, y) and one <= two - 2:
+                moves.append((x + 2 * dx, y + 2 * dy))
+            for move in moves:
+                if move not in way:
+                    walk(*move, [*way, move])
+
+    walk(*start, [start])
+    return routes
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    n=st.integers(2, 4),
+    heights=st.lists(st.sampled_from([0, 2, 3, 5, 6, 8]), min_size=16, max_size=16),
+    ends=st.tuples(st.integers(0, 15), st.integers(0, 15)),
+)
+def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
+    start, end = (end % (n * n) for end in ends)
+    if start == end:
+        return
+    heights = heights[: n * n]
+    cells = [str(height) for height in heights]
+    cells[start], cells[end] = "A", "B"
+    maze = "/".join("".join(cells[y * n : y * n + n]) for y in range(n))
+    wanted = params(n, heights[start], heights[end], 0, route=0)
+    result = verdict(maze, wanted)
+    routes = every_route(n, heights, (start % n, start // n), (end % n, end // n))
+    passed = {check.id: check.passed for check in result.checks}
+    assert passed["route"] == bool(routes)
+    if routes:
+        assert passed["one_route"] == (len(routes) == 1)
+        assert [tuple(at) for at in result.metrics["route"]] in routes
+        other = [tuple(at) for at in result.metrics["other_route"]]
+        assert other in routes if len(routes) > 1 else not other
+    if len(routes) == 1:
+        over = [
+            1 for (x, y), (u, v) in zip(routes[0], routes[0][1:], strict=False)
+            if abs(x - u) + abs(y - v) == 2
+        ]  # fmt: skip
+        assert len(result.metrics["jumped_over"]) == len(over)
+        share = 100 * len(routes[0]) // (n * n)
+        tight = wanted.model_copy(update={"min_route_percent": share, "jumps": len(over)})
+        assert verdict(maze, tight).score == 1
+        for change in ({"min_route_percent": share + 1}, {"jumps": len(over) + 1}):
+            assert verdict(maze, tight.model_copy(update=change)).score == 0
+
+
+@pytest.mark.parametrize("which", range(6))
+def test_turned_mirrored_and_reversed_mazes_are_right_as_well(which):
+    wanted = PAPER[which]
+    rows = BUILDER.reference(wanted).root.split("\n")
+    turned = ["".join(column) for column in zip(*rows[::-1], strict=True)]
+    for maze in (turned, rows[::-1], [row[::-1] for row in rows]):
+        assert grade(wanted, Answer("\n".join(maze))).score == 1
+    back = wanted.model_copy(update={"a_height": wanted.b_height, "b_height": wanted.a_height})
+    exchanged = "\n".join(rows).translate(str.maketrans("AB", "BA"))
+    assert grade(back, Answer(exchanged)).score == 1
+
+
+@pytest.mark.parametrize("which", range(6))
+def test_changing_a_cell_of_the_route_by_three_breaks_it(which):
+    wanted = PAPER[which]
+    maze = BUILDER.reference(wanted).root
+    route = grade(wanted, Answer(maze)).metrics["route"]
+    n = wanted.size
+    for x, y in route[1:-1:5]:
+        at = y * (n + 1) + x
+        for change in (-3, 3):
+            height = int(maze[at]) + change
+            if 0 <= height <= 9:
+                changed = maze[:at] + str(height) + maze[at + 1 :]
+                ways = grade(wanted, Answer(changed)).metrics.get("route", [])
+                assert ways != route
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("AB0123456789\n\r ab.²") | st.characters(), max_size=40))
+def test_any_text_gets_a_score(text):
+    assert grade(PAPER[0], Answer(text)).score == 0
+
+
+def test_a_long_corridor_needs_no_recursion():
+    n = 60
+    rows = []
+    for y in range(n):
+        if y % 4 == 0 or y % 4 == 2:
+            rows.append("5" * n)
+        else:
+            rows.append("9" * (n - 1) + "5" if y % 4 == 1 else "5" + "9" * (n - 1))
+    rows[0] = "A" + rows[0][1:]
+    rows[-2] = "B" + rows[-2][1:] if (n - 2) % 4 else rows[-2][:-1] + "B"
+    rows[-1] = "9" * n
+    result = grade(params(n, 5, 5, 0), Answer("\n".join(rows)))
+    assert result.score == 1
+    assert len(result.metrics["route"]) > 1_800
+
+
+def test_routes_of_a_random_graph_of_moves_are_symmetric():
+    rng = random.Random(5)
+    heights = [rng.randrange(10) for _ in range(100)]
+    graph = move_graph(10, heights)
+    for cell, beside in enumerate(graph):
+        assert len(set(beside)) == len(beside)
+        assert all(cell in graph[other] for other in beside)
+        there = find_routes(graph, 0, cell).route
+        assert len(there) == len(find_routes(graph, cell, 0).route)

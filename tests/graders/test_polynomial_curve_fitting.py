@@ -1,0 +1,304 @@
+"""Polynomials: scores at the boundaries, every hole of the research grader, hostile texts."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+import textwrap
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.graders.polynomial_curve_fitting import CHECKS, grade
+from scbench.schemas.polynomial_curve_fitting import Answer, Params
+
+HEAD = "def f(x, y):\n    return "
+BUILDER = get_task("polynomial_curve_fitting").builder()
+PAPER = [item.params for item in BUILDER.paper()]
+HALVES = Params(grid=("####....",) * 8)
+"""Black where x < 4."""
+
+
+def verdict(body, params=HALVES, head=HEAD):
+    return grade(params, Answer(function=head + body))
+
+
+def failed(body, params=HALVES, head=HEAD):
+    return [check.id for check in verdict(body, params, head).checks if check.passed is False]
+
+
+def test_the_sign_is_what_counts():
+    assert verdict("7 - 2*x + 0*y").score == 1
+    assert verdict("4 - x + 0*y").score == 1, "0 counts as not positive"
+    assert verdict("0.5*(7 - 2*x)**3*(y + 1)").score == 1
+    assert verdict("5 - x + 0*y").score == (56 / 64) ** 4
+
+
+@pytest.mark.parametrize(
+    ("body", "matched", "score"),
+    [
+        ("6 - x + 0*y", 48, 0.31640625),
+        ("(6 - x)*(2*(x - 6)**2 + 2*(y - 7)**2 - 1)", 48, 0.31640625),
+        ("(11 - 2*x)*(2*(x - 5)**2 + 2*y**2 - 1)", 49, (49 / 64) ** 4),
+        ("(11 - 2*x)*(2*(x - 6)**2 + 2*y**2 - 1)", 47, 0),
+        ("7 - 2*x + 0*y", 64, 1),
+        ("(7 - 2*x)*(2*(x - 7)**2 + 2*(y - 7)**2 - 1)", 63, (63 / 64) ** 4),
+        ("2*x - 7 + 0*y", 0, 0),
+        ("1 + x + y", 32, 0),
+        ("-1 - x - y", 32, 0),
+    ],
+)
+def test_scores_at_the_boundaries(body, matched, score):
+    result = verdict(body)
+    assert result.metrics["matched"] == matched
+    assert result.score == score
+
+
+def test_scores_of_the_specification():
+    # 2260 of 2500 and 1715 of 2304 cells, by pictures that differ in so many places.
+    for n, matched, score in ((50, 2260, 0.667841990656), (48, 1715, 0), (48, 2304, 1)):
+        wanted = ["." if (i % n) >= n // 2 else "#" for i in range(n * n)]
+        for i in range(n * n - matched):
+            wanted[i] = "#" if wanted[i] == "." else "."
+        params = Params(grid=tuple("".join(wanted[r * n : r * n + n]) for r in range(n)))
+        result = verdict(f"{n - 1} - 2*x + 0*y", params)
+        assert result.metrics["matched"] == matched
+        assert result.score == pytest.approx(score, abs=1e-12)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_one_colour_scores_nothing_even_if_almost_all_of_it_is_right(sign):
+    rows = ["#" * 8] * 7 + ["#######."] if sign > 0 else ["." * 8] * 7 + [".......#"]
+    params = Params(grid=tuple(rows))
+    result = verdict(f"{sign}*(x + y + 1)", params)
+    assert result.metrics["matched"] == 63
+    assert result.score == 0
+    assert failed(f"{sign}*(x + y + 1)", params)[0] == "two_colours"
+
+
+def test_texts_over_the_limits_are_not_worked_out():
+    for text in (f"{HEAD}x + y".ljust(500_000) + "+ 1", HEAD + "(" * 151 + "x + y" + ")" * 151):
+        assert [c.id for c in grade(HALVES, Answer(function=text)).failed if c.passed is False] == [
+            "resource_limit"
+        ]
+    right = f"{HEAD}7 - 2*x + 0*y"
+    assert grade(HALVES, Answer(function=f"{right}{' ' * 600_000}")).score == 1
+    deep = f"{HEAD}{'(' * 150}7 - 2*x + 0*y{')' * 150}"
+    assert grade(HALVES, Answer(function=deep)).score == 1
+    long = right.ljust(500_000 - 3) + "+ 0"
+    assert len(long) == 500_000
+    assert grade(HALVES, Answer(function=long)).score == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "check"),
+    [
+        (f"{HEAD}[[1, 0], [0, 1]][y][x]", "text"),
+        (f"{HEAD}7 - 2*\N{MATHEMATICAL ITALIC SMALL X} + y*0", "text"),
+        (f"{HEAD}\N{FULLWIDTH LATIN SMALL LETTER L}en((x, y))", "text"),
+        (f"{HEAD}7 - 2*x + 0*y > 0", "text"),
+        (f"{HEAD}7 - 2*x + 0*y # ok", "text"),
+        (f"{HEAD}x if y else x", "text"),
+        (f"{HEAD}x & y", "text"),
+        (f"{HEAD}7 // 2 - x + 0*y", "text"),
+        (f"{HEAD}x + y;", "text"),
+        (f"{HEAD}x + y\x00", "text"),
+        (f"{HEAD}x + y + 0x10", "text"),
+        (f"{HEAD}x + y + 1_000", "text"),
+        (f"{HEAD}x + y + 1j", "text"),
+        (f"{HEAD}x + y + 1e400", "text"),
+        (f"{HEAD}x + y + 010", "text"),
+        (f"{HEAD}x + y + {'1' * 401}", "text"),
+        (f"{HEAD}'x' + y", "text"),
+        ("def f(x, y):\n    xx = x - 4\n    return xx + y", "text"),
+        ("def f(x: int, y: int):\n    return x + y", "text"),
+        ("def f(x, y=0):\n    return x + y", "text"),
+        ("f = lambda x, y: x + y", "text"),
+        ("import os\ndef f(x, y):\n    return x + y", "text"),
+        ("```\ndef f(x, y):\n    return x + y\n```", "text"),
+        ("def f(x, y):\n    return x + y\\n", "text"),
+        ("def g(x, y):\n    return x + y", "text"),
+        ("I cannot do that.", "text"),
+        ("", "form"),
+        ("   \n ", "form"),
+        ("x + y", "form"),
+        ("def f(y, x):\n    return x + y", "form"),
+        ("def f(x, y, x):\n    return x + y", "form"),
+        ("def f(x):\n    return x + x", "form"),
+        ("def f(x, y):\nreturn x + y", "form"),
+        ("def f(x, y):\n    x + y", "form"),
+        ("def f(x, y):\n    return", "form"),
+        ("def f(x, y):\n    return\n    x + y", "form"),
+        ("def f(x, y):\n    return x + y\n    return x", "form"),
+        ("def f(x, y):\n    return x + y\ndef f(x, y):\n    return x", "form"),
+        ("def f(x, y):\n    return x +\n y", "form"),
+        ("def f(x, y):\n    return x, y", "form"),
+        ("def f(x, y):\n    return (x + y", "form"),
+        ("def f(x, y):\n    return x + y)", "form"),
+        ("def f(x, y):\n    return 2x + y", "form"),
+        ("def f(x, y):\n    return x y", "form"),
+        ("def f(x, y):\n    return 2(x + y)", "form"),
+        ("def f(x, y):\n    return x + f(x, y)", "form"),
+        ("def f(x, y):\n    return ()", "form"),
+        (f"{HEAD}x/y", "polynomial"),
+        (f"{HEAD}1/(x + y + 1)", "polynomial"),
+        (f"{HEAD}x**0.5 + y", "polynomial"),
+        (f"{HEAD}x**-1 + y", "polynomial"),
+        (f"{HEAD}x**y", "polynomial"),
+        (f"{HEAD}2**x + y", "polynomial"),
+        (f"{HEAD}x + y + 9**9**9", "polynomial"),
+        (f"{HEAD}((x + y)**500)**500", "polynomial"),
+        (f"{HEAD}x + 1", "variables"),
+        (f"{HEAD}7 - 2*y", "variables"),
+        (f"{HEAD}1", "variables"),
+    ],
+)
+def test_faults_and_holes_fail_their_own_check(text, check):
+    result = grade(HALVES, Answer(function=text))
+    assert result.score == 0
+    assert next(c.id for c in result.checks if c.passed is False) == check
+    assert {c.id for c in result.checks} == set(CHECKS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x,y):return 7-2*x+0*y",
+        "\n\n  def f(x, y):\n\n \t\n    return(7 - 2*x + 0*y)\n\n",
+        "def f(x, y):\r\n\treturn 7 - 2*x + 0*y\r\n",
+        "def f(\n  x,\n  y,\n):\n return (\n7 - 2*x\n\n+ 0*y)",
+        "def f(x, y):\n    return 7 - 2*x \\\n + 0*y",
+        "def f ( x , y ) :\n    return +7 --(-2)*x + .0*y + 0.e5",
+    ],
+)
+def test_layout_is_free_where_python_leaves_it_free(text):
+    assert grade(HALVES, Answer(function=text)).score == 1
+
+
+def test_one_answer_shows_all_its_faults():
+    assert failed("(x/x)**0.5") == ["polynomial", "variables"]
+    result = verdict("(6 - x)*(2*(x - 1)**2 + 2*(y - 2)**2 - 1)")
+    assert [check.id for check in result.failed] == ["floor", "missed", "surplus"]
+    details = {check.id: check.details for check in result.checks}
+    assert details["missed"] == {"count": 1, "offenders": [[1, 2]]}
+    assert details["surplus"]["count"] == 16
+    assert details["surplus"]["offenders"][:3] == [[4, 0], [5, 0], [4, 1]]
+    assert result.metrics["drawn"] == ["######.."] * 2 + ["#.####.."] + ["######.."] * 5
+
+
+def test_cells_without_a_value_match_nothing():
+    # The square is beyond the doubles at x = 7 only, where the picture is white.
+    result = verdict("7 - 2*x + 0*y + 0*(x*1.95e153)**2")
+    assert [check.id for check in result.failed] == ["defined"]
+    assert result.checks[4].details["offenders"] == [[7, y] for y in range(8)]
+    assert result.score == (56 / 64) ** 4
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 3),
+    st.integers(1, 9),
+    st.sampled_from([" ", "\n", "\t", "\\\n"]),
+    st.integers(0, 20),
+)
+def test_what_keeps_the_sign_keeps_the_score(which, factor, blank, shift):
+    params = PAPER[which]
+    text = BUILDER.reference(params).function
+    body = text.partition("return ")[2]
+    for _ in range(shift % 3):
+        body = f"({body})"
+    assert grade(params, Answer(function=f"{HEAD}{factor}*({body})*(1 + x**2*y**2)")).score == 1
+    spaced = re.sub(r"([-+*])(?!\*)(?<!\*\*)", rf"\1{blank}", body)
+    assert grade(params, Answer(function=f"{HEAD}({spaced})")).score == 1
+    mirrored = Params(grid=tuple(row[::-1] for row in params.grid))
+    flipped = body.replace("x", f"({len(params.grid) - 1}-x)")
+    assert grade(mirrored, Answer(function=HEAD + flipped)).score == 1
+    turned = Params(grid=tuple(map("".join, zip(*params.grid, strict=True))))
+    exchanged = body.translate(str.maketrans("xy", "yx"))
+    assert grade(turned, Answer(function=HEAD + exchanged)).score == 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.text(st.sampled_from("xy+-*/() 0123456789.e\n\\,:#[]'\"_=<>") | st.characters(), max_size=30)
+)
+def test_any_text_gets_a_score(text):
+    for whole in (text, HEAD + text):
+        assert 0 <= grade(HALVES, Answer(function=whole)).score <= 1
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(-50, 50), min_size=6, max_size=6))
+def test_scores_are_those_of_a_plain_count(c):
+    def value(x, y):
+        return c[0] + c[1] * x + c[2] * y + c[3] * x * x + c[4] * x * y + c[5] * y * y
+
+    body = f"{c[0]} + {c[1]}*x + {c[2]}*y + {c[3]}*x*x + {c[4]}*x*y + {c[5]}*y**2"
+    grid = PAPER[1].grid
+    drawn = [[value(x, y) > 0 for x in range(12)] for y in range(12)]
+    matched = sum(drawn[y][x] == (grid[y][x] == "#") for y in range(12) for x in range(12))
+    positive = sum(map(sum, drawn))
+    share = Fraction(matched, 144)
+    wanted = share**4 if share >= Fraction(3, 4) and 0 < positive < 144 else 0
+    assert verdict(body, PAPER[1]).score == float(wanted)
+
+
+def hostile():
+    """Texts that take an ordinary reader's stack, memory or time."""
+    return {
+        "tower": "x + y + 9**9**9",
+        "tower_of_brackets": "x*y + (((10**500)**500)**500)**500",
+        "tower_of_letters": "**".join(["x"] * 20_000) + "+y",
+        "brackets": "(" * 200_000 + "x" + ")" * 200_000,
+        "open_brackets": "(" * 499_000,
+        "signs": "-" * 120_000 + "x*y",
+        "digits": "x + y + " + "9" * 499_000,
+        "strange": "@" * 499_000,
+        "blanks": "x + y" + " \n" * 200_000 + "*",
+        "long_numbers": "+".join(f"x*y*{10**25 + i}" for i in range(13_000)),
+        "longer_numbers": "*".join(f"({10**90}*x+{i}*y)" for i in range(1_000)),
+        "powers_of_doubles": "+".join(f"(x+{i}.5*y)**511" for i in range(18_000)),
+        "conversions": "+".join(f"(x*y*{10**25 + i}+0.5)" for i in range(8_000)),
+        "kept_values": "+".join(f"(x+{i}*y)" for i in range(9_000))
+        + "".join(f"-(x+{i}*y)" for i in range(8_999, -1, -1)),
+        "pending_values": "+".join(f"((x+{i}*y)**500" for i in range(149)) + "*x" + ")" * 149,
+    }
+
+
+@pytest.mark.slow
+def test_hostile_texts_are_judged_in_bounded_time_and_memory(tmp_path):
+    code = """
+        import json, resource, sys
+        from scbench.graders.polynomial_curve_fitting import grade
+        from scbench.schemas.polynomial_curve_fitting import Answer, Params
+        texts, grid = json.load(open(sys.argv[1]))
+        params = Params(grid=grid)
+        size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + 500 * 2**20,) * 2)
+        for name, text in texts.items():
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+            score = grade(params, Answer(function=text)).score
+            spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+            print(json.dumps([name, score, spent]), flush=True)
+    """
+    file = tmp_path / "texts.json"
+    texts = {name: HEAD + body for name, body in hostile().items()}
+    file.write_text(json.dumps([texts, PAPER[8].grid]))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code), file],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (2**20, 2**20)),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [name for name, _, _ in results] == list(texts)
+    for name, score, spent in results:
+        assert score == 0, name
+        # About 2 s where nothing else runs; processors under load count more.
+        assert spent < 5, name

@@ -1,0 +1,200 @@
+"""Voxels: every rule by itself, and all symmetries against geometry."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.graders.voxel_grid_projection import CHECKS, grade
+from scbench.schemas.voxel_grid_projection import Answer, Params, Residue
+
+BUILDER = get_task("voxel_grid_projection").builder()
+PAPER = [item.params for item in BUILDER.paper()]
+SMALL = Params(size=3, cells=12)
+# A Latin square and three cells that break its symmetries.
+RIGHT = [(x, y, (x + y) % 3) for x in range(3) for y in range(3)] + [
+    (0, 0, 1),
+    (0, 2, 1),
+    (1, 2, 2),
+]
+
+
+def verdict(cells, params=SMALL):
+    return grade(params, Answer(voxels=[{"xyz": list(cell)} for cell in cells]))
+
+
+def failed(cells, params=SMALL):
+    return [check.id for check in verdict(cells, params).checks if check.passed is False]
+
+
+def with_count(cells, **changes):
+    return Params(size=3, cells=len(cells), **changes)
+
+
+def test_a_right_set_in_any_order_is_right():
+    assert verdict(RIGHT).score == 1
+    assert verdict(RIGHT[::-1]).score == 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "checks"),
+    [
+        ([], {"count", "projection_xy", "projection_xz", "projection_yz"}),
+        (RIGHT[:-1], {"count"}),
+        ([*RIGHT, (2, 2, 2)], {"count"}),
+        ([*RIGHT, RIGHT[0]], {"count", "repeats"}),
+        ([*RIGHT[:-1], RIGHT[0]], {"repeats"}),
+        ([*RIGHT[:-1], (1, 2, 3)], {"cells"}),
+        ([*RIGHT[:-1], (-1, 2, 2)], {"cells"}),
+        ([*RIGHT[:-1], (1, 2, 2.5)], {"cells"}),
+        ([*RIGHT[:-1], (1, 1e300, 0)], {"cells"}),
+        ([*RIGHT[:-1], (1, 2.4, 2.6)], {"cells"}),
+        (RIGHT[:9], {"count", "no_symmetry"}),
+        ([*RIGHT[1:], (0, 1, 2)], {"projection_xz"}),
+        ([*RIGHT[:9], (0, 0, 1), (1, 1, 0), (2, 2, 2)], {"no_symmetry"}),
+    ],
+)
+def test_each_fault_fails_its_own_check(cells, checks):
+    assert checks <= set(failed(cells))
+    assert verdict(cells).score == 0
+
+
+def test_a_wrong_answer_shows_all_its_faults():
+    result = verdict([(0, 0, 0), (0, 0, 0), (3, 0, 0)])
+    assert {check.id for check in result.checks} == set(CHECKS) - {"connected"}
+    assert [check.id for check in result.failed] == [
+        "cells",
+        "count",
+        "repeats",
+        "projection_xy",
+        "projection_xz",
+        "projection_yz",
+        "no_symmetry",
+    ]
+
+
+@pytest.mark.parametrize(("error", "score"), [(0, 1), (1e-9, 1), (-9e-10, 1), (1.1e-9, 0)])
+def test_coordinates_may_be_off_by_the_stated_tolerance(error, score):
+    assert verdict([(0 + error, 0, 0), *RIGHT[1:]]).score == score
+    x, y, z = RIGHT[8]
+    assert verdict([*RIGHT[:8], (x + error, y + error, z + error), *RIGHT[9:]]).score == score
+
+
+def test_just_beyond_the_last_cell_is_outside():
+    assert failed([*RIGHT[:-1], (2.9999999999, 0, 0)])[0] == "cells"
+    assert failed([*RIGHT[:-1], (-0.9999999999, 0, 0)])[0] == "cells"
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_the_digit_rule_reads_decimal_digits(digit):
+    params = Params(size=20, cells=500, forbidden_digit=digit)
+    for total in range(58):
+        x = min(total, 19)
+        y = min(total - x, 19)
+        cell = (x, y, total - x - y)
+        barred = str(digit) in list(str(total))
+        assert ("permitted" in failed([cell], params)) == barred, total
+
+
+def test_residues_and_single_cells_can_be_forbidden():
+    params = with_count(RIGHT, forbidden_residue=Residue(modulus=5, remainder=0))
+    assert verdict(RIGHT, params).checks[1].details == {
+        "count": 3,
+        "offenders": [[0, 0, 0], [2, 2, 1], [1, 2, 2]],
+    }
+    assert failed(RIGHT, with_count(RIGHT, forbidden_cells=((1, 2, 2),))) == ["permitted"]
+    assert failed(RIGHT, with_count(RIGHT, forbidden_cells=((2, 2, 2),))) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "apart"),
+    [
+        ([(1, 1, 1)], []),
+        ([(1, 0, 0), (1, 1, 0)], []),
+        ([(1, 1, 0)], [[1, 1, 0]]),
+        ([(1, 2, 2)], [[1, 2, 2]]),
+        ([(2, 2, 2), (2, 2, 1)], [[2, 2, 1], [2, 2, 2]]),
+    ],
+)
+def test_connection_goes_through_faces(more, apart):
+    cells = [(0, 0, 0), (0, 0, 1), (0, 1, 1), *more]
+    check = verdict(cells, with_count(cells, connected=True)).checks[-1]
+    assert check.id == "connected"
+    assert check.details.get("offenders", []) == apart
+
+
+def test_connection_is_not_looked_at_where_it_is_not_asked_for():
+    assert "connected" not in {check.id for check in verdict(RIGHT).checks}
+
+
+def rotations_and_reflections():
+    """The 48 signed permutation matrices."""
+    for axes in permutations(range(3)):
+        for signs in product((1, -1), repeat=3):
+            matrix = np.zeros((3, 3), dtype=int)
+            for row, (axis, sign) in enumerate(zip(axes, signs, strict=True)):
+                matrix[row, axis] = sign
+            yield matrix
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    size=st.integers(2, 5),
+    element=st.integers(0, 47),
+    seeds=st.lists(st.integers(0, 124), min_size=1, max_size=12),
+)
+def test_symmetries_are_those_of_the_cube_about_its_centre(size, element, seeds):
+    matrices = list(rotations_and_reflections())
+    cells = {tuple(int(v) for v in np.unravel_index(s % size**3, (size,) * 3)) for s in seeds}
+    # The set's closure under one element, so that symmetric sets come up as often as others.
+    for _ in range(12):
+        doubled = 2 * np.array(sorted(cells)) - (size - 1)
+        image = (doubled @ matrices[element].T + size - 1) // 2
+        cells |= {tuple(row) for row in image.tolist()}
+    doubled = 2 * np.array(sorted(cells)) - (size - 1)
+    keeping = sum(
+        {tuple(row) for row in (doubled @ m.T).tolist()} == {tuple(r) for r in doubled.tolist()}
+        for m in matrices
+    )
+    check = next(
+        c for c in verdict(cells, Params(size=size, cells=9)).checks if c.id == "no_symmetry"
+    )
+    assert check.details.get("count", 0) == keeping - 1
+    assert check.passed == (keeping == 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(element=st.integers(0, 47), which=st.integers(0, 4))
+def test_turning_a_right_set_as_a_whole_keeps_it_right(element, which):
+    params = PAPER[which]
+    cells = np.array([voxel.xyz for voxel in BUILDER.reference(params).voxels], dtype=int)
+    matrix = list(rotations_and_reflections())[element]
+    turned = ((2 * cells - (params.size - 1)) @ matrix.T + params.size - 1) // 2
+    assert verdict(turned.tolist(), params).score == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32), which=st.integers(0, 5))
+def test_projections_are_those_of_a_boolean_array(seed, which):
+    params = PAPER[which]
+    n = params.size
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(0, n, (params.cells, 3)).tolist()
+    array = np.zeros((n, n, n), dtype=bool)
+    for x, y, z in cells:
+        array[x, y, z] = True
+    checks = {check.id: check for check in verdict(cells, params).checks}
+    for name, axis in (("xy", 2), ("xz", 1), ("yz", 0)):
+        holes = np.argwhere(~array.any(axis=axis)).tolist()
+        check = checks[f"projection_{name}"]
+        assert check.details.get("count", 0) == len(holes)
+        assert check.details.get("offenders", []) == holes[:50]
+    assert checks["repeats"].passed == (int(array.sum()) == params.cells)
+
+
+def test_a_flood_of_cells_is_not_gone_through():
+    assert failed([(0, 0, 0)] * 241) == ["resource_limit"]
+    assert "resource_limit" not in failed([(0, 0, 0)] * 240)
