@@ -1,0 +1,252 @@
+"""Loosened rock as balls: one blast simulated in PyBullet, and the flat regions of a height map.
+
+Heights are one list, row by row: the cell (x, y) of a map with n columns is number y * n + x
+(spec: terrain_levelling, "Verification").
+"""
+
+import ctypes
+import math
+import platform
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from scbench.errors import CannotGrade
+
+GRAVITY = -9.81
+STEPS_PER_SECOND = 240
+STEPS = 360
+SOLVER_ITERATIONS = 50
+BALL_RADIUS = 0.2
+BALL_MASS = 0.1
+LATERAL_FRICTION = 0.9
+ROLLING_FRICTION = 0.05
+DISC_RADIUS = 0.25
+CLEARANCE = 0.6
+LIFT = 0.02
+MIN_BALLS = 3
+MAX_BALLS = 120
+
+_GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
+
+# Of glibc's malloc.h.
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+
+
+def engine() -> Any:  # noqa: ANN401  (it ships no types)
+    """Return the module ``pybullet``.
+
+    Raises:
+        CannotGrade: it is not installed.
+    """
+    try:
+        return import_module("pybullet")
+    except ImportError as error:
+        raise CannotGrade(
+            f"simulating blasts needs PyBullet, which cannot be imported here ({error}); install "
+            "pybullet 3.2.7 under CPython 3.11, the newest that it is published for"
+        ) from None
+
+
+@lru_cache(maxsize=1)
+def _keep_memory() -> None:
+    """Ask the allocator to keep freed memory in this process, where it is glibc's.
+
+    A client takes some 30 MB, which would go back to the system when it is closed and be fetched
+    again page by page for the next blast; that takes longer than the simulation.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    mallopt(_M_TRIM_THRESHOLD, 256 << 20)
+    mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+
+
+@lru_cache(maxsize=1)
+def engine_facts() -> dict[str, str]:
+    """Return what a simulated result depends on besides the plan: engine version and platform."""
+    return {
+        "pybullet": version("pybullet"),
+        "system": platform.system(),
+        "machine": platform.machine(),
+    }
+
+
+def ball_count(depth: float) -> int:
+    """Return how many balls the rock of one blast breaks into; depths too great give the most."""
+    return max(MIN_BALLS, int(min(MAX_BALLS, 4 * depth)))
+
+
+def start_positions(x: int, y: int, height: float, count: int) -> list[list[float]]:
+    """Return where the balls start: a spiral over the cell, in five layers that repeat.
+
+    Args:
+        x: column of the blasted cell.
+        y: its row.
+        height: its height after the blast.
+        count: number of balls.
+    """
+    positions = []
+    for i in range(count):
+        radius, angle = DISC_RADIUS * math.sqrt((i + 1) / count), i * _GOLDEN_ANGLE
+        positions.append(
+            [
+                x + 0.5 + radius * math.cos(angle),
+                y + 0.5 + radius * math.sin(angle),
+                height + CLEARANCE + LIFT * (i % 5),
+            ]
+        )
+    return positions
+
+
+def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[Any]:
+    """Let balls fall on the ground for `STEPS` steps and return where each one is then.
+
+    Every call opens a client of its own, because one that is reset keeps state of its solver and
+    gives other results. Bullet centres the ground on the middle of its lowest and highest point, so
+    the balls drop by about that much; scores published so far have this drop in them.
+
+    Args:
+        heights: the ground, ``n * n`` values.
+        n: columns of the ground, and rows.
+        starts: x, y and z of every ball.
+
+    Returns:
+        x, y and z of every ball.
+
+    Raises:
+        CannotGrade: see `engine`.
+        RuntimeError: the engine opens no client.
+    """
+    pybullet = engine()
+    _keep_memory()
+    client = pybullet.connect(pybullet.DIRECT)
+    if client < 0:
+        raise RuntimeError("PyBullet opens no client")
+    try:
+        pybullet.setGravity(0, 0, GRAVITY, physicsClientId=client)
+        pybullet.setPhysicsEngineParameter(
+            fixedTimeStep=1 / STEPS_PER_SECOND,
+            numSolverIterations=SOLVER_ITERATIONS,
+            deterministicOverlappingPairs=1,
+            physicsClientId=client,
+        )
+        # Without a shape to look like, every body would be meshed for pictures nobody takes; for
+        # the ground that takes longer than the simulation.
+        looks = pybullet.createVisualShape(
+            pybullet.GEOM_BOX, halfExtents=[1, 1, 1], physicsClientId=client
+        )
+        ground = pybullet.createCollisionShape(
+            pybullet.GEOM_HEIGHTFIELD,
+            meshScale=[1, 1, 1],
+            heightfieldTextureScaling=n / 2,
+            heightfieldData=heights,
+            numHeightfieldRows=n,
+            numHeightfieldColumns=n,
+            physicsClientId=client,
+        )
+        pybullet.createMultiBody(
+            0, ground, looks, basePosition=[n / 2, n / 2, 0], physicsClientId=client
+        )
+        ball = pybullet.createCollisionShape(
+            pybullet.GEOM_SPHERE, radius=BALL_RADIUS, physicsClientId=client
+        )
+        pybullet.createMultiBody(
+            BALL_MASS, ball, looks, batchPositions=starts, physicsClientId=client
+        )
+        # The ground is body 0, the balls follow in order.
+        balls = range(1, len(starts) + 1)
+        for body in balls:
+            pybullet.changeDynamics(
+                body,
+                -1,
+                lateralFriction=LATERAL_FRICTION,
+                rollingFriction=ROLLING_FRICTION,
+                spinningFriction=ROLLING_FRICTION,
+                physicsClientId=client,
+            )
+        for _ in range(STEPS):
+            pybullet.stepSimulation(physicsClientId=client)
+        return [
+            pybullet.getBasePositionAndOrientation(body, physicsClientId=client)[0]
+            for body in balls
+        ]
+    finally:
+        pybullet.disconnect(client)
+
+
+def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> int:
+    """Lower a cell and let its rock come to lie elsewhere; the heights change in place.
+
+    Args:
+        heights: the ground, ``n * n`` values.
+        n: columns of the ground, and rows.
+        x: column of the cell.
+        y: its row.
+        depth: how much it is lowered, more than 0.
+
+    Returns:
+        How many of the balls left the map.
+
+    Raises:
+        CannotGrade: see `engine`.
+    """
+    cell = y * n + x
+    heights[cell] -= depth
+    count = ball_count(depth)
+    lost = 0
+    for at_x, at_y, _ in roll(heights, n, start_positions(x, y, heights[cell], count)):
+        # Written so that a position that is not a number counts as lost.
+        if 0 <= at_x < n and 0 <= at_y < n:
+            heights[int(at_y) * n + int(at_x)] += depth / count
+        else:
+            lost += 1
+    return lost
+
+
+@lru_cache(maxsize=128)
+def neighbours(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return for each cell of an n x n map the cells that share an edge with it."""
+    return tuple(
+        tuple(
+            (y + dy) * n + x + dx
+            for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1))
+            if 0 <= x + dx < n and 0 <= y + dy < n
+        )
+        for y in range(n)
+        for x in range(n)
+    )
+
+
+def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int]:
+    """Return the cells of the largest flat region, in order; of several, the first in the map.
+
+    A region is joined edge to edge, and cells that meet in it differ by at most the tolerance, in
+    plain doubles, at some edge of each cell: a gentle slope is flat.
+
+    Args:
+        heights: the ground, ``n * n`` values.
+        n: columns of the ground, and rows.
+        tolerance: in units of height.
+    """
+    beside = neighbours(n)
+    fresh = [True] * len(heights)
+    best: list[int] = []
+    for start in range(len(heights)):
+        if not fresh[start]:
+            continue
+        fresh[start] = False
+        region = [start]
+        for cell in region:  # grows while it is gone through
+            height = heights[cell]
+            for other in beside[cell]:
+                if fresh[other] and abs(height - heights[other]) <= tolerance:
+                    fresh[other] = False
+                    region.append(other)
+        if len(region) > len(best):
+            best = region
+    return sorted(best)

@@ -1,0 +1,45 @@
+"""Blasts that make rough ground level."""
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
+from scbench.schemas.whole_numbers import Whole
+
+MAX_BLASTS = 20_000
+
+
+class Params(ParamsModel):
+    """A square height map and what counts as level."""
+
+    heights: tuple[tuple[Number, ...], ...] = Field(
+        min_length=2,
+        max_length=64,
+        description="height of every cell: one row for each y from 0, in it one for each x from 0",
+    )
+    flat_tolerance: Number = Field(
+        gt=0, description="greatest difference of neighbouring cells of one flat region"
+    )
+    share: Number = Field(
+        gt=0, le=1, description="share of all cells that has to be gained for a score of 1"
+    )
+    max_blasts: Int = Field(ge=1, le=MAX_BLASTS, description="most blasts a plan may have")
+
+    @model_validator(mode="after")
+    def _square(self) -> "Params":
+        if any(len(row) != len(self.heights) for row in self.heights):
+            raise ValueError("every row must have as many heights as there are rows")
+        return self
+
+
+class Blast(AnswerModel):
+    """One blast."""
+
+    x: Whole = Field(description="column of the cell, from 0 at the start of a line")
+    y: Whole = Field(description="row of the cell, from 0 at the first printed line")
+    z: Number = Field(description="how much the cell is lowered, more than 0")
+
+
+class Answer(AnswerModel):
+    """The plan."""
+
+    blasts: tuple[Blast, ...] = Field(description="the blasts in the order in which they are set")

@@ -1,0 +1,370 @@
+"""Terrain levelling: the rules by name, and the physics against a plain version of itself."""
+
+import math
+import random
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench import pulse
+from scbench.catalog import get_task
+from scbench.errors import CannotGrade
+from scbench.graders import terrain_levelling
+from scbench.graders.rubble import ball_count, blast_cell, largest_flat, neighbours, start_positions
+from scbench.graders.terrain_levelling import CHECKS, grade
+from scbench.grading.outcome import grade_prediction
+from scbench.judge import judge
+from scbench.model import Prediction, Status
+from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Params
+
+pybullet = pytest.importorskip("pybullet")
+
+TASK = get_task("terrain_levelling")
+PAPER = TASK.builder().paper()
+# Three cells are level, (1, 0) stands out, and the last line is 0 high.
+STEP = Params(
+    heights=((5, 8, 5), (5, 2, 5), (0, 0, 0)), flat_tolerance=0.2, share=0.5, max_blasts=5
+)
+
+
+def plan(*blasts):
+    return {"blasts": [dict(zip("xyz", blast, strict=True)) for blast in blasts]}
+
+
+def verdict(params, *blasts):
+    return grade(params, Answer.model_validate(plan(*blasts)))
+
+
+def failed(*blasts, params=STEP):
+    given = verdict(params, *blasts)
+    assert given.score == 0
+    return {check.id for check in given.checks if check.passed is False}
+
+
+def plain_blast(heights, n, x, y, z):
+    """A blast as the specification words it, with nothing done for speed."""
+    heights[y][x] -= z
+    m = max(3, min(120, int(4 * z)))
+    c = pybullet.connect(pybullet.DIRECT)
+    pybullet.setGravity(0, 0, -9.81, physicsClientId=c)
+    pybullet.setPhysicsEngineParameter(
+        numSolverIterations=50, deterministicOverlappingPairs=1, physicsClientId=c
+    )
+    pybullet.setTimeStep(1 / 240, physicsClientId=c)
+    shape = pybullet.createCollisionShape(
+        pybullet.GEOM_HEIGHTFIELD,
+        meshScale=[1, 1, 1],
+        heightfieldTextureScaling=n / 2,
+        heightfieldData=[height for row in heights for height in row],
+        numHeightfieldRows=n,
+        numHeightfieldColumns=n,
+        physicsClientId=c,
+    )
+    pybullet.createMultiBody(0, shape, basePosition=[n / 2, n / 2, 0], physicsClientId=c)
+    sphere = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.2, physicsClientId=c)
+    balls = []
+    for i in range(m):
+        r, theta = 0.25 * math.sqrt((i + 1) / m), i * (math.pi * (3 - math.sqrt(5)))
+        at = [
+            x + 0.5 + r * math.cos(theta),
+            y + 0.5 + r * math.sin(theta),
+            heights[y][x] + 0.6 + 0.02 * (i % 5),
+        ]
+        ball = pybullet.createMultiBody(0.1, sphere, basePosition=at, physicsClientId=c)
+        pybullet.changeDynamics(ball, -1, lateralFriction=0.9, physicsClientId=c)
+        pybullet.changeDynamics(
+            ball, -1, rollingFriction=0.05, spinningFriction=0.05, physicsClientId=c
+        )
+        balls.append(ball)
+    for _ in range(360):
+        pybullet.stepSimulation(physicsClientId=c)
+    ends = [pybullet.getBasePositionAndOrientation(ball, physicsClientId=c)[0] for ball in balls]
+    pybullet.disconnect(c)
+    for at in ends:
+        u, v = math.floor(at[0]), math.floor(at[1])
+        if 0 <= u < n and 0 <= v < n:
+            heights[v][u] += z / m
+    return ends
+
+
+@pytest.mark.parametrize("subtask", [0, 4, 8])
+def test_fast_blasts_are_byte_for_byte_the_plain_ones(subtask, monkeypatch):
+    rng = random.Random(subtask)
+    rows = [list(row) for row in PAPER[subtask].params.heights]
+    n = len(rows)
+    heights = [height for row in rows for height in row]
+    seen = []
+    roll = terrain_levelling.blast_cell.__globals__["roll"]
+    monkeypatch.setitem(
+        terrain_levelling.blast_cell.__globals__,
+        "roll",
+        lambda *args: seen.append(roll(*args)) or seen[-1],
+    )
+    for _ in range(25):
+        cell = rng.choice([i for i, height in enumerate(heights) if height > 1])
+        y, x = divmod(cell, n)
+        z = round(rng.uniform(0.01, min(6, heights[cell])), 2)
+        ends = plain_blast(rows, n, x, y, z)
+        blast_cell(heights, n, x, y, z)
+        assert seen[-1] == ends
+        assert heights == [height for row in rows for height in row]
+
+
+def test_repeated_runs_and_another_process_give_the_same_bytes():
+    blasts = [(12, 12, 4.0), (12, 12, 1.5), (3, 4, 2.0), (12, 11, 0.5), (0, 0, 0.2)]
+    code = (
+        "from scbench.graders.rubble import blast_cell\n"
+        "from scbench.catalog import get_task\n"
+        "rows = get_task('terrain_levelling').builder().paper()[0].params.heights\n"
+        "heights = [height for row in rows for height in row]\n"
+        f"lost = [blast_cell(heights, 16, *b) for b in {blasts}]\n"
+        "print([height.hex() for height in heights], lost)"
+    )
+
+    def here():
+        heights = [height for row in PAPER[0].params.heights for height in row]
+        lost = [blast_cell(heights, 16, *blast) for blast in blasts]
+        return f"{[height.hex() for height in heights]} {lost}"
+
+    first = here()
+    verdict(PAPER[4].params, (16, 16, 1.0))
+    assert here() == first
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == first
+
+
+def test_balls_start_as_specified():
+    assert [ball_count(z) for z in (0.01, 0.99, 1, 2.49, 2.5, 29.9, 30, 1e308)] == [
+        3, 3, 4, 9, 10, 119, 120, 120,
+    ]  # fmt: skip
+    starts = start_positions(2, 7, 3.0, 6)
+    assert [z for _, _, z in starts] == pytest.approx([3.6, 3.62, 3.64, 3.66, 3.68, 3.6])
+    radii = [math.hypot(x - 2.5, y - 7.5) for x, y, _ in starts]
+    assert radii == pytest.approx([0.25 * math.sqrt((i + 1) / 6) for i in range(6)])
+
+
+@pytest.mark.parametrize(
+    ("blasts", "checks"),
+    [
+        ([(3, 0, 1)], {"grid"}),
+        ([(0, 3, 1)], {"grid"}),
+        ([(-1, 0, 1)], {"grid"}),
+        ([(0, -1, 1)], {"grid"}),
+        ([(10**30, 0, 1)], {"grid"}),
+        ([(0, 0, 0)], {"positive"}),
+        ([(0, 0, -1)], {"positive"}),
+        ([(0, 0, 5.001)], {"depth"}),
+        ([(1, 1, 2.5)], {"depth"}),
+        ([(0, 0, 1e308)], {"depth"}),
+        ([(0, 2, 0.001)], {"depth"}),
+        ([(1, 0, 5), (1, 0, 5)], {"depth"}),
+        ([(1, 0, 9), (5, 5, -1)], {"grid", "positive", "depth"}),
+        ([(1, 0, 1), (0, 0, -1), (9, 0, 1)], {"grid", "positive"}),
+        ([(0, 0, 0.01)] * 6, {"count"}),
+        ([], {"level"}),
+    ],
+)
+def test_each_fault_fails_its_own_check(blasts, checks):
+    assert failed(*blasts) - {"level"} == checks - {"level"}
+    if checks == {"level"}:
+        assert failed(*blasts) == checks
+
+
+def test_a_blast_may_reach_down_to_zero_but_no_deeper():
+    assert verdict(STEP, (0, 0, 5.0)).checks[3].passed
+    assert not verdict(STEP, (0, 0, math.nextafter(5.0, 6))).checks[3].passed
+
+
+def test_a_void_plan_shows_where_it_stopped_and_what_could_not_be_judged():
+    given = verdict(STEP, (1, 0, 1), (0, 0, 0), (1, 0, 1))
+    assert [(check.id, check.passed) for check in given.checks] == [
+        ("count", True),
+        ("grid", True),
+        ("positive", False),
+        ("depth", None),
+        ("level", None),
+    ]
+    assert given.metrics["simulated"] == 1
+    assert given.metrics["blasts"] == 3
+    assert given.metrics["heights_after"] != [list(row) for row in STEP.heights]
+
+
+def test_the_verdict_says_what_it_was_judged_with_and_what_a_picture_needs():
+    given = verdict(PAPER[0].params, (12, 12, 4.0))
+    metrics = given.metrics
+    assert metrics["pybullet"].count(".") == 2
+    assert metrics["system"]
+    assert metrics["machine"]
+    assert metrics["simulated"] == 1
+    assert metrics["flat_before"] == 5
+    assert metrics["gain_wanted"] == 128
+    assert sum(row.count("#") for row in metrics["region_before"]) == 5
+    assert sum(row.count("#") for row in metrics["region_after"]) == metrics["flat_after"]
+    moved = sum(map(sum, metrics["heights_after"])) - sum(map(sum, PAPER[0].params.heights))
+    assert moved == pytest.approx(-4.0 * metrics["balls_lost"] / 16, abs=1e-9)
+
+
+def test_order_matters():
+    params = PAPER[0].params
+    blasts = [(12, 12, 3.0), (12, 11, 3.0), (11, 12, 2.0), (12, 10, 1.0)]
+    forth, back = verdict(params, *blasts), verdict(params, *reversed(blasts))
+    assert forth.metrics["heights_after"] != back.metrics["heights_after"]
+
+
+def test_the_first_line_is_y_0_and_x_runs_along_it():
+    assert failed((1, 0, 8.0)) == {"level"}
+    assert failed((0, 1, 8.0)) == {"depth"}
+    assert failed((1, 2, 8.0)) == {"depth"}
+
+
+def test_integral_floats_are_whole_numbers_and_nothing_else_is():
+    assert judge(TASK, STEP, plan((1.0, 0.0, 2)))[0] == judge(TASK, STEP, plan((1, 0, 2.0)))[0]
+    nan, inf = float("nan"), float("inf")
+    for bad in [(0.5, 0, 1), ("1", 0, 1), (1, True, 1), (1, 0, "2"), (1, 0, True), (1, 0, None)]:
+        assert judge(TASK, STEP, plan(bad))[0].checks[0].id == "answer_schema"
+    for bad in [(1, 0, nan), (1, 0, inf), (1, 0, -inf), (nan, 0, 1), (inf, 0, 1)]:
+        assert judge(TASK, STEP, plan(bad))[0].checks[0].id == "answer_schema"
+    assert judge(TASK, STEP, {"blasts": [[1, 0, 1.0]]})[0].checks[0].id == "answer_schema"
+
+
+def test_raising_ground_by_negative_depths_scores_nothing():
+    rows = PAPER[0].params.heights
+    lift = [(x, y, h - 9.0) for y, row in enumerate(rows) for x, h in enumerate(row) if h < 9]
+    assert failed(*lift, params=PAPER[0].params) == {"positive"}
+
+
+def test_the_score_is_the_gain_over_the_wanted_gain(monkeypatch):
+    def flatten(cells):
+        """Let the one blast leave this many cells of 9 in one row at one height."""
+
+        def blast(heights, n, x, y, depth):
+            heights[:] = [0.0 if i < cells else 10.0 * (i + 1) for i in range(9)]
+            return 0
+
+        return blast
+
+    rough = Params(
+        heights=((1, 2, 3), (4, 5, 6), (7, 8, 9)), flat_tolerance=0.2, share=0.5, max_blasts=9
+    )
+    for cells, score in {1: 0, 2: 1 / 4.5, 5: 4 / 4.5, 6: 1, 9: 1}.items():
+        monkeypatch.setattr(terrain_levelling, "blast_cell", flatten(cells))
+        assert verdict(rough, (0, 0, 1)).score == pytest.approx(score)
+    # Nine tenths are asked for, but only 8 cells are left to gain.
+    most = rough.model_copy(update={"share": 0.9})
+    assert verdict(most, (0, 0, 1)).score == 1
+    lost = rough.model_copy(update={"heights": ((5, 5, 5), (5, 5, 9), (1, 2, 3))})
+    monkeypatch.setattr(terrain_levelling, "blast_cell", flatten(2))
+    assert verdict(lost, (0, 0, 1)).score == 0
+
+
+def brute_flat(heights, n, tolerance):
+    """The size of the largest region, by merging labels until nothing changes."""
+    labels = list(range(n * n))
+    changed = True
+    while changed:
+        changed = False
+        for cell, around in enumerate(neighbours(n)):
+            for other in around:
+                if abs(heights[cell] - heights[other]) <= tolerance:
+                    low = min(labels[cell], labels[other])
+                    changed |= labels[cell] != labels[other]
+                    labels[cell] = labels[other] = low
+    return max(labels.count(label) for label in labels)
+
+
+@given(n=st.integers(2, 6), data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_largest_flat_region_against_merged_labels(n, data):
+    heights = data.draw(
+        st.lists(st.integers(0, 9).map(lambda k: k / 10), min_size=n * n, max_size=n * n)
+    )
+    region = largest_flat(heights, n, 0.2)
+    assert len(region) == len(set(region)) == brute_flat(heights, n, 0.2)
+
+
+def test_neighbours_share_an_edge():
+    for n in (2, 3, 5):
+        for cell, around in enumerate(neighbours(n)):
+            y, x = divmod(cell, n)
+            wanted = {v * n + u for u in range(n) for v in range(n) if abs(u - x) + abs(v - y) == 1}
+            assert set(around) == wanted
+
+
+def test_a_gentle_slope_is_flat_and_doubles_are_plain():
+    slope = [0.1 * i for i in range(5) for _ in range(5)]
+    assert len(largest_flat(slope, 5, 0.2)) == 25
+    assert 5.0 - 4.8 > 0.2
+    assert len(largest_flat([5.0, 4.8, 0, 9], 2, 0.2)) == 1
+    assert len(largest_flat([5.0, 4.81, 0, 9], 2, 0.2)) == 2
+
+
+@pytest.mark.parametrize(("subtask", "before"), list(enumerate([5, 5, 5, 5, 8, 5, 7, 6, 6])))
+def test_flat_regions_before_are_those_of_the_specification(subtask, before):
+    params = PAPER[subtask].params
+    assert verdict(params).metrics["flat_before"] == before
+
+
+def test_work_is_bounded_by_counting(monkeypatch):
+    flood = Answer.model_validate(plan(*[(0, 0, 0.01)] * (MAX_BLASTS + 1)))
+    given = grade(PAPER[0].params, flood)
+    assert {check.id for check in given.failed} >= {"count", "resource_limit", "depth", "level"}
+    assert given.metrics["simulated"] == 0
+    tower = Params(heights=((500, 5), (5, 5)), flat_tolerance=0.2, share=0.5, max_blasts=MAX_BLASTS)
+    monkeypatch.setattr(terrain_levelling, "blast_cell", lambda *_: 0)
+    assert failed(*[(0, 0, 40)] * 49, params=tower) == {"resource_limit"}
+    assert failed(*[(0, 0, 40)] * 48, params=tower) == {"level"}
+
+
+def test_every_blast_is_a_beat():
+    beats = []
+    pulse.listen(lambda *args: beats.append(args))
+    try:
+        verdict(STEP, (1, 0, 1), (1, 0, 1), (1, 0, 99))
+    finally:
+        pulse.listen(None)
+    assert beats == [(1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    "blasts", [[], [(0, 0, -1)], [(0, 0, 99)], [(9, 9, 1)], [(0, 0, 0.1)] * (MAX_BLASTS + 1)]
+)
+def test_without_the_engine_no_plan_is_graded(monkeypatch, blasts):
+    monkeypatch.setitem(sys.modules, "pybullet", None)
+    with pytest.raises(CannotGrade, match=r"install pybullet 3\.2\.7"):
+        judge(TASK, STEP, plan(*blasts))
+
+
+def test_without_the_engine_the_row_is_not_run_and_broken_answers_still_score_0(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pybullet", None)
+    row = Prediction(id="terrain_levelling/00", answer=plan((0, 0, 0.5)))
+    outcome = grade_prediction(row, TASK, PAPER[0].params)
+    assert outcome.status is Status.NOT_RUN
+    assert not any(verdict.score for verdict in outcome.verdicts)
+    assert judge(TASK, STEP, {"blasts": 1})[0].score == 0
+
+
+def test_the_grader_is_imported_without_the_engine():
+    code = (
+        "import sys; sys.modules['pybullet'] = None\n"
+        "import scbench.graders.terrain_levelling as grader; print(len(grader.CHECKS))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == str(len(CHECKS))
+
+
+NUMBERS = st.one_of(
+    st.integers(-2, 5), st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([0.25, 2])
+)
+
+
+@given(blasts=st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3), NUMBERS), max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_any_short_plan_gets_a_verdict_and_void_plans_get_0(blasts):
+    given = verdict(STEP, *blasts)
+    assert given == verdict(STEP, *blasts)
+    sound = all(check.passed for check in given.checks if check.id != "level")
+    assert sound == (given.metrics["simulated"] == len(blasts))
+    assert sound or given.score == 0
