@@ -9,11 +9,11 @@ import math
 import platform
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 from scbench.errors import CannotGrade
+from scbench.quiet import quiet_import
 
 GRAVITY = -9.81
 STEPS_PER_SECOND = 240
@@ -43,7 +43,7 @@ def engine() -> Any:  # noqa: ANN401  (it ships no types)
         CannotGrade: it is not installed.
     """
     try:
-        return import_module("pybullet")
+        return quiet_import("pybullet")
     except ImportError as error:
         raise CannotGrade(
             f"simulating blasts needs PyBullet, which cannot be imported here ({error}); install "
