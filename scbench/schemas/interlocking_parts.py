@@ -1,0 +1,129 @@
+"""A cage printed as interlocking parts. Lengths are in mm, areas in mm², volumes in mm³."""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from scbench.schemas.base import AnswerModel, Number, ParamsModel, Text
+
+Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
+Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+FileType = Literal["STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"]
+
+FILE_TYPES: tuple[FileType, ...] = (
+    "STL",
+    "OpenSCAD",
+    "Python Generating OpenSCAD",
+    "Python Generating STL",
+)
+
+
+class Printing(ParamsModel):
+    """Limits of the criterion on printing."""
+
+    bed: Triple = Field(description="length, depth and height that a part may take up")
+    slack: Number = Field(gt=0, description="by how much a part may be larger than that")
+    level: Number = Field(gt=0, description="how far from z = 0 lowest points and contact may be")
+    flat: Number = Field(gt=0, lt=1, description="least -z of the normal of faces in contact")
+    hanging: Number = Field(gt=0, lt=1, description="least -z of the normal of overhanging faces")
+    contact_area: Number = Field(gt=0, description="least area on the bed")
+    bridge: Number = Field(gt=0, description="widest strip of overhang that prints")
+
+
+class Spacing(ParamsModel):
+    """Limits of the criterion on the gaps of each part, lying on the bed."""
+
+    height: Number = Field(gt=0, description="only what is lower than this counts")
+    free: Number = Field(gt=0, description="side of a square column that must be free somewhere")
+    free_reach: Number = Field(gt=0, description="largest |x| and |y| of that column's centre")
+    blocked: Number = Field(gt=0, description="side of a square column that is free nowhere")
+    blocked_reach: Number = Field(gt=0, description="largest |x| and |y| of that column's centre")
+    ignored_area: Number = Field(gt=0, description="area of centres that is too small to count")
+
+
+class Space(ParamsModel):
+    """An upright box around the z axis."""
+
+    sides: Pair = Field(description="lengths along x and y, centred on 0")
+    z: Pair = Field(description="lowest and highest z")
+
+
+class Rods(ParamsModel):
+    """The rods, and the cylinders that stand for them."""
+
+    at: Number = Field(gt=0, description="|x| and |y| of the four axes")
+    free: Number = Field(gt=0, description="diameter of the rod, which must pass")
+    free_z: Pair = Field(description="lowest and highest z of that cylinder")
+    gripped: Number = Field(gt=0, description="diameter of a cylinder that must be held up")
+    gripped_z: Pair = Field(description="lowest and highest z of that cylinder")
+    facets: int = Field(ge=8, le=1000, description="sides of the prisms around those cylinders")
+    least: int = Field(ge=1, le=4, description="rods that each part must grip")
+
+
+class Survey(ParamsModel):
+    """How faces are sampled, in the criteria on thickness and on the gaps of the cage."""
+
+    area: Number = Field(gt=0, description="least area of a face")
+    upright: Number = Field(gt=0, lt=1, description="least cosine of its normal to an axis")
+    span: Number = Field(gt=0, description="least shorter side of a face's bounds")
+    end: Number = Field(gt=0, description="faces with both sides up to this are ends of bars")
+    cell: Number = Field(gt=0, description="widest cell of the grid of points")
+    cells: int = Field(ge=1, le=64, description="most cells along a side")
+    offset: Number = Field(gt=0, description="how far from the face rays start")
+    reach: Pair = Field(description="distances between which a hit counts, both ends excluded")
+    least: int = Field(ge=1, description="least number of faces with a distance")
+    bin: Number = Field(gt=0, description="width of the histogram's bins, the first from 0")
+    wanted: Pair = Field(description="what the median of the fullest bin must lie in")
+    near: Number | None = Field(
+        gt=0, description="which distances count as near that median; null for those in its bin"
+    )
+    share: Number = Field(gt=0, le=1, description="least share of distances near the median")
+
+
+class Params(ParamsModel):
+    """A cage of square bars, and every limit that its parts are judged by."""
+
+    inner: Triple = Field(description="free space inside along x, y and z")
+    bar: Number = Field(gt=0, description="side of the square bars")
+    gap: Pair = Field(description="least and greatest gap between bars")
+    rod_name: Text = Field(description="what the rods are called")
+    parts: int = Field(ge=1, le=64, description="number of parts")
+    rigid: Number = Field(gt=0, description="by how much a turn may miss being one, per entry")
+    overlap: Number = Field(gt=0, description="common volume that is too small to count")
+    printing: Printing
+    spacing: Spacing
+    empty: Space = Field(description="space that no part may enter")
+    outer: Space = Field(description="space that no part may leave")
+    rods: Rods
+    thickness: Survey
+    gaps: Survey
+
+
+def _named(value: object) -> object:
+    """Return the file type that a text means, whatever its capitals and spaces."""
+    if isinstance(value, str):
+        plain = "".join(value.lower().replace("-", " ").replace("_", " ").split())
+        for name in FILE_TYPES:
+            if plain == name.lower().replace(" ", ""):
+                return name
+    return value
+
+
+class Part(AnswerModel):
+    """One printed part and where it goes."""
+
+    fileContents: Text = Field(  # noqa: N815  (the paper's name)
+        description="the part as it lies on the bed: an STL file, OpenSCAD source or a program"
+    )
+    fileType: Annotated[FileType, BeforeValidator(_named)] = Field(  # noqa: N815
+        description="what the contents are"
+    )
+    transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = Field(
+        description="4 x 4 matrix, row by row, that moves the part from the bed into the cage"
+    )
+
+
+class Answer(AnswerModel):
+    """All parts of the cage."""
+
+    parts: tuple[Part, ...] = Field(description="one entry per part, copies included")

@@ -1,0 +1,105 @@
+"""Fresh cages all over the parameter space, and the construction of the reference."""
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from scbench.builders.cage_parts import layout, panel, parts_of, teardrop, to_binary_stl
+from scbench.builders.interlocking_parts import Space
+from scbench.catalog import get_task
+from scbench.errors import GenerationError
+from scbench.judge import judge
+
+TASK = get_task("interlocking_parts")
+BUILDER = TASK.builder()
+
+
+def fresh(seed, **knobs):
+    return TASK.params_model.model_validate(BUILDER.case(Space(**knobs), seed).instance)
+
+
+def as_stl(params):
+    """The reference, written as STL."""
+    return [
+        {"fileContents": text, "fileType": "STL", "transform": matrix}
+        for text, matrix in parts_of(params, layout(params), to_binary_stl)
+    ]
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"storeys": 2},
+        {"side": 150, "gap": 25, "bar": 8, "rod": 3},
+        {"bar": 16, "rod": 8, "side": 260, "storey": 300, "gap": 40},
+        {"side": 350, "storey": 350, "storeys": 3, "gap": 60},
+        {"rod": 3},
+    ],
+    ids=str,
+)
+def test_the_reference_solves_cages_of_all_sizes(knobs):
+    for seed in range(2):
+        params = fresh(seed, **knobs)
+        verdicts = judge(TASK, params, {"parts": as_stl(params)})
+        assert [verdict.score for verdict in verdicts] == [1] * 9, params
+        assert len(as_stl(params)) == params.parts == 2 + 4 * knobs.get("storeys", 1)
+
+
+def test_what_cannot_be_made_is_refused():
+    with pytest.raises(GenerationError, match="thinner rods"):
+        fresh(0, bar=8, rod=8)
+
+
+def test_the_paper_cage_has_the_pitches_of_the_specification():
+    plan = layout(BUILDER.paper()[0].params)
+    assert (plan.reach, plan.gaps, plan.pitch) == (180, 5, 72)
+    assert (plan.rings, plan.rise, plan.floors) == (10, 71, (0, 5, 10))
+
+
+def test_four_panels_close_the_ring_and_each_corner_is_owned_once():
+    params = BUILDER.paper()[0].params
+    plan = layout(params)
+    for storey in range(2):
+        boxes = panel(params, plan, storey).boxes
+        columns = [b for b in boxes if b[3] - b[0] == 10 and abs(b[0] + b[3]) == 360]
+        assert {b[0] for b in columns} == {175, -185}
+        together = sorted((b[1], b[4]) for b in columns)
+        assert all(a[1] == b[0] for a, b in pairwise(together))
+        assert together[-1][1] - together[0][0] == (355, 345)[storey]
+
+
+def test_the_roof_of_a_hole_prints_and_clears_the_rod():
+    points = teardrop(3.2)
+    for (x0, y0), (x1, y1) in zip(points, points[1:] + points[:1], strict=True):
+        length = math.hypot(x1 - x0, y1 - y0)
+        assert (x0 * y1 - x1 * y0) / length >= 3.2 - 1e-4  # no side is nearer to the axis
+        if min(y0, y1) > 2.3:
+            assert abs(y1 - y0) >= abs(x1 - x0) - 1e-3  # as steep as 45 degrees
+
+
+def test_the_prompt_prints_every_number_of_the_instance():
+    params = BUILDER.paper()[0].params
+    prompt = BUILDER.prompt(params).replace(",", "")
+    words = set(prompt.replace("%", " ").replace(";", " ").split())
+    halves = {180: 360, 170: 340, 190: 380}
+
+    def numbers(node):
+        if isinstance(node, dict):
+            for child in node.values():
+                yield from numbers(child)
+        elif isinstance(node, list | tuple):
+            for child in node:
+                yield from numbers(child)
+        elif isinstance(node, int | float):
+            yield node
+
+    shown = {word.strip("().±:") for word in words}
+    for number in numbers(params.model_dump()):
+        half = [f"{k}" for k, v in halves.items() if v == number]
+        forms = {f"{number:g}", f"{-number:g}", f"{100 * number:g}", *half}
+        assert forms & shown, number
+
+
+def test_lines_of_the_prompt_are_short():
+    assert max(map(len, BUILDER.prompt(BUILDER.paper()[0].params).splitlines())) <= 100

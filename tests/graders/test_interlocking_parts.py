@@ -1,0 +1,463 @@
+"""The nine criteria one by one, on the paper's cage and on a small one."""
+
+import json
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scbench import isolation
+from scbench.builders.cage_faults import rim_of
+from scbench.builders.cage_parts import (
+    layout,
+    lifted,
+    panel,
+    parts_of,
+    plate,
+    to_ascii_stl,
+    to_binary_stl,
+    to_openscad,
+    to_triangles,
+)
+from scbench.catalog import get_task
+from scbench.errors import CannotGrade
+from scbench.graders import interlocking_parts, printed_parts
+from scbench.grading.outcome import grade_prediction
+from scbench.judge import judge
+from scbench.model import Prediction, Status
+
+TASK = get_task("interlocking_parts")
+BUILDER = TASK.builder()
+PAPER = BUILDER.paper()[0].params
+IDS = list(interlocking_parts.CHECKS)
+
+
+@cache
+def small():
+    """A cage with six parts."""
+    return TASK.params_model.model_validate(BUILDER.case(BUILDER.space(), 0).instance)
+
+
+@cache
+def right(params):
+    """The parts of a right answer, as STL so that no child is started."""
+    plan = layout(params)
+    return [
+        {"fileContents": text, "fileType": "STL", "transform": list(matrix)}
+        for text, matrix in parts_of(params, plan, to_binary_stl)
+    ]
+
+
+def judged(parts, params=None):
+    return judge(TASK, params or small(), {"parts": parts})
+
+
+def scores(parts, params=None) -> str:
+    return "".join(f"{verdict.score:g}" for verdict in judged(parts, params))
+
+
+def failed(parts, params=None) -> set[str]:
+    """Ids of the checks that fail, apart from the gate."""
+    verdicts = judged(parts, params)
+    return {check.id for verdict in verdicts for check in verdict.failed} - {"gate"}
+
+
+def with_part(i, **changes):
+    parts = [dict(part) for part in right(small())]
+    parts[i].update(changes)
+    return parts
+
+
+def scad(source, i=0):
+    return with_part(i, fileContents=source, fileType="OpenSCAD")
+
+
+def message(check_id, parts, params=None) -> str:
+    return next(c.message for v in judged(parts, params) for c in v.checks if c.id == check_id)
+
+
+# ---- The reference ----
+
+
+@pytest.mark.parametrize("kind", ["ascii", "binary"])
+def test_the_paper_cage_scores_nine_as_stl_too(kind):
+    write = to_binary_stl if kind == "binary" else lambda piece: to_ascii_stl(to_triangles(piece))
+    parts = [
+        {"fileContents": text, "fileType": "STL", "transform": matrix}
+        for text, matrix in parts_of(PAPER, layout(PAPER), write)
+    ]
+    assert scores(parts, PAPER) == "111111111"
+
+
+def test_the_figures_of_the_specification_come_out():
+    verdicts = judged(right(PAPER), PAPER)
+    volumes = [part["volume"] for part in verdicts[0].metrics["parts"]]
+    assert volumes[0] == pytest.approx(406_711.4, abs=0.5)
+    # The specification's holes differ by the turn of a 24-sided circle: a few mm² of 70 cm².
+    assert volumes[2] == pytest.approx(320_144, abs=100)
+    assert volumes[6] == pytest.approx(284_492, abs=100)
+    assert verdicts[1].metrics["contact"][::4] == pytest.approx([40_671, 33_250, 29_650], abs=1)
+    assert verdicts[2].metrics["free"] == pytest.approx([4356] * 2 + [4158] * 8)
+    assert verdicts[6].metrics["rods"] == [[i, 4 if i < 2 else 2] for i in range(10)]
+    assert verdicts[7].metrics["thickness"] == [9.95] * 10
+    assert verdicts[8].metrics["gap"] == 61.8
+
+
+def test_a_verdict_is_the_same_when_everything_is_forgotten():
+    before = judged(right(small()))
+    interlocking_parts.grade.cache_clear()
+    interlocking_parts._examine.cache_clear()
+    printed_parts._known.clear()
+    assert judged(right(small())) == before
+
+
+def test_the_order_of_the_parts_does_not_matter():
+    assert scores(right(small())[::-1]) == "111111111"
+
+
+def test_parts_left_as_they_are_printed_are_a_heap():
+    heap = [{**part, "transform": lifted(0.0)} for part in right(small())]
+    assert {"rod_passes", "interference"} <= failed(heap)
+
+
+def test_every_check_is_made_and_none_twice():
+    verdicts = judged(right(small()))
+    made = [check.id for verdict in verdicts for check in verdict.checks if check.id != "gate"]
+    assert sorted(made) == sorted(set(IDS) - {"gate"})
+
+
+# ---- 0: valid parts ----
+
+
+def test_the_wrong_number_of_parts_scores_nothing_but_is_looked_at():
+    fewer = judged(right(small())[:-1])
+    assert [verdict.score for verdict in fewer] == [0] * 9
+    assert {check.id for verdict in fewer for check in verdict.failed} == {"part_count", "gate"}
+    assert scores([*right(small()), right(small())[-1]]) == "000000000"
+
+
+def test_far_too_many_parts_are_not_looked_at():
+    verdicts = judged(right(small()) * 20)
+    assert all("resource_limit" in {check.id for check in v.failed} for v in verdicts)
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        ({0: 1.02}, "scales"),
+        ({10: 0.98}, "square"),
+        ({0: -1.0}, "mirrors"),
+        ({1: 0.01}, "square"),
+        ({12: 1e-9}, "last row"),
+        ({15: 2.0}, "last row"),
+        ({0: 0.0, 5: 0.0, 10: 0.0}, "square"),
+    ],
+)
+def test_transforms_must_be_rigid(entries, why):
+    matrix = list(lifted(0.0))
+    for place, value in entries.items():
+        matrix[place] = value
+    parts = with_part(0, transform=matrix)
+    assert scores(parts) == "000000000"
+    assert why in message("rigid", parts)
+
+
+def test_a_turn_rounded_to_four_digits_is_rigid():
+    matrix = list(right(small())[2]["transform"])
+    turned = np.array(matrix).reshape(4, 4)
+    angle = np.round([np.cos(0.3), np.sin(0.3)], 4)
+    spin = np.array(
+        [[angle[0], -angle[1], 0, 0], [angle[1], angle[0], 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    )
+    assert "rigid" not in failed(with_part(2, transform=(spin @ turned).ravel().tolist()))
+
+
+@pytest.mark.parametrize("entry", range(12))
+@pytest.mark.parametrize("number", [1e300, -1e300, 1e12, 10_001])
+def test_a_part_that_is_sent_away_does_not_count_as_placed(number, entry):
+    matrix = list(lifted(0.0))
+    matrix[entry] = number
+    assert scores(with_part(0, transform=matrix)) == "000000000"
+
+
+def box(x0, y0, z0, x1, y1, z1):
+    corners = [(x, y, z) for x in (x0, x1) for y in (y0, y1) for z in (z0, z1)]
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    three = [(a, b, c) for a, b, c, _ in sides] + [(a, c, d) for a, _, c, d in sides]
+    return [[corners[i] for i in corner] for corner in three]
+
+
+@pytest.mark.parametrize(
+    ("triangles", "check"),
+    [
+        (box(0, 0, 0, 40, 40, 10)[1:], "closed"),
+        (box(0, 0, 0, 40, 40, 10) * 2, "closed"),
+        ([t[::-1] for t in box(0, 0, 0, 40, 40, 10)], "right_side_out"),
+        ([box(0, 0, 0, 40, 40, 10)[0][::-1], *box(0, 0, 0, 40, 40, 10)[1:]], "closed"),
+        (box(0, 0, 0, 40, 40, 10) + box(50, 0, 0, 90, 40, 10), "one_body"),
+        (box(0, 0, 0, 40, 40, 10) + box(20, 0, 0, 60, 40, 10), "one_body"),
+        (box(0, 0, 0, 40, 40, 10) + box(40, 40, 0, 80, 80, 10), "closed"),  # along an edge
+        (
+            box(0, 0, 0, 40, 40, 10) + [t[::-1] for t in box(10, 10, 3, 30, 30, 7)],
+            "one_body",
+        ),  # a hollow
+    ],
+)
+def test_faults_of_a_mesh_are_told_apart(triangles, check):
+    parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
+    assert scores(parts) == "000000000"
+    faults = failed(parts) & set(interlocking_parts._VALID)
+    assert faults == {check}
+
+
+def test_a_bar_bent_through_itself_intersects_itself():
+    """A closed strip of quadrilateral sections whose end passes through its beginning."""
+    path = [(0, 0, 0), (60, 0, 0), (60, 40, 0), (30, 40, 0), (30, -40, 2)]
+    rings = []
+    for i, at in enumerate(path):
+        step = np.array(path[min(i + 1, 4)], float) - np.array(path[max(i - 1, 0)], float)
+        across = np.cross(step, (0, 0, 1))
+        across /= np.linalg.norm(across)
+        rings.append([np.array(at) + 4 * across * a + (0, 0, 4 * b)
+                      for a, b in ((-1, 0), (1, 0), (1, 1), (-1, 1))])  # fmt: skip
+    triangles = []
+    for one, two in pairwise(rings):
+        for k in range(4):
+            a, b, c, d = one[k], one[(k + 1) % 4], two[(k + 1) % 4], two[k]
+            triangles += [[a, b, c], [a, c, d]]
+    for ring in (rings[0][::-1], rings[-1]):
+        triangles += [[ring[0], ring[1], ring[2]], [ring[0], ring[2], ring[3]]]
+    parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
+    if "right_side_out" in failed(parts):
+        triangles = [t[::-1] for t in triangles]
+        parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL")
+    assert failed(parts) & set(interlocking_parts._VALID) == {"self_intersection"}
+
+
+# ---- 1: printing ----
+
+
+def plate_boxes():
+    return plate(small(), layout(small()))
+
+
+def stl_part(piece, shift=0.0):
+    return {
+        "fileContents": to_binary_stl(piece, shift),
+        "fileType": "STL",
+        "transform": lifted(-shift),
+    }
+
+
+@pytest.mark.parametrize(
+    ("shift", "fine"), [(0.1, True), (-0.1, True), (0.11, False), (-0.11, False)]
+)
+def test_the_lowest_point_is_on_the_bed(shift, fine):
+    parts = with_part(0, **stl_part(plate_boxes(), shift))
+    assert ("bed_level" not in failed(parts)) == fine
+    assert scores(parts)[0] == "1"
+    assert (scores(parts)[1] == "1") == fine
+
+
+def test_a_part_may_lie_anywhere_on_the_bed():
+    shifted = [[c[0] + 37.5, c[1] - 1000, c[2]] for t in to_triangles(plate_boxes()) for c in t]
+    triangles = np.array(shifted).reshape(-1, 3, 3)
+    matrix = list(lifted(0.0))
+    matrix[3], matrix[7] = -37.5, 1000.0
+    parts = with_part(0, fileContents=to_ascii_stl(triangles), fileType="STL", transform=matrix)
+    assert scores(parts) == "111111111"
+
+
+def test_a_part_that_is_too_large_for_the_bed_is_found():
+    params = small()
+    bed = (max(params.inner) - 10, *params.printing.bed[1:])
+    printing = params.printing.model_copy(update={"bed": bed})
+    assert failed(right(params), params.model_copy(update={"printing": printing})) == {"bed_size"}
+
+
+@pytest.mark.parametrize(
+    ("lug", "check"),
+    [
+        ((0, 0, 20, 60, 40, 24), "overhangs"),  # a table on one leg's side
+        ((0, 0, 20, 60, 8, 24), None),  # a strip of 8 mm can be bridged
+        ((0, 0, 20, 60, 8.01, 24), "overhangs"),
+    ],
+)
+def test_overhangs_are_measured_by_the_strip_that_covers_them(lug, check):
+    leg = (0, 0, 0, 0.001, lug[4], 22)
+    piece = plate_boxes()._replace(
+        boxes=((-30, -30, 0, 0, 30, 22), tuple(float(x) for x in lug), leg), holes=()
+    )
+    found = failed(with_part(0, **stl_part(piece)))
+    assert ("overhangs" in found) == (check == "overhangs")
+
+
+def test_contact_and_balance():
+    stub = plate_boxes()._replace(boxes=((0, 0, 0, 20, 20, 5), (0, 0, 5, 8, 100, 9)), holes=())
+    found = failed(with_part(0, **stl_part(stub)))
+    assert {"bed_contact", "balance"} <= found  # 400 mm², and the arm pulls it over
+    broad = stub._replace(boxes=((0, 0, 0, 25, 25, 5), (0, 0, 5, 8, 30, 9)))
+    assert not {"bed_contact", "balance"} & failed(with_part(0, **stl_part(broad)))
+
+
+# ---- 2 to 8 ----
+
+
+def test_gaps_of_parts_are_tried_at_every_place():
+    full = plate_boxes()
+    solid = full._replace(boxes=((-100.0, -100.0, 0.0, 100.0, 100.0, 10.0),))
+    assert "gap_wide_enough" in failed(with_part(0, **stl_part(solid)))
+    # Two missing bars leave one hole, which no fixed set of places need hit.
+    rim = set(rim_of(full.boxes, layout(small()).reach))
+    inner = [b for b in full.boxes if b not in rim]
+    for gone in ((inner[0],), (inner[0], inner[1])):
+        left = tuple(b for b in full.boxes if b not in gone)
+        found = failed(with_part(0, **stl_part(full._replace(boxes=left))))
+        assert ("gap_narrow_enough" in found) == (len(gone) == 2)
+
+
+def test_the_assembly_must_have_the_right_size():
+    lifted_all = [
+        {**part, "transform": [v + (25 if k == 11 else 0) for k, v in enumerate(part["transform"])]}
+        for part in right(small())
+    ]
+    assert {"outer_size", "inside_free"} == failed(lifted_all)
+
+
+def test_a_thin_hole_or_no_hole_stops_the_rod_and_a_wide_one_lets_the_nut_fall():
+    piece, rod = plate_boxes(), small().rods.free
+    thin = piece._replace(radius=rod / 2 - 0.05)
+    assert failed(with_part(0, **stl_part(thin))) == {"rod_passes"}
+    exact = piece._replace(radius=rod / 2 + 0.01)
+    assert failed(with_part(0, **stl_part(exact))) == set()
+    away = [
+        {**part, "transform": [v + (40 if k == 3 else 0) for k, v in enumerate(part["transform"])]}
+        for part in right(small())
+    ]
+    assert {"nut_held", "rods_gripped"} <= failed(away)
+
+
+def test_parts_may_touch_but_not_overlap():
+    matrix = list(right(small())[1]["transform"])
+    matrix[11] -= 0.001
+    assert "interference" not in failed(with_part(1, transform=matrix))  # 1 mm³ is free
+    matrix[11] -= 0.2
+    parts = with_part(1, transform=matrix)
+    assert failed(parts) == {"interference"}
+    check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
+    assert [item["parts"] for item in check.details["offenders"]] == [[1, i] for i in range(2, 6)]
+
+
+def test_overlap_of_hypothetical_boxes_is_exact():
+    """Volumes of common parts against plain arithmetic on boxes."""
+    a = {"fileContents": to_ascii_stl(box(0, 0, 0, 40, 30, 10)), "fileType": "STL"}
+    placed = [{**a, "transform": lifted(0.0)}, {**a, "transform": lifted(7.5)}]
+    check = next(c for v in judged(placed) for c in v.checks if c.id == "interference")
+    assert check.details["offenders"][0]["volume"] == pytest.approx(40 * 30 * 2.5)
+    assert check.details["offenders"][0]["low"] == [0, 0, 7.5]
+
+
+@pytest.mark.parametrize(
+    ("wider", "fine"), [(0.4, True), (0.6, False), (-0.4, True), (-0.6, False)]
+)
+def test_bars_are_as_thick_as_asked_for(wider, fine):
+    by = wider / 2
+    boxes = [
+        (b[0] - by, b[1], b[2], b[3] + by, b[4], b[5])
+        if b[3] - b[0] < b[4] - b[1]
+        else (b[0], b[1] - by, b[2], b[3], b[4] + by, b[5])
+        for b in plate_boxes().boxes
+    ]
+    parts = with_part(0, **stl_part(plate_boxes()._replace(boxes=tuple(boxes))))
+    assert ("thickness" not in failed(parts)) == fine
+
+
+def test_gaps_outside_the_range_are_found():
+    params = small()
+    for wanted in ((10, 20), (90, 100)):
+        gaps = params.gaps.model_copy(update={"wanted": wanted})
+        assert failed(right(params), params.model_copy(update={"gaps": gaps})) == {"gaps"}
+
+
+def test_thickness_does_not_depend_on_how_faces_are_cut():
+    """Each triangle of the plate cut into four: the same solid, another mesh."""
+    triangles = to_triangles(plate_boxes())
+    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+    finer = np.concatenate(
+        [np.stack(t, axis=1) for t in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+    )
+    parts = with_part(0, fileContents=to_ascii_stl(finer), fileType="STL")
+    before, after = (
+        next(c for c in judged(p)[7].checks if c.id == "thickness") for p in (right(small()), parts)
+    )
+    assert after == before
+    for k in (7, 8):
+        assert judged(parts)[k].metrics == judged(right(small()))[k].metrics
+
+
+# ---- Forms of parts ----
+
+
+def test_openscad_draws_what_stl_holds():
+    plan = layout(small())
+    sources = [
+        (to_openscad(piece), to_triangles(piece))
+        for piece in (plate_boxes(), panel(small(), plan, 0))
+    ]
+    parts = printed_parts.read_parts([("OpenSCAD", source) for source, _ in sources])
+    for part, (_, triangles) in zip(parts, sources, strict=True):
+        stl = printed_parts.read_stl(to_ascii_stl(triangles).encode())
+        volumes = [interlocking_parts.signed_volume(each.shell) for each in (part, stl)]
+        assert volumes[0] == pytest.approx(volumes[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["openscad", "OpenScad", " OPENSCAD ", "Open-SCAD", "stl", "Stl"])
+def test_file_types_are_read_without_case(name):
+    part = {"fileContents": "cube(1);", "fileType": name, "transform": lifted(0.0)}
+    assert TASK.answer_model.model_validate({"parts": [part]}).parts[0].fileType in {
+        "OpenSCAD",
+        "STL",
+    }
+
+
+@pytest.mark.parametrize("name", ["Python", "", "SCADSTL", None, 3])
+def test_other_file_types_are_no_answer(name):
+    part = {"fileContents": "cube(1);", "fileType": name, "transform": lifted(0.0)}
+    assert judged([part])[0].failed[0].id == "answer_schema"
+
+
+def test_programs_are_not_run_unless_allowed():
+    parts = with_part(0, fileContents="print('cube(1);')", fileType="Python Generating OpenSCAD")
+    with pytest.raises(CannotGrade, match="--allow-code"):
+        judged(parts)
+    prediction = Prediction(id="interlocking_parts/00", answer={"parts": parts})
+    outcome = grade_prediction(prediction, TASK, small())
+    assert outcome.status is Status.NOT_RUN
+    assert "--allow-code" in outcome.reason
+
+
+@pytest.mark.skipif(isolation.strongest() == "rlimits", reason="no full walls on this machine")
+@pytest.mark.parametrize("kind", ["Python Generating OpenSCAD", "Python Generating STL"])
+def test_programs_make_parts_where_allowed(monkeypatch, kind):
+    monkeypatch.setattr(isolation, "_allowed", True)
+    text = to_openscad(plate_boxes()) if "SCAD" in kind else right(small())[0]["fileContents"]
+    parts = with_part(0, fileContents=f"print({text!r})", fileType=kind)
+    assert scores(parts) == "111111111"
+
+
+def test_real_answers_score_as_expected(real_rows):
+    for prediction, expected in real_rows:
+        if prediction["id"].startswith(TASK.id):
+            outcome = grade_prediction(Prediction.model_validate(prediction), TASK, PAPER)
+            wanted = expected["expected_scores"]
+            assert {str(i): v.score for i, v in enumerate(outcome.verdicts)} == wanted
+
+
+def test_the_reference_of_the_specification_stands_in_its_file():
+    path = Path(__file__).parents[1] / "data" / "spec_references" / "interlocking_parts.json"
+    ((answer,),) = json.loads(path.read_text("utf-8"))
+    assert len(answer["parts"]) == 10
+    assert len({part["fileContents"] for part in answer["parts"]}) == 3
