@@ -69,6 +69,7 @@ class Task:
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
             and this only ends what hangs.
         scores: how many scores one answer gets.
+        isolated: whether its grader runs parts of answers in a walled-in child.
     """
 
     id: str
@@ -80,6 +81,7 @@ class Task:
     heavy: bool = False
     scores: int = 1
     seconds: float = SECONDS
+    isolated: bool = False
 
     def __str__(self) -> str:
         return self.id
@@ -142,6 +144,11 @@ class Task:
         """Id and requirement of every check the grader makes, in order."""
         return self._module("graders").CHECKS  # type: ignore[no-any-return]
 
+    @property
+    def defining_checks(self) -> frozenset[str]:
+        """Checks whose failure means that another, easier task was solved: ``DEFINING``, if any."""
+        return frozenset(getattr(self._module("graders"), "DEFINING", ()))
+
 
 _OURS = (
     Task("topology_enumeration", "Topology Enumeration", "axiomatic", 10, "binary"),
@@ -173,6 +180,7 @@ _OURS = (
         "binary",
         heavy=True,
         scores=9,
+        isolated=True,
     ),
     Task("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", 1, "partial"),
     Task("shikaku_rectangles", "Shikaku Rectangles", "constructive", 6, "binary"),

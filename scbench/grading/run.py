@@ -19,6 +19,7 @@ from scbench.grading.ledger import Ledger, run_key
 from scbench.grading.output import write_results
 from scbench.grading.packed import Packed
 from scbench.grading.reading import Line, Problem
+from scbench.grading.remarks import grader_differences, remarks
 from scbench.grading.rows import Row, RowMaker, results_frame
 from scbench.grading.twins import Pending, Twins, pending
 from scbench.grading.worker import Item
@@ -47,6 +48,7 @@ class Options:
         limits: workers, seconds and memory.
         resume: go on with an interrupted run.
         restart: throw an interrupted run away.
+        exclude_withdrawn: leave instances out that the release withdraws.
     """
 
     predictions: str
@@ -57,6 +59,7 @@ class Options:
     partial: bool = False
     resume: bool = False
     restart: bool = False
+    exclude_withdrawn: bool = False
 
 
 @dataclass(slots=True)
@@ -70,6 +73,7 @@ class Report:
         incidents: what happened to workers.
         resumed: rows taken over from an interrupted run.
         left_alone: lines of tasks that were not chosen.
+        remarks: sentences without which the tables could be misread.
         summary: the content of ``summary.json``.
     """
 
@@ -79,6 +83,7 @@ class Report:
     incidents: list[str]
     resumed: int
     left_alone: int
+    remarks: list[str]
     summary: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -117,8 +122,15 @@ class _Intake:
     def __init__(self, options: Options, tasks: Sequence[Task], journal: Journal) -> None:
         release = options.release
         self.tasks = {task.id: task for task in tasks}
-        self.instances = release.instances()
-        self.ledger = Ledger(self.instances, list(release.manifest.tasks), list(self.tasks))
+        rows = release.instances()
+        withdrawn = release.manifest.withdrawn
+        self.withdrawn = [row for row in rows.values() if row.id in withdrawn]
+        self.excluded = options.exclude_withdrawn
+        excluded = withdrawn if self.excluded else {}
+        self.instances = {name: row for name, row in rows.items() if name not in excluded}
+        self.ledger = Ledger(
+            self.instances, list(release.manifest.tasks), list(self.tasks), excluded
+        )
         self.maker = RowMaker(release.version, release.manifest.rows_hash)
         self.journal = journal
         self.waiting: dict[int, Pending] = {}
@@ -128,6 +140,15 @@ class _Intake:
         self.resumed = 0
         self.digest = hashlib.sha256()
         self._path = options.predictions
+
+    def summary_of_withdrawn(self) -> dict[str, Any]:
+        held = [row for row in self.withdrawn if row.task in self.tasks]
+        return {
+            "excluded": self.excluded,
+            "instances": [row.id for row in held],
+            "scores": sum(row.scores for row in held),
+            "lines": self.ledger.left_out,
+        }
 
     def items(self) -> Iterator[Item]:
         for entry in self.ledger.read(self._path, self.digest):
@@ -243,11 +264,22 @@ def grade_file(
         engine.incidents,
         intake.resumed,
         intake.ledger.left_alone,
+        list(remarks(options.release, tasks, intake.summary_of_withdrawn())),
     )
     report.summary = _summary(options, intake, report, tasks, time.monotonic() - started)
     write_results(options.out, report.results, report.summary)
     journal.remove()
     return report
+
+
+def _walls(report: Report, tasks: Sequence[Task]) -> list[str]:
+    """Return the walls that stood around child programs; none if there were no children."""
+    isolated = [task.id for task in tasks if task.isolated]
+    if not report.results["task"].is_in(isolated).any():
+        return []
+    from scbench import isolation  # noqa: PLC0415  (few runs have children)
+
+    return list(isolation.walls())
 
 
 def _summary(
@@ -263,6 +295,8 @@ def _summary(
             "rows_hash": options.release.manifest.rows_hash,
         },
         "graders": {task.id: task.grader_version for task in tasks},
+        "grader_differences": grader_differences(options.release, tasks),
+        "withdrawn": intake.summary_of_withdrawn(),
         "predictions": {
             "file": "-" if name == "-" else Path(name).name,
             "sha256": intake.digest.hexdigest(),
@@ -277,6 +311,7 @@ def _summary(
         "problems": [asdict(problem) for problem in report.problems[:_SHOWN_PROBLEMS]],
         "grader_errors": report.grader_errors,
         "incidents": report.incidents,
+        "walls": _walls(report, tasks),
         "resumed": report.resumed,
         "left_alone": report.left_alone,
         "seconds": round(seconds, 3),
