@@ -7,10 +7,12 @@ from itertools import count
 from pathlib import Path
 from types import ModuleType
 
+import polars as pl
 import pytest
 from pydantic import BaseModel, RootModel
 
 from scbench.catalog import Task, get_task
+from scbench.grading.rows import results_schema
 from scbench.release.freeze import build_release
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
@@ -37,6 +39,50 @@ def parity_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     folder = tmp_path_factory.mktemp("parity") / "release"
     build_release("0.0.1", folder, [get_task("parity"), get_task("enumerate_edges")])
     return find_release(str(folder))
+
+
+PAPER = ROOT / "tests" / "data" / "paper"
+
+
+def make_results(*rows: dict) -> pl.DataFrame:
+    """Results as scbench-grade writes them, of rows that name what is not usual in them."""
+    usual = {"setting": "no_tools", "sample": 0, "status": "answered", "model": "m"}
+    usual |= {"instance_hash": "x", "grader_version": 1, "release": "9.9.9", "release_hash": "h"}
+    usual |= {"checks": "[]", "metrics": "{}", "failed_checks": [], "notes": [], "repairs": []}
+    usual |= {"reason": "", "subtask": 0, "task": "two_segments"}
+    full = []
+    for given in rows:
+        row = dict.fromkeys(results_schema()) | usual | given
+        task = get_task(row["task"])
+        number = row["subtask"] if task.scores == 1 else 0
+        full.append(row | {"id": f"{task.id}/{number:02d}", "bucket": task.bucket})
+    return pl.DataFrame(full, schema=results_schema())
+
+
+@pytest.fixture(scope="session", name="make_results")
+def _make_results() -> Callable[..., pl.DataFrame]:
+    return make_results
+
+
+@pytest.fixture(scope="session")
+def paper_numbers() -> dict:
+    """The paper's tables and what is stored behind them."""
+    return json.loads((PAPER / "paper_tables.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="session")
+def paper_results(paper_numbers) -> pl.DataFrame:
+    """The published scores of the paper's six runs, as if all had been answered."""
+    scores = json.loads((PAPER / "paper_scores.json").read_text("utf-8"))
+    return make_results(
+        *(
+            {"model": model["key"], "setting": setting, "task": task, "subtask": i, "score": score}
+            for model in paper_numbers["models"]
+            for setting in ("no_tools", "tools")
+            for task, found in scores[model[f"{setting}_run"]].items()
+            for i, score in enumerate(map(float, found))
+        )
+    )
 
 
 @pytest.fixture

@@ -179,3 +179,11 @@ def test_an_entry_point_must_name_a_task(declare):
     declare("NO_TASK")
     with pytest.raises(CatalogError, match=r"knots_package.entry:NO_TASK.*not a Task"):
         all_tasks()
+
+
+def test_defining_checks_are_named_by_the_grader_if_at_all(make_task):
+    task, _ = make_task(None)
+    assert task.defining_checks == frozenset()
+    module = sys.modules[f"{task.package}.grader"]
+    module.DEFINING = {"shape"}
+    assert task.defining_checks == frozenset({"shape"})

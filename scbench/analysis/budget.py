@@ -73,8 +73,14 @@ def budget_sweep(
             "no row has a budget; give each prediction of a sweep its output-token limit as "
             '"budget", and what the provider reports as "usage"'
         )
-    tokens = pl.col("usage").str.json_path_match("$.output_tokens").cast(pl.Int64)
-    reasons = pl.col("finish_reason").str.to_lowercase().str.split(".").list.last()
+    tokens = pl.col("usage").str.json_path_match("$.output_tokens").cast(pl.Int64, strict=False)
+    reasons = (
+        pl.col("finish_reason").str.strip_chars().str.to_lowercase().str.split(".").list.last()
+    )
+    # A line without a text is no empty reply, unless it says that the limit cut it off.
+    silent = (pl.col("response_characters") == 0) | (
+        pl.col("response_characters").is_null() & (pl.col("status") == Status.TRUNCATED.value)
+    )
     means = paper_table(rows, resamples=resamples, seed=seed, level=level)
     points = (
         rows.with_columns(tokens=tokens)
@@ -86,7 +92,7 @@ def budget_sweep(
             truncated=(reasons.is_in(CUT_OFF) | (pl.col("status") == Status.TRUNCATED.value))
             .fill_null(value=False)
             .mean(),
-            empty=(pl.col("response_characters") == 0).fill_null(value=False).mean(),
+            empty=silent.fill_null(value=False).mean(),
             cap_hit=(pl.col("tokens") >= pl.col("budget")).fill_null(value=False).mean(),
             unparsed=(pl.col("status") == Status.UNPARSED.value).mean(),
             api_error=(pl.col("status") == Status.API_ERROR.value).mean(),
@@ -100,4 +106,4 @@ def budget_sweep(
         )
         .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
     )
-    return points.select(SCHEMA)
+    return points.select(list(SCHEMA))

@@ -204,10 +204,10 @@ def pass_at_k(
 
     Returns:
         One row per run, per task, bucket and overall, and per k, with columns `SAMPLES_SCHEMA`:
-        n (scores of one sample), samples (the least that any of them has), mean over all samples,
-        error (its standard error, clustered: samples of one item are not independent), and
-        pass_at_k: the chance that at least one of k samples, drawn without replacement, passes
-        (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over scores).
+        n (scores of one sample), samples (the least that any of them has), mean of the scores'
+        means over samples, error (its standard error, clustered: samples of one item are not
+        independent), and pass_at_k: the chance that at least one of k samples, drawn without
+        replacement, passes (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over scores).
     """
     scored = results.filter(pl.col("score").is_not_null())
     items = scored.group_by(*RUN, "bucket", "task", *ITEM).agg(

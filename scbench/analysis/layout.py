@@ -32,15 +32,17 @@ class Sheet:
 
 def markdown(sheet: Sheet) -> str:
     """Return a sheet as a Markdown table."""
+
+    def cell(text: str) -> str:
+        return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>")
+
     lines = [
         f"**{sheet.title}**",
         "",
-        f"| {' | '.join(sheet.heads)} |",
+        f"| {' | '.join(map(cell, sheet.heads))} |",
         f"|{'|'.join('---' if head in sheet.words else '---:' for head in sheet.heads)}|",
     ]
-    for row in sheet.rows:
-        cells = (cell.replace("\\", "\\\\").replace("|", "\\|") for cell in row)
-        lines.append(f"| {' | '.join(cell.replace(chr(10), '<br>') for cell in cells)} |")
+    lines += [f"| {' | '.join(map(cell, row))} |" for row in sheet.rows]
     lines += ["", *sheet.notes, *([""] if sheet.notes else [])]
     return "\n".join(lines)
 
@@ -54,6 +56,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "Δ": r"$\Delta$",
+    "†": r"\dag{}",
     "±": r"$\pm$",
 }
 
@@ -62,7 +65,9 @@ def latex(sheet: Sheet) -> str:
     """Return a sheet as a LaTeX table in the style of booktabs; intervals go below the figures."""
 
     def safe(text: str) -> str:
-        return "".join(_LATEX.get(sign, sign) for sign in text)
+        # After the end of a line, LaTeX takes a bracket or star for an option.
+        guard = "{}" if text[:1] in {"[", "*"} else ""
+        return guard + "".join(_LATEX.get(sign, sign) for sign in text)
 
     def cell(text: str) -> str:
         first, *others = map(safe, text.split("\n"))
@@ -75,7 +80,7 @@ def latex(sheet: Sheet) -> str:
     lines = [
         "% needs \\usepackage{booktabs}",
         r"\begin{table}",
-        rf"\caption{{{safe(sheet.title)}. {safe(' '.join(sheet.notes))}}}",
+        rf"\caption{{{' '.join(map(safe, [f'{sheet.title}.', *sheet.notes]))}}}",
         rf"\begin{{tabular}}{{{kinds}}}",
         r"\toprule",
         " & ".join(map(safe, sheet.heads)) + r" \\",
@@ -94,6 +99,7 @@ def terminal(sheet: Sheet) -> str:
 
     from rich import box  # noqa: PLC0415  (not wanted for the other formats)
     from rich.console import Console  # noqa: PLC0415
+    from rich.measure import Measurement  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -114,6 +120,9 @@ def terminal(sheet: Sheet) -> str:
         no_color="NO_COLOR" in os.environ,
         width=None if is_terminal else 200,
     )
+    if not is_terminal:  # what is piped is never cut
+        endless = console.options.update(width=100_000)
+        console.width = max(200, Measurement.get(console, endless, table).maximum)
     console.print(table)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join([*(line.rstrip() for line in text.splitlines()), *sheet.notes])

@@ -49,12 +49,14 @@ class Matrix:
         runs: model, setting and budget of each run, in alphabetical order.
         scores: by task, arrays of shape (scores of the task, runs).
         expected: rows a run has, scored or not: by task, an array of length runs.
+        items: scores of one sample that a run has rows for: by task, an array of length runs.
         buckets: by task.
     """
 
     runs: tuple[tuple[str, str | None, int | None], ...]
     scores: Mapping[str, Sums]
     expected: Mapping[str, Floats]
+    items: Mapping[str, Floats]
     buckets: Mapping[str, str]
 
     def groups(self, by: str) -> Iterator[tuple[str, str | None, list[str]]]:
@@ -84,6 +86,7 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
     ).sort("task", *ITEM)
     scores: dict[str, Sums] = {}
     expected: dict[str, Floats] = {}
+    items: dict[str, Floats] = {}
     buckets: dict[str, str] = {}
     for (task,), part in sorted(
         cells.partition_by("task", as_dict=True).items(), key=lambda pair: order[str(pair[0][0])]
@@ -97,8 +100,9 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
             arrays.append(array)
         scores[str(task)] = Sums(arrays[0], arrays[1])
         expected[str(task)] = arrays[2].sum(axis=0)
+        items[str(task)] = (arrays[2] > 0).sum(axis=0, dtype=np.float64)
         buckets[str(task)] = part["bucket"][0]
-    return Matrix(tuple(runs.iter_rows()), scores, expected, buckets)
+    return Matrix(tuple(runs.iter_rows()), scores, expected, items, buckets)
 
 
 def paper_table(
@@ -121,11 +125,11 @@ def paper_table(
 
     Returns:
         One row per line of the table and run, with columns `SCHEMA`: bucket ("overall" for all),
-        task (null for a bucket), n (scores of one sample), model, budget, setting, samples, scored
-        and coverage (rows with a score, and their share), mean of those with its interval low to
-        high, mean_missing_as_zero, and for a run with tools beside one without: delta (the mean
-        difference over the scores both have, in [-1, 1]) with its interval, and delta_n (how many
-        those are).
+        task (null for a bucket), n (scores of one sample that the run has rows for), model, budget,
+        setting, samples, scored and coverage (rows with a score, and their share), mean of those
+        with its interval low to high, mean_missing_as_zero, and for a run with tools beside one
+        without: delta (the mean difference over the scores both have, in [-1, 1]) with its
+        interval, and delta_n (how many those are).
     """
     matrix = score_matrix(results)
     pairs = list(_pairs(matrix.runs))
@@ -136,13 +140,14 @@ def paper_table(
         found = total(_summed(scores[name]) for name in tasks)
         draws = total(drawn[name] for name in tasks).means if drawn is not None else None
         expected = np.sum([matrix.expected[name] for name in tasks], axis=0)
-        n = sum(len(matrix.scores[name].sums) for name in tasks)
+        items = np.sum([matrix.items[name] for name in tasks], axis=0)
         for r, (model, setting, budget) in enumerate(matrix.runs):
             if expected[r] == 0:
                 continue
             row: dict[str, Any] = dict.fromkeys(SCHEMA)
-            row |= {"bucket": bucket, "task": task, "n": n, "model": model, "budget": budget}
-            row |= {"setting": setting, "samples": round(expected[r] / n)}
+            row |= {"bucket": bucket, "task": task, "n": int(items[r])}
+            row |= {"model": model, "budget": budget, "setting": setting}
+            row |= {"samples": round(expected[r] / items[r])}
             row |= {"scored": int(found.counts[r]), "coverage": found.counts[r] / expected[r]}
             row["mean"] = _known(found.means[r])
             row["mean_missing_as_zero"] = found.sums[r] / expected[r]
@@ -177,13 +182,17 @@ def _paired(scores: Sums, first: int, second: int) -> "np.ndarray[Any, np.dtype[
 
 
 def _with_pairs(scores: Sums, pairs: Sequence[tuple[int, int]]) -> Sums:
-    """Append two columns for each pair of runs: their scores where both have one."""
+    """Append two columns for each pair of runs: their scores where both have one.
+
+    Samples are averaged first: with unequal numbers of them, items would weigh differently in the
+    two runs, and the difference would show that.
+    """
     columns: list[tuple[Floats, Floats]] = []
     for first, second in pairs:
         both = _paired(scores, first, second)
+        means = scores.means
         columns += (
-            (np.where(both, scores.sums[:, run], 0.0), np.where(both, scores.counts[:, run], 0.0))
-            for run in (first, second)
+            (np.where(both, means[:, run], 0.0), both.astype(np.float64)) for run in (first, second)
         )
     if not columns:
         return scores

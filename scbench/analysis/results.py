@@ -12,6 +12,7 @@ import polars as pl
 from scbench.catalog import all_tasks
 from scbench.errors import ResultsError, did_you_mean
 from scbench.grading.rows import results_schema
+from scbench.model import Status
 from scbench.release.load import installed_releases
 from scbench.release.manifest import read_manifest
 
@@ -110,7 +111,8 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
 
     Raises:
         ResultsError: two releases, two versions of a grader, tasks that the catalogue does not
-            know, a score given twice or not at all, or one that cannot be.
+            know, a score given twice or not at all, one that cannot be, or one beside a status that
+            has none.
     """
     rows = results.filter(pl.col("instance_hash").is_not_null())
     if rows.is_empty():
@@ -119,6 +121,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     _known_tasks(rows)
     _one_grader(rows)
     _sound_scores(rows)
+    _sound_statuses(rows)
     _nothing_twice(rows)
     _nothing_lost(rows, partial=partial)
 
@@ -175,11 +178,28 @@ def _sound_scores(rows: pl.DataFrame) -> None:
         )
 
 
+def _sound_statuses(rows: pl.DataFrame) -> None:
+    """A status that is scored must have a score, any other none: else coverage would be wrong."""
+    scored = [status.value for status in Status if status.scored]
+    fits = pl.col("status").is_in(scored) == pl.col("score").is_not_null()
+    known = pl.col("status").is_in([status.value for status in Status])
+    bad = rows.filter(~(fits & known).fill_null(value=False))
+    if bad.height:
+        row = bad.row(0, named=True)
+        raise ResultsError(
+            f"{bad.height} scores do not fit their status: {row['id']} (subtask {row['subtask']}) "
+            f"of model {row['model']!r} is {row['status']!r} with the score {row['score']}"
+        )
+
+
 def _nothing_twice(rows: pl.DataFrame) -> None:
     key = [*RUN, "sample", *ITEM]
-    if rows.select(pl.struct(key).n_unique()).item() == rows.height:
+    # Rows with different hashes are different, and hashes are quickly counted.
+    if rows.select(key).hash_rows().n_unique() == rows.height:
         return
     twice = rows.group_by(key).len().filter(pl.col("len") > 1).sort(key)
+    if twice.is_empty():
+        return
     row = twice.row(0, named=True)
     raise ResultsError(
         f"{twice.height} scores are there more than once: {row['id']} (subtask {row['subtask']}, "
@@ -190,7 +210,7 @@ def _nothing_twice(rows: pl.DataFrame) -> None:
 
 def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
     """Every sample of every run must have a row, scored or not, for every score expected."""
-    seen = rows.group_by("task").agg(expected=pl.struct(ITEM).n_unique().cast(pl.Int64))
+    seen = rows.select("task", *ITEM).unique().group_by("task").len()
     wanted = expected_scores(rows) or dict(seen.iter_rows())
     runs = rows.group_by(*RUN, "sample", "task").agg(found=pl.len().cast(pl.Int64))
     counts = pl.col("task").replace_strict(wanted, default=0, return_dtype=pl.Int64)

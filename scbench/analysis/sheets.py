@@ -75,19 +75,19 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
         for row in frame.to_dicts()
     }
     lines = list(dict.fromkeys((bucket, task) for bucket, task, *_ in cells))
-    columns = _columns(list(dict.fromkeys(key[2:] for key in cells)))
+    columns = _columns(sorted({key[2:] for key in cells}, key=_run_order))
     by_task = any(task for _, task in lines)
     titles = {task.id: task.title for task in all_tasks().values()}
     rows, breaks = [], set()
     for i, (bucket, task) in enumerate(lines):
         found = [cells.get((bucket, task, *run)) for _, run, _ in columns]
-        some = next(row for row in found if row)
+        n = max(row["n"] for row in found if row)
         name = titles.get(task, task) if task else bucket
         figures = [
-            "" if row is None else _figure(row, missing_as_zero=missing_as_zero, delta=delta)
+            "" if row is None else _figure(row, n, missing_as_zero=missing_as_zero, delta=delta)
             for row, (_, _, delta) in zip(found, columns, strict=True)
         ]
-        rows.append([name if task or not by_task else f"all {bucket}", str(some["n"]), *figures])
+        rows.append([name if task or not by_task else f"all {bucket}", str(n), *figures])
         if i and lines[i - 1][1] is None and by_task:
             breaks.add(i)
     notes = ["Means in points of 100, with 95 % bootstrap intervals; Δ is what tools add."]
@@ -95,11 +95,19 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
         notes.append("* over scored rows only: coverage is below 1.")
         if missing_as_zero:
             notes.append("Below a marked mean: the mean with missing scores as zeros.")
+    if any(_LESS in cell for row in rows for cell in row[2:]):
+        notes.append(f"{_LESS} over fewer scores than N: tasks lack as a whole.")
     heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 
 
 Run = tuple[str, int | None, str | None]
+
+
+def _run_order(run: Run) -> tuple[Any, ...]:
+    """Return what runs sort by: a run with tools stands beside the same without."""
+    model, budget, setting = run
+    return (model, budget is not None, budget or 0, setting is not None, setting or "")
 
 
 def _columns(runs: Sequence[Run]) -> list[tuple[str, Run, bool]]:
@@ -116,16 +124,28 @@ def _columns(runs: Sequence[Run]) -> list[tuple[str, Run, bool]]:
     return columns
 
 
-def _figure(row: Mapping[str, Any], *, missing_as_zero: bool = False, delta: bool = False) -> str:
+_LESS = "†"
+"""Marks figures over fewer scores than the line says, because tasks lack as a whole."""
+
+
+def _figure(
+    row: Mapping[str, Any], n: int, *, missing_as_zero: bool = False, delta: bool = False
+) -> str:
+    """Return a mean or a difference with its marks, and its interval on a line below."""
+    if row["delta" if delta else "mean"] is None:
+        return "-"
+    less = _LESS if row["n"] < n else ""
     if delta:
-        text, low, high = signed(row["delta"]), row["delta_low"], row["delta_high"]
-        between = "" if low is None else f"\n{signed(low)} to {signed(high)}"
-        return text + ("*" if row["coverage"] < 1 else "") + between
+        between = ""
+        if row["delta_low"] is not None:
+            between = f"\n{signed(row['delta_low'])} to {signed(row['delta_high'])}"
+        gap = "*" if row["delta_n"] < row["n"] else ""
+        return signed(row["delta"]) + gap + less + between
     between = "" if row["low"] is None else f"\n{points(row['low'])} to {points(row['high'])}"
     if row["coverage"] == 1:
-        return points(row["mean"]) + between
+        return points(row["mean"]) + less + between
     zero = f"\n({points(row['mean_missing_as_zero'])})" if missing_as_zero else ""
-    return points(row["mean"]) + "*" + zero + between
+    return points(row["mean"]) + "*" + less + zero + between
 
 
 _COMPARED = (
@@ -220,7 +240,7 @@ def budget_sheet(frame: "pl.DataFrame") -> Sheet:
                 row["setting"] or "",
                 f"{row['budget']:,}",
                 str(row["n"]),
-                _figure(row | {"mean": row["accuracy"]}),
+                _figure(row | {"mean": row["accuracy"]}, row["n"]),
                 "-" if tokens is None else f"{tokens:,.1f}",
                 f"{seen}/{row['n']}",
                 *(points(row[name]) for name in shares),

@@ -80,7 +80,7 @@ def tables(
         table = paper_table(rows, by.value, resamples=resamples, seed=seed)
         title = f"Scores by {by.value}, release {rows['release'][0]}"
         sheet = paper_sheet(title, table, missing_as_zero=missing_as_zero)
-        _write(table, [sheet], style, out)
+        write_tables(table, [sheet], style, out)
 
 
 def compare(
@@ -112,7 +112,7 @@ def compare(
         sheets = comparison_sheets(table)
         if rows["sample"].n_unique() > 1:
             sheets.append(samples_sheet(pass_at_k(rows, sorted({int(n) for n in k.split(",")}))))
-        _write(table, sheets, style, out)
+        write_tables(table, sheets, style, out)
 
 
 def budget(
@@ -149,18 +149,30 @@ def budget(
             rows = rows.filter(pl.col("bucket") == bucket)
         points = budget_sweep(rows, resamples=resamples, seed=seed)
         if plot is not None:
-            from scbench.report.charts import budget_chart, write_chart
+            from scbench.report.charts import budget_chart, draw
 
-            write_chart(budget_chart(points), plot)
-            say(f"{plot} written")
-        _write(points, [budget_sheet(points)], style, out)
+            form = plot.suffix.lower().removeprefix(".")
+            write_file(plot, draw(budget_chart(points), form))
+        write_tables(points, [budget_sheet(points)], style, out)
 
 
-def _write(table: "pl.DataFrame", sheets: "Sequence[Sheet]", style: Form, out: Path | None) -> None:
+def write_tables(
+    table: "pl.DataFrame", sheets: "Sequence[Sheet]", style: Form, out: Path | None
+) -> None:
+    """Print a table or write it to a file, whole.
+
+    Args:
+        table: for programs: CSV, JSON and Parquet.
+        sheets: the same for people, in one table or several.
+        style: which of the forms.
+        out: file to write; None for standard output.
+
+    Raises:
+        ResultsError: the file cannot be written.
+    """
     from io import BytesIO
 
     from scbench.analysis.layout import latex, markdown, terminal
-    from scbench.grading.output import write_whole
 
     data = BytesIO()
     match style:
@@ -175,9 +187,24 @@ def _write(table: "pl.DataFrame", sheets: "Sequence[Sheet]", style: Form, out: P
             form = {Form.MARKDOWN: markdown, Form.LATEX: latex, Form.TABLE: terminal}[style]
             data.write("\n\n".join(form(sheet).rstrip("\n") for sheet in sheets).encode() + b"\n")
     if out is not None:
-        write_whole(out, lambda part: part.write_bytes(data.getvalue()))
-        say(f"{out} written")
+        write_file(out, data.getvalue())
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(data.getvalue())
     sys.stdout.buffer.flush()
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, and say so.
+
+    Raises:
+        ResultsError: it cannot be written.
+    """
+    from scbench.errors import ResultsError
+    from scbench.grading.output import write_whole
+
+    try:
+        write_whole(path, lambda part: part.write_bytes(data))
+    except OSError as error:
+        raise ResultsError(f"cannot write {path}: {error.strerror}") from None
+    say(f"{path} written")

@@ -1,0 +1,210 @@
+"""The built-in judge: labels from status, answer and checks, without a model or a network.
+
+It follows the decision order of `labels`. The confidence says how plain the evidence was to the
+rule, not how likely the label is; nothing is filtered by it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import polars as pl
+from pydantic import JsonValue
+
+from scbench.analysis.failure_modes.candidates import parsed
+from scbench.analysis.failure_modes.decisions import DECISIONS, MAX_TAGS
+from scbench.analysis.failure_modes.labels import FEW, Mode
+from scbench.catalog import Task, get_task
+from scbench.grading.extract import shape_of
+from scbench.model import Status
+
+JUDGE = "rules"
+VERSION = "rules-1"
+"""Stands with every label in place of a prompt's version; raised whenever a label could change."""
+
+_LONG = 2000
+"""Characters from which on a text without an answer may be more than a shrug."""
+_HALF = 0.5
+"""A score with partial credit below this is of an answer that is mostly wrong."""
+
+
+class _Evidence(NamedTuple):
+    """What the rules look at.
+
+    Attributes:
+        status: of the row.
+        answer: as JSON; None if there is none or it is too large for the results.
+        keys: the asked-for keys of the answer; empty if it is text.
+        failed: ids of the checks that failed, with the number of places at which they do, 0 if
+            that is not known.
+        open: how many checks could not be evaluated.
+        score: below the threshold.
+        partial: whether the task gives partial credit.
+        characters: length of the reply, if it is known.
+    """
+
+    status: str
+    answer: JsonValue
+    keys: Collection[str]
+    failed: Mapping[str, int]
+    open: int
+    score: float
+    partial: bool
+    characters: int | None
+
+
+class _Finding(NamedTuple):
+    mode: Mode
+    confidence: float
+    why: str
+
+
+def judge_by_rules(rows: pl.DataFrame) -> pl.DataFrame:
+    """Label candidates.
+
+    Args:
+        rows: as `scbench.analysis.failure_modes.candidates.candidates` gives them.
+
+    Returns:
+        One decision per candidate, with columns
+        `scbench.analysis.failure_modes.decisions.DECISIONS`; the tags are the checks that failed.
+
+    Raises:
+        CatalogError: a task's grader is not installed.
+        ResultsError: a row's checks or answer are not JSON.
+    """
+    return pl.DataFrame(
+        [_decide(row, get_task(row["task"])) for row in rows.iter_rows(named=True)],
+        schema=DECISIONS,
+    )
+
+
+def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
+    checks = parsed(row, "checks") or []
+    evidence = _Evidence(
+        status=row["status"],
+        answer=parsed(row, "answer"),
+        keys=() if (shape := shape_of(task.answer_model)).is_text else shape.keys,
+        failed={check["id"]: _places(check) for check in checks if check["passed"] is False},
+        open=sum(check["passed"] is None for check in checks),
+        score=row["score"],
+        partial=task.scoring == "partial",
+        characters=row["response_characters"],
+    )
+    found = _label(evidence, task.defining_checks)
+    return {
+        "candidate": row["candidate"],
+        "task": row["task"],
+        "subtask": row["subtask"],
+        "failure_mode": found.mode.value,
+        "confidence": found.confidence,
+        "justification": found.why,
+        "evidence_tags": list(evidence.failed)[:MAX_TAGS],
+    }
+
+
+def _label(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
+    failed = evidence.failed
+    if evidence.status == Status.REFUSED:
+        return _Finding(Mode.EVASION, 0.95, "The reply declines in words and holds no answer.")
+    if evidence.status == Status.UNPARSED or "answer_found" in failed:
+        return _without_answer(evidence.characters)
+    if _is_empty(evidence.answer, evidence.keys):
+        # Where "none" can be a right answer, an empty list may be meant.
+        confidence = 0.9 if "answer_schema" in failed else 0.7
+        why = "The answer is empty: nothing is given under the asked-for keys."
+        return _Finding(Mode.EVASION, confidence, why)
+    if "answer_schema" in failed:
+        return _misshapen(failed["answer_schema"])
+    dropped = sorted(set(defining) & failed.keys())
+    if dropped:
+        why = f"A rule that defines the task is not kept: {', '.join(dropped)}."
+        return _Finding(Mode.TRIVIALIZED, 0.7, why)
+    if "resource_limit" in failed:
+        why = "The answer is larger than any right one could be: resource_limit."
+        return _Finding(Mode.OVERTHINKING, 0.7, why)
+    if len(failed) == 1:
+        return _alone(*failed.items(), evidence=evidence)
+    if failed:
+        why = f"{len(failed)} checks fail together: {', '.join(failed)}."
+        return _Finding(Mode.LOCAL_ONLY, 0.8 if len(failed) > FEW else 0.6, why)
+    if evidence.open:
+        why = f"No check fails, but {evidence.open} could not be made."
+        return _Finding(Mode.LOCAL_ONLY, 0.3, why)
+    why = f"Every rule is kept, but the whole earns only {evidence.score:.2f} of 1."
+    return _Finding(Mode.LOCAL_ONLY, 0.4, why)
+
+
+def _without_answer(characters: int | None) -> _Finding:
+    length = "" if characters is None else f" of {characters} characters"
+    why = f"In the reply{length} no answer can be found: answer_found."
+    return _Finding(Mode.EVASION, 0.4 if (characters or 0) >= _LONG else 0.6, why)
+
+
+def _misshapen(errors: int) -> _Finding:
+    # One or two values of a wrong type are hardly another task, but no near miss by the order.
+    confidence = 0.4 if 0 < errors <= FEW else 0.6
+    count = f"{errors} error{'s' * (errors != 1)}"
+    why = f"The answer has another form than the one asked for, with {count}: answer_schema."
+    return _Finding(Mode.TRIVIALIZED, confidence, why)
+
+
+def _alone(failure: tuple[str, int], *, evidence: _Evidence) -> _Finding:
+    check, places = failure
+    # Checks that could not be made may hide more.
+    less = 0.1 if evidence.open else 0.0
+    if places > FEW:
+        why = f"One check fails, at {places} places: {check}."
+        return _Finding(Mode.LOCAL_ONLY, round(0.7 - less, 1), why)
+    if places:
+        where = "one place" if places == 1 else f"{places} places"
+        confidence = 0.8 if places == 1 else 0.6
+        why = f"One check fails, at {where}: {check}."
+        return _Finding(Mode.NEAR_MISS, round(confidence - less, 1), why)
+    if evidence.partial and 0 < evidence.score < _HALF:
+        why = f"One check fails, and the whole earns only {evidence.score:.2f} of 1: {check}."
+        return _Finding(Mode.LOCAL_ONLY, round(0.5 - less, 1), why)
+    # Where there is partial credit, 0 may as well be what a bad answer earns as a voided score.
+    confidence = 0.3 if evidence.partial else 0.5
+    why = f"One check fails, by how much is not counted: {check}."
+    return _Finding(Mode.NEAR_MISS, round(confidence - less, 1), why)
+
+
+def _places(check: Mapping[str, Any]) -> int:
+    """Return at how many places a check fails; 0 if its details list none.
+
+    A count without a list of places is of something else, such as the parts of an answer.
+    """
+    details = check["details"]
+    listed = "offenders" in details or "errors" in details
+    count = details.get("count", 0) if listed else 0
+    return count if isinstance(count, int) else 0
+
+
+def _is_empty(answer: JsonValue, keys: Collection[str]) -> bool:
+    """Whether an answer that is known says nothing.
+
+    An object says what is under its asked-for keys; one that has none of them is empty if all it
+    holds is words, such as an apology.
+    """
+    if answer is None:
+        return False
+    asked = [answer[key] for key in keys if key in answer] if isinstance(answer, dict) else []
+    if asked:
+        return all(map(_is_blank, asked))
+    if isinstance(answer, dict) and keys:
+        return all(isinstance(value, str) or _is_blank(value) for value in answer.values())
+    return _is_blank(answer)
+
+
+def _is_blank(value: JsonValue) -> bool:
+    """Whether a value holds nothing but empty containers, blanks and nulls."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif item is not None and not (isinstance(item, str) and not item.strip()):
+            return False
+    return True

@@ -1,0 +1,258 @@
+"""Label shares, and how states move between runs.
+
+Every share stands beside its count and the run's statuses: the number of judged candidates falls as
+accuracy rises, so a share can grow while its count shrinks (spec: analysis, section 5.7).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from scbench.analysis.compare import run_name
+from scbench.analysis.failure_modes.candidates import IDENTITY, KEY, candidates, undiagnosed
+from scbench.analysis.failure_modes.decisions import check_labels
+from scbench.analysis.failure_modes.labels import PASS, STATES, THRESHOLD, Mode
+from scbench.analysis.paper import BASELINE, TOOLS
+from scbench.analysis.results import RUN
+from scbench.catalog import all_tasks
+from scbench.errors import ResultsError, did_you_mean
+from scbench.model import Status
+
+Run = tuple[str, str | None, int | None]
+"""Model, setting and budget."""
+
+PAIRED = ("sample", "id", "subtask")
+"""Columns by which rows of two runs belong together."""
+
+
+def states(
+    results: pl.DataFrame, labels: pl.DataFrame, threshold: float = THRESHOLD
+) -> pl.DataFrame:
+    """Return the state of every row.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with
+            `scbench.analysis.failure_modes.candidates.COLUMNS`.
+        labels: of all their candidates, columns
+            `scbench.analysis.failure_modes.decisions.LABELS`.
+        threshold: scores of this and above pass.
+
+    Returns:
+        Columns `scbench.analysis.failure_modes.candidates.KEY`, status, and state: "pass", the
+        label of a candidate, or the row's status where there is nothing to diagnose.
+
+    Raises:
+        ResultsError: the labels are not those of the candidates.
+    """
+    check_labels(labels, candidates(results, threshold))
+    known = undiagnosed(results, threshold).with_columns(status=results["status"])
+    said = labels.select(*IDENTITY, "failure_mode")
+    joined = known.join(said, on=IDENTITY, how="left", nulls_equal=True, maintain_order="left")
+    return joined.select(*KEY, "status", state=pl.coalesce("state", "failure_mode"))
+
+
+SHARES: Mapping[str, Any] = {
+    "model": pl.String(),
+    "setting": pl.String(),
+    "budget": pl.Int64(),
+    "task": pl.String(),
+    "failure_mode": pl.String(),
+    "count": pl.Int64(),
+    "judged": pl.Int64(),
+    "share": pl.Float64(),
+    "rows": pl.Int64(),
+    "passed": pl.Int64(),
+    **{status.value: pl.Int64() for status in Status},
+}
+"""Columns of `label_shares`."""
+
+
+def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
+    """Return how often each label occurs.
+
+    Args:
+        found: as `states` gives them.
+        by_task: whether to count each task by itself.
+
+    Returns:
+        One row per run (and task) and label, with columns `SHARES`: count, judged (labelled
+        candidates of the run), share (count over judged; null without any), rows and passed (all
+        rows of the run, and those that pass), and one count per status over all rows. task is null
+        unless counted by task.
+    """
+    groups = [*RUN, "task"] if by_task else [*RUN]
+    order = {task: i for i, task in enumerate(all_tasks())}
+    counted = found.group_by(groups).agg(
+        *((pl.col("state") == mode.value).sum().alias(f"label {mode}") for mode in Mode),
+        *((pl.col("status") == status.value).sum().alias(status.value) for status in Status),
+        judged=pl.col("state").is_in(list(Mode)).sum(),
+        passed=(pl.col("state") == PASS).sum(),
+        rows=pl.len(),
+    )
+    place = [pl.col("task").replace_strict(order, default=len(order))] if by_task else []
+    counted = counted.sort(*RUN, *place, nulls_last=False)
+    rows: list[dict[str, Any]] = []
+    for row in counted.iter_rows(named=True):
+        beside = {name: row.get(name) for name in SHARES}
+        for mode in Mode:
+            count = row[f"label {mode}"]
+            share = count / row["judged"] if row["judged"] else None
+            rows.append(beside | {"failure_mode": mode.value, "count": count, "share": share})
+    return pl.DataFrame(rows, schema=SHARES)
+
+
+def run_pairs(
+    found: pl.DataFrame, first: str | None = None, second: str | None = None
+) -> list[tuple[Run, Run]]:
+    """Return the pairs of runs to compare.
+
+    Args:
+        found: as `states` gives them.
+        first: name of a run, as `scbench.analysis.compare.run_name` makes it; with ``second`` the
+            only pair.
+        second: name of another.
+
+    Returns:
+        The named pair; else each run without tools and the same model's with them; else, of just
+        two runs, these.
+
+    Raises:
+        ResultsError: there is no such run, or no pair.
+    """
+    runs: list[Run] = list(found.select(RUN).unique().sort(RUN, nulls_last=False).iter_rows())
+    if first is not None or second is not None:
+        if first is None or second is None:
+            raise ResultsError("name both runs, with --first and --second")
+        return [(_named(runs, first), _named(runs, second))]
+    pairs: list[tuple[Run, Run]] = [
+        ((model, BASELINE, budget), (model, setting, budget))
+        for model, setting, budget in runs
+        if setting == TOOLS and (model, BASELINE, budget) in runs
+    ]
+    if not pairs and len(runs) == 2:
+        return [(runs[0], runs[1])]
+    if not pairs:
+        named = ", ".join(repr(run_name(*run)) for run in runs)
+        raise ResultsError(f"name two of these runs with --first and --second: {named}")
+    return pairs
+
+
+def _named(runs: Sequence[Run], name: str) -> Run:
+    known = {run_name(*run): run for run in runs}
+    if name not in known:
+        listed = ", ".join(map(repr, known))
+        raise ResultsError(f"there is no run {name!r} among {listed}.{did_you_mean(name, known)}")
+    return known[name]
+
+
+MATRIX: Mapping[str, Any] = {
+    "first": pl.String(),
+    "second": pl.String(),
+    "first_state": pl.String(),
+    "second_state": pl.String(),
+    "count": pl.Int64(),
+}
+"""Columns of `transitions`."""
+
+
+def transitions(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+    """Return what became of each state from one run to another, score by score.
+
+    Args:
+        found: as `states` gives them.
+        pairs: as `run_pairs` gives them.
+
+    Returns:
+        Columns `MATRIX`: for each pair one row per state of the first run and state of the second,
+        pass and the five labels first, then the statuses that occur in either; count is the number
+        of scores. Rows of the matrix add up to the first run's counts over the scores that both
+        runs have a row for; samples are paired by their numbers.
+
+    Raises:
+        ResultsError: two runs have no row in common.
+    """
+    rows: list[dict[str, Any]] = []
+    for a, b in pairs:
+        both = _both(found, a, b)
+        counts: dict[tuple[str, str], int] = {
+            (first, second): count
+            for first, second, count in both.group_by("first_state", "second_state")
+            .len()
+            .iter_rows()
+        }
+        seen = {state for pair in counts for state in pair}
+        listed = [*STATES, *(status.value for status in Status if status.value in seen)]
+        pair = {"first": run_name(*a), "second": run_name(*b)}
+        rows += (
+            pair | {"first_state": x, "second_state": y, "count": counts.get((x, y), 0)}
+            for x in listed
+            for y in listed
+        )
+    return pl.DataFrame(rows, schema=MATRIX)
+
+
+def _both(found: pl.DataFrame, a: Run, b: Run) -> pl.DataFrame:
+    """Return columns first_state and second_state, a row for each score that both runs have."""
+    first, second = (
+        found.filter(
+            pl.all_horizontal(
+                pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(RUN, run, strict=True)
+            )
+        ).select(*PAIRED, pl.col("state").alias(side))
+        for run, side in ((a, "first_state"), (b, "second_state"))
+    )
+    both = first.join(second, on=PAIRED, validate="1:1").select("first_state", "second_state")
+    if both.is_empty():
+        raise ResultsError(f"{run_name(*a)} and {run_name(*b)} have no row in common")
+    return both
+
+
+DELTAS: Mapping[str, Any] = {
+    "first": pl.String(),
+    "second": pl.String(),
+    "state": pl.String(),
+    "n": pl.Int64(),
+    "left_out": pl.Int64(),
+    "first_count": pl.Int64(),
+    "second_count": pl.Int64(),
+    "first_rate": pl.Float64(),
+    "second_rate": pl.Float64(),
+    "delta": pl.Float64(),
+}
+"""Columns of `state_deltas`."""
+
+
+def state_deltas(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.DataFrame:
+    """Return how often each state occurs in two runs, and the difference.
+
+    Args:
+        found: as `states` gives them.
+        pairs: as `run_pairs` gives them.
+
+    Returns:
+        Columns `DELTAS`: for each pair a row per state (pass and the five labels); n is the number
+        of scores that pass or have a label in both runs, left_out that of the others both have a
+        row for; counts and rates are over those n, and delta is the second rate minus the first,
+        in [-1, 1]. Rates add up to 1.
+
+    Raises:
+        ResultsError: two runs have no row in common.
+    """
+    rows: list[dict[str, Any]] = []
+    for a, b in pairs:
+        all_rows = _both(found, a, b)
+        both = all_rows.filter(pl.all_horizontal(pl.all().is_in(list(STATES))))
+        n = both.height
+        firsts, seconds = (Counter(both[side].to_list()) for side in both.columns)
+        for state in STATES:
+            first, second = firsts[state], seconds[state]
+            row = {"first": run_name(*a), "second": run_name(*b), "state": str(state), "n": n}
+            row |= {"left_out": all_rows.height - n}
+            row |= {"first_count": first, "second_count": second}
+            if n:
+                row |= {"first_rate": first / n, "second_rate": second / n}
+                row |= {"delta": (second - first) / n}
+            rows.append(dict.fromkeys(DELTAS) | row)
+    return pl.DataFrame(rows, schema=DELTAS)

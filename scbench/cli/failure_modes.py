@@ -1,0 +1,259 @@
+"""``scbench failure-modes``: why answers score low, judged by rules, by a model or by people."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scbench.cli.analysis import Files, Form, Out, Partial, Style, write_file, write_tables
+from scbench.cli.console import PROBLEMS, reported_errors, say
+
+if TYPE_CHECKING:
+    import polars as pl
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help=(
+        "Diagnose low scores: five labels, from evasion to near miss. Never changes a score.\n\n"
+        "`judge` labels by rules, without a model. To have a model or people judge, `export` "
+        "writes one prompt per candidate, and `import` reads their decisions back. `shares`, "
+        "`deltas` and `matrix` show labels by run, `agree` compares two judges.\n\n"
+        "Exit codes: 0 done, 1 problems in the decisions, 2 wrong usage."
+    ),
+)
+
+Labels = Annotated[
+    list[Path], typer.Argument(help="Files of labels, as judge and import write them.")
+]
+Results = Annotated[
+    list[Path],
+    typer.Option(
+        "--results", help="What the labels are of: results.parquet or its folder. Repeat for more."
+    ),
+]
+Threshold = Annotated[
+    float, typer.Option(min=0, max=1, help="Scores below this are candidates, others pass.")
+]
+LabelsOut = Annotated[Path, typer.Option("--out", help="File of labels to write (Parquet).")]
+First = Annotated[
+    str | None,
+    typer.Option(help='Run to start from, such as "my-model no_tools". [default: no_tools]'),
+]
+Second = Annotated[
+    str | None, typer.Option(help="Run to compare it with. [default: the same model's tools]")
+]
+
+
+def _candidates(results: list[Path], threshold: float, *, partial: bool) -> "pl.DataFrame":
+    from scbench.analysis.failure_modes.candidates import COLUMNS, candidates
+    from scbench.analysis.results import read_results
+
+    return candidates(read_results(results, COLUMNS, partial=partial), threshold)
+
+
+def _states(
+    labels: list[Path], results: list[Path], threshold: float, *, partial: bool
+) -> "pl.DataFrame":
+    from scbench.analysis.failure_modes.candidates import COLUMNS
+    from scbench.analysis.failure_modes.decisions import read_labels
+    from scbench.analysis.failure_modes.shares import states
+    from scbench.analysis.results import read_results
+
+    rows = read_results(results, COLUMNS, partial=partial)
+    return states(rows, read_labels(labels), threshold)
+
+
+@app.command()
+def card(
+    task: Annotated[str, typer.Argument(help="Id of a task; `scbench tasks` lists them.")],
+) -> None:
+    """Print a task's card: what a judge is told of it."""
+    with reported_errors():
+        from scbench.analysis.failure_modes.cards import card as task_card
+        from scbench.catalog import get_task
+
+        sys.stdout.write(task_card(get_task(task)))
+        sys.stdout.flush()
+
+
+@app.command()
+def judge(
+    results: Files, out: LabelsOut, threshold: Threshold = 0.6, partial: Partial = False
+) -> None:
+    """Label candidates by rules, without a model.
+
+    The rules look at status, answer and checks alone: the same results, the same labels.
+    """
+    with reported_errors():
+        from scbench.analysis.failure_modes.decisions import labelled, labels_file
+        from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
+
+        rows = _candidates(results, threshold, partial=partial)
+        labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
+        write_file(out, labels_file(labels))
+        say(f"{labels.height} candidates labelled")
+
+
+@app.command()
+def export(
+    results: Files,
+    out: Annotated[Path, typer.Option("--out", help="Bundle to write (JSON Lines).")],
+    predictions: Annotated[
+        list[str] | None,
+        typer.Option(help="Predictions that were graded, to show judges the raw replies."),
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(help="Release the prompts come from. [default: the one that was graded]"),
+    ] = None,
+    threshold: Threshold = 0.6,
+    partial: Partial = False,
+) -> None:
+    """Write a prompt per candidate, for any judge.
+
+    The judge may be a model or a person. Each line is a JSON object; "prompt" is all that a judge
+    is to read, "reply_schema" the JSON Schema of its decision. Collect the decisions, one per line,
+    and hand them to import. Prompts name neither the model nor its setting.
+    """
+    with reported_errors():
+        from scbench.analysis.failure_modes.exchange import export as bundle
+        from scbench.analysis.failure_modes.exchange import read_outputs
+        from scbench.release.load import find_release
+
+        rows = _candidates(results, threshold, partial=partial)
+        outputs = read_outputs(rows, predictions) if predictions else None
+        lines: list[str] = []
+        if rows.height:
+            found = find_release(release or rows["release"][0])
+            lines = [f"{line}\n" for line in bundle(rows, found, outputs)]
+        write_file(out, "".join(lines).encode())
+        say(f"{len(lines)} candidates to judge")
+
+
+@app.command("import")
+def import_(
+    decisions: Annotated[
+        str, typer.Argument(help="JSON Lines, one decision per candidate; - for standard input.")
+    ],
+    results: Results,
+    out: LabelsOut,
+    judge: Annotated[str, typer.Option(help="Who judged: kept beside every label.")],
+    threshold: Threshold = 0.6,
+    partial: Partial = False,
+) -> None:
+    """Read decisions back and write them as labels.
+
+    There must be exactly one for each candidate. Everything that is wrong is listed with its line,
+    and nothing is written if anything is.
+    """
+    with reported_errors():
+        from scbench.analysis.failure_modes.decisions import labelled, labels_file
+        from scbench.analysis.failure_modes.exchange import import_decisions
+        from scbench.analysis.failure_modes.prompts import PROMPT_VERSION
+        from scbench.errors import ResultsError
+        from scbench.grading.reading import open_predictions
+
+        if not judge.strip():
+            raise ResultsError("--judge must name who judged")
+        rows = _candidates(results, threshold, partial=partial)
+        with open_predictions(decisions) as stream:
+            decided, problems = import_decisions(stream, rows)
+        for problem in problems:
+            say(f"problem: {problem}")
+        if problems:
+            say(f"{len(problems)} problems; nothing was written")
+            raise typer.Exit(PROBLEMS)
+        write_file(out, labels_file(labelled(rows, decided, judge, PROMPT_VERSION)))
+        say(f"{decided.height} candidates labelled")
+
+
+@app.command()
+def shares(
+    labels: Labels,
+    results: Results,
+    by_task: Annotated[bool, typer.Option("--by-task", help="Count each task by itself.")] = False,
+    style: Style = Form.TABLE,
+    out: Out = None,
+    threshold: Threshold = 0.6,
+    partial: Partial = False,
+) -> None:
+    """Show labels by run, with status counts beside.
+
+    Shares are of the judged candidates: a share can rise while its count falls.
+    """
+    with reported_errors():
+        from scbench.analysis.failure_modes.shares import label_shares
+        from scbench.analysis.failure_modes.sheets import shares_sheet
+
+        found = _states(labels, results, threshold, partial=partial)
+        table = label_shares(found, by_task=by_task)
+        write_tables(table, [shares_sheet(table)], style, out)
+
+
+@app.command()
+def deltas(
+    labels: Labels,
+    results: Results,
+    first: First = None,
+    second: Second = None,
+    style: Style = Form.TABLE,
+    out: Out = None,
+    threshold: Threshold = 0.6,
+    partial: Partial = False,
+) -> None:
+    """Show how rates of labels differ between runs.
+
+    By default: for each model, what tools change.
+    """
+    with reported_errors():
+        from scbench.analysis.failure_modes.shares import run_pairs, state_deltas
+        from scbench.analysis.failure_modes.sheets import deltas_sheets
+
+        found = _states(labels, results, threshold, partial=partial)
+        table = state_deltas(found, run_pairs(found, first, second))
+        write_tables(table, deltas_sheets(table), style, out)
+
+
+@app.command()
+def matrix(
+    labels: Labels,
+    results: Results,
+    first: First = None,
+    second: Second = None,
+    style: Style = Form.TABLE,
+    out: Out = None,
+    threshold: Threshold = 0.6,
+    partial: Partial = False,
+) -> None:
+    """Show what became of each score between runs.
+
+    A square matrix of states: pass, the five labels, and statuses where there is none.
+    """
+    with reported_errors():
+        from scbench.analysis.failure_modes.shares import run_pairs, transitions
+        from scbench.analysis.failure_modes.sheets import matrix_sheets
+
+        found = _states(labels, results, threshold, partial=partial)
+        table = transitions(found, run_pairs(found, first, second))
+        write_tables(table, matrix_sheets(table), style, out)
+
+
+@app.command()
+def agree(
+    labels_a: Annotated[Path, typer.Argument(help="Labels of one judge.")],
+    labels_b: Annotated[Path, typer.Argument(help="Labels of another, on the same candidates.")],
+    style: Style = Form.TABLE,
+    out: Out = None,
+) -> None:
+    """Compare two judges: agreement, kappa, confusion."""
+    with reported_errors():
+        from scbench.analysis.failure_modes.agreement import agreement
+        from scbench.analysis.failure_modes.decisions import read_labels
+        from scbench.analysis.failure_modes.sheets import agreement_sheet
+
+        first, second = read_labels([labels_a]), read_labels([labels_b])
+        table = agreement(first, second)
+        names = (", ".join(sorted(set(frame["judge"]))) for frame in (first, second))
+        write_tables(table, [agreement_sheet(table, *names)], style, out)

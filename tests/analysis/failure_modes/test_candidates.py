@@ -1,0 +1,104 @@
+"""Which rows are diagnosed, and what the others are called."""
+
+import polars as pl
+import pytest
+
+from scbench.analysis.failure_modes.candidates import KEY, candidates, undiagnosed
+from scbench.analysis.failure_modes.labels import (
+    DECISION_ORDER,
+    MEANINGS,
+    PASS,
+    STATES,
+    Mode,
+)
+from scbench.model import Status
+
+
+def test_the_papers_candidates(paper_results):
+    found = candidates(paper_results)
+    counts = {
+        (model, setting): n
+        for model, setting, n in found.group_by("model", "setting").len().iter_rows()
+    }
+    assert [
+        counts[model, setting]
+        for model in ("gpt-5.2", "gemini-3-pro-preview", "claude-sonnet-4-5")
+        for setting in ("no_tools", "tools")
+    ] == [122, 101, 123, 96, 190, 178]
+    assert found["candidate"].n_unique() == found.height
+
+
+@pytest.mark.parametrize(
+    ("row", "chosen", "state"),
+    [
+        ({"score": 0.0}, True, None),
+        ({"score": 0.0, "status": "refused"}, True, None),
+        ({"score": 0.0, "status": "unparsed", "response_characters": 7}, True, None),
+        ({"score": 0.0, "status": "unparsed"}, True, None),
+        ({"score": 0.0, "status": "unparsed", "response_characters": 0}, False, "unparsed"),
+        ({"score": 0.0, "status": "truncated", "response_characters": 7}, False, "truncated"),
+        ({"score": 1.0}, False, PASS),
+        ({"score": 0.6, "task": "csg_union"}, False, PASS),
+        ({"score": 0.59999, "task": "csg_union"}, True, None),
+        *(({"status": s.value}, False, s.value) for s in Status if not s.scored),
+    ],
+)
+def test_only_what_the_model_said_is_diagnosed(make_results, row, chosen, state):
+    rows = make_results(row)
+    assert candidates(rows).height == chosen
+    assert undiagnosed(rows)["state"].to_list() == [state]
+
+
+def test_the_threshold_can_be_set(make_results):
+    rows = make_results({"score": 0.7, "task": "csg_union"})
+    assert candidates(rows).is_empty()
+    assert candidates(rows, 0.8).height == 1
+    assert undiagnosed(rows, 0.8)["state"].to_list() == [None]
+
+
+def test_a_candidates_name_depends_on_what_it_is_and_on_nothing_else(make_results):
+    row = {"score": 0.0, "budget": 7}
+    name = candidates(make_results(row))["candidate"][0]
+    assert name == "9fa46eecc7a9f363"
+    same = [row | {"grader_version": 2, "answer": "{}"}, row | {"score": 0.0, "line": 9}]
+    assert {candidates(make_results(other))["candidate"][0] for other in same} == {name}
+    others = [
+        row | change
+        for change in (
+            *({"model": "n"}, {"setting": None}, {"setting": "tools"}, {"budget": None}),
+            *({"budget": 8}, {"sample": 1}, {"subtask": 1}, {"task": "csg_union"}),
+        )
+    ]
+    names = {candidates(make_results(other))["candidate"][0] for other in others}
+    assert len(names) == len(others)
+    assert name not in names
+
+
+def test_the_answer_stands_with_each_of_its_scores(make_results):
+    rows = [{"task": "interlocking_parts", "subtask": i, "score": float(i < 3)} for i in range(9)]
+    rows[0] |= {"answer": '{"parts":[]}'}
+    rows += [
+        {"task": "interlocking_parts", "subtask": i, "score": 0.0, "sample": 1} for i in range(9)
+    ]
+    found = candidates(make_results(*rows))
+    assert found.height == 6 + 9
+    answers = found.group_by("sample").agg(pl.col("answer").unique()).sort("sample")
+    assert answers["answer"].to_list() == [['{"parts":[]}'], [None]]
+
+
+def test_undiagnosed_keeps_every_row_in_order(paper_results):
+    found = undiagnosed(paper_results)
+    assert found.columns == [*KEY, "state"]
+    assert found.select(KEY).equals(paper_results.select(KEY))
+
+
+def test_labels_are_told_in_full():
+    assert [mode.value for mode in Mode] == [
+        *("evasion_forfeit", "trivialized_misframed", "runaway_overthinking"),
+        *("local_only", "near_miss"),
+    ]
+    assert set(MEANINGS) == set(Mode) == {mode for mode, _ in DECISION_ORDER} == set(STATES[1:])
+    assert [mode for mode, _ in DECISION_ORDER] == [
+        *(Mode.EVASION, Mode.TRIVIALIZED, Mode.NEAR_MISS, Mode.LOCAL_ONLY, Mode.OVERTHINKING)
+    ]
+    assert not set(STATES) & {status.value for status in Status}

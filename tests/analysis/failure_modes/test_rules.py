@@ -1,0 +1,158 @@
+"""The built-in judge: its decisions, in its order."""
+
+import json
+
+import polars as pl
+import pytest
+
+from scbench.analysis.failure_modes.candidates import candidates
+from scbench.analysis.failure_modes.decisions import DECISIONS, Decision
+from scbench.analysis.failure_modes.rules import judge_by_rules
+from scbench.errors import ResultsError
+
+TRIANGLES = '{"triangles":[[0,1,2]]}'
+
+
+def check(check_id, count=None, *, passed=False, **details):
+    details |= {} if count is None else {"count": count, "offenders": [0] * min(count, 50)}
+    return {"id": check_id, "passed": passed, "message": "It is so.", "details": details}
+
+
+@pytest.fixture
+def decide(make_results):
+    """A function that judges one row, given its failed checks."""
+
+    def run(*checks, **row):
+        row = {"task": "delaunay_triangulation", "score": 0.0, "answer": TRIANGLES} | row
+        found = judge_by_rules(candidates(make_results(row | {"checks": json.dumps(checks)})))
+        (decision,) = found.to_dicts()
+        Decision.model_validate(decision)
+        return decision
+
+    return run
+
+
+FOUND = check("answer_found")
+
+
+@pytest.mark.parametrize(
+    ("row", "checks", "label", "confidence"),
+    [
+        ({"status": "refused", "answer": None}, [FOUND], "evasion_forfeit", 0.95),
+        (
+            {"status": "unparsed", "answer": None, "response_characters": 40},
+            [FOUND],
+            "evasion_forfeit",
+            0.6,
+        ),
+        (
+            {"status": "unparsed", "answer": None, "response_characters": 90_000},
+            [FOUND],
+            "evasion_forfeit",
+            0.4,
+        ),
+        ({"answer": "{}"}, [check("answer_schema", errors=[{}])], "evasion_forfeit", 0.9),
+        ({"answer": '{"triangles":[]}'}, [check("hull", count=4)], "evasion_forfeit", 0.7),
+        (
+            {"answer": '{"note":"too hard","triangles":[[],[""]]}'},
+            [check("answer_schema", errors=[])],
+            "evasion_forfeit",
+            0.9,
+        ),
+        (
+            {"answer": '{"error":"use a solver"}'},
+            [check("answer_schema", errors=[])],
+            "evasion_forfeit",
+            0.9,
+        ),
+        (
+            {"answer": '{"segments":[[0,1]]}'},
+            [check("answer_schema", errors=[{}] * 5)],
+            "trivialized_misframed",
+            0.6,
+        ),
+        ({}, [check("resource_limit")], "runaway_overthinking", 0.7),
+        ({}, [check("repeats", count=1)], "near_miss", 0.8),
+        ({}, [check("repeats", count=2)], "near_miss", 0.6),
+        ({}, [check("repeats", count=3)], "local_only", 0.7),
+        ({}, [check("hull")], "near_miss", 0.5),
+        ({}, [check("hull"), check("overlap", count=1)], "local_only", 0.6),
+        ({}, [check("hull"), check("overlap"), check("area")], "local_only", 0.8),
+        ({}, [check("repeats", count=1), check("area", passed=None)], "near_miss", 0.7),
+        ({}, [check("area", passed=None)], "local_only", 0.3),
+        ({"task": "csg_union", "score": 0.55}, [check("union")], "near_miss", 0.3),
+        ({"task": "csg_union", "score": 0.0}, [check("union")], "near_miss", 0.3),
+        ({"task": "csg_union", "score": 0.2}, [check("union")], "local_only", 0.5),
+        ({"task": "csg_union", "score": 0.2}, [check("union", passed=True)], "local_only", 0.4),
+        ({"answer": None}, [check("repeats", count=1)], "near_miss", 0.8),
+        ({"answer": '{"triangles":[0]}'}, [check("repeats", count=1)], "near_miss", 0.8),
+        ({"task": "maze_3d", "answer": '" \\n"'}, [check("shape")], "evasion_forfeit", 0.7),
+        ({"task": "maze_3d", "answer": '"1A"'}, [check("shape")], "near_miss", 0.5),
+    ],
+)
+def test_decisions(decide, row, checks, label, confidence):
+    decision = decide(*checks, **row)
+    assert (decision["failure_mode"], decision["confidence"]) == (label, confidence)
+    assert decision["evidence_tags"] == [c["id"] for c in checks if c["passed"] is False]
+    assert decision["justification"].endswith(".")
+
+
+def test_a_count_of_something_else_is_no_number_of_places(decide):
+    """As interlocking parts count parts, and pipe loops crossings."""
+    odd = {"id": "hull", "passed": False, "message": "", "details": {"count": 12, "wanted": 10}}
+    assert decide(odd)["failure_mode"] == "near_miss"
+
+
+def test_justifications_name_the_evidence(decide):
+    assert "hull, overlap" in decide(check("hull"), check("overlap"))["justification"]
+    assert "at 7 places: repeats" in decide(check("repeats", count=7))["justification"]
+    assert (
+        "with 1 error:"
+        in decide(check("answer_schema", errors=[{}], count=1), answer='{"x":[1]}')["justification"]
+    )
+
+
+def test_at_most_eight_tags(decide):
+    ids = ("indices", "repeats", "area", "all_points", "overlap", "hull", "empty_circle")
+    decision = decide(*map(check, (*ids, "a", "b", "c")))
+    assert decision["evidence_tags"] == [*ids, "a"]
+
+
+def test_a_defining_check_outranks_the_number_of_places(decide, monkeypatch):
+    from scbench.graders import delaunay_triangulation  # noqa: PLC0415
+
+    monkeypatch.setattr(
+        delaunay_triangulation, "DEFINING", frozenset({"empty_circle"}), raising=False
+    )
+    decision = decide(check("empty_circle", count=1))
+    assert decision["failure_mode"] == "trivialized_misframed"
+    assert "empty_circle" in decision["justification"]
+    assert decide(check("hull", count=1))["failure_mode"] == "near_miss"
+
+
+def test_decisions_depend_on_nothing_but_the_row(make_results):
+    rows = make_results(
+        *(
+            {"model": model, "subtask": i, "score": 0.0, "checks": json.dumps([check("grid")])}
+            for model in "ab"
+            for i in range(5)
+        )
+    )
+    found = judge_by_rules(candidates(rows))
+    again = judge_by_rules(candidates(rows.reverse())).reverse()
+    assert found.equals(again)
+    assert dict(found.schema) == dict(DECISIONS)
+
+
+def test_no_candidates_no_decisions(make_results):
+    found = judge_by_rules(candidates(make_results({"score": 1.0})))
+    assert found.is_empty()
+    assert dict(found.schema) == dict(DECISIONS)
+    assert pl.concat([found, found]).is_empty()
+
+
+@pytest.mark.parametrize("column", ["checks", "answer"])
+def test_what_is_not_json_is_named(make_results, column):
+    rows = make_results({"score": 0.0, column: "[0"})
+    with pytest.raises(ResultsError, match=f"two_segments/00 .subtask 0.: its {column} is not"):
+        judge_by_rules(candidates(rows))

@@ -1,0 +1,355 @@
+"""Shares, deltas, transitions and agreement: the stored figures, and what they leave out."""
+
+import polars as pl
+import pytest
+
+from scbench.analysis.failure_modes.agreement import agreement
+from scbench.analysis.failure_modes.candidates import candidates
+from scbench.analysis.failure_modes.decisions import (
+    LABELS,
+    check_labels,
+    labelled,
+    labels_file,
+    read_labels,
+)
+from scbench.analysis.failure_modes.labels import PASS, STATES, Mode
+from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
+from scbench.analysis.failure_modes.shares import (
+    label_shares,
+    run_pairs,
+    state_deltas,
+    states,
+    transitions,
+)
+from scbench.analysis.failure_modes.sheets import (
+    agreement_sheet,
+    deltas_sheets,
+    matrix_sheets,
+    shares_sheet,
+)
+from scbench.errors import ResultsError
+
+KINDS = ("no_tools", "tools")
+
+
+def label(rows: pl.DataFrame, modes) -> pl.DataFrame:
+    """Labels of candidates, in their order."""
+    found = candidates(rows)
+    decisions = found.select(
+        *("candidate", "task", "subtask"),
+        failure_mode=pl.Series(list(modes), dtype=pl.String),
+        confidence=pl.lit(1.0),
+        justification=pl.lit("as stored"),
+        evidence_tags=pl.lit([], pl.List(pl.String)),
+    )
+    return labelled(found, decisions, "stored", "v1")
+
+
+@pytest.fixture(scope="module")
+def stored(paper_numbers):
+    """The stored report of each run, by model and setting."""
+    reports = paper_numbers["failure_modes"]["stored_reports"]
+    return {
+        (model["key"], kind): reports[model[f"{kind}_run"]]
+        for model in paper_numbers["models"]
+        for kind in KINDS
+    }
+
+
+@pytest.fixture(scope="module")
+def paper_labels(paper_results, stored):
+    """The stored label counts, dealt to the real candidates in a fixed order."""
+    modes = []
+    for run in (
+        candidates(paper_results).select("model", "setting").unique(maintain_order=True).iter_rows()
+    ):
+        for mode, count in stored[run]["counts"].items():
+            modes += [mode] * count
+    return label(paper_results, modes)
+
+
+@pytest.fixture(scope="module")
+def found(paper_results, paper_labels):
+    return states(paper_results, paper_labels)
+
+
+def test_the_papers_label_counts_and_shares(found, stored):
+    table = label_shares(found)
+    assert table.height == 6 * 5
+    for row in table.iter_rows(named=True):
+        report = stored[row["model"], row["setting"]]
+        assert row["count"] == report["counts"][row["failure_mode"]]
+        assert row["judged"] == report["judged"]
+        share = report["share_of_judged_percent"][row["failure_mode"]]
+        assert round(100 * row["share"], 2) == share
+        assert (row["rows"], row["passed"]) == (285, 285 - report["candidates"])
+        assert row["answered"] == 285
+
+
+def test_the_papers_differences_of_states(found, paper_numbers):
+    table = state_deltas(found, run_pairs(found))
+    assert table.height == 3 * 6
+    wanted = paper_numbers["failure_modes"]["state_rate_deltas_over_285"]
+    for row in table.iter_rows(named=True):
+        cell = wanted[row["first"].removesuffix(" no_tools")][row["state"]]
+        assert (row["first_count"], row["second_count"]) == (cell["no_tools"], cell["tools"])
+        assert round(100 * row["delta"], 2) == cell["delta_pp"]
+        assert (row["n"], row["left_out"]) == (285, 0)
+    assert table["state"].to_list()[:6] == list(STATES), "in the order of the paper's figure"
+
+
+def test_margins_of_the_matrix_are_the_counts_of_the_runs(found):
+    table = transitions(found, run_pairs(found))
+    deltas = state_deltas(found, run_pairs(found))
+    assert table["count"].sum() == 3 * 285
+    for side in ("first", "second"):
+        margins = table.group_by("first", "second", pl.col(f"{side}_state").alias("state")).agg(
+            pl.col("count").sum()
+        )
+        joined = deltas.join(margins, on=["first", "second", "state"], validate="1:1")
+        assert joined.height == deltas.height
+        assert (joined["count"] == joined[f"{side}_count"]).all()
+
+
+MIXED = (
+    *({"subtask": i, "score": 1.0} for i in range(3)),
+    *({"subtask": i, "score": 0.0} for i in range(3, 6)),
+    {"subtask": 6, "status": "missing"},
+    {"subtask": 7, "score": 0.0, "status": "truncated"},
+    {"subtask": 8, "score": 0.0, "status": "unparsed", "response_characters": 0},
+    *({"setting": "tools", "subtask": i, "score": 1.0} for i in (0, 3, 6)),
+    *({"setting": "tools", "subtask": i, "score": 0.0} for i in (1, 4)),
+    *({"setting": "tools", "subtask": i, "status": "blocked"} for i in (2, 5, 7, 8)),
+)
+MODES = ("near_miss", "near_miss", "local_only", "local_only", "evasion_forfeit")
+
+
+@pytest.fixture(scope="module")
+def mixed(make_results):
+    rows = make_results(*MIXED)
+    return states(rows, label(rows, MODES))
+
+
+def test_every_row_has_a_state(mixed):
+    assert mixed.filter(pl.col("setting") == "no_tools")["state"].to_list() == [
+        *(PASS, PASS, PASS, "near_miss", "near_miss", "local_only"),
+        *("missing", "truncated", "unparsed"),
+    ]
+    assert mixed.height == len(MIXED)
+
+
+def test_what_was_not_said_is_in_no_denominator(mixed):
+    table = label_shares(mixed)
+    first = {
+        row["failure_mode"]: row
+        for row in table.iter_rows(named=True)
+        if row["setting"] == "no_tools"
+    }
+    assert (first["near_miss"]["count"], first["near_miss"]["judged"]) == (2, 3)
+    assert first["near_miss"]["share"] == pytest.approx(2 / 3)
+    assert first["evasion_forfeit"]["count"] == 0
+    row = first["local_only"]
+    assert (row["rows"], row["passed"]) == (9, 3)
+    assert (row["missing"], row["truncated"], row["unparsed"], row["blocked"]) == (1, 1, 1, 0)
+
+
+def test_rates_are_over_rows_with_a_state_in_both_runs(mixed):
+    table = state_deltas(mixed, run_pairs(mixed))
+    assert set(table["n"]) == {4}
+    assert set(table["left_out"]) == {5}
+    assert table["first_rate"].sum() == pytest.approx(1)
+    assert table["second_rate"].sum() == pytest.approx(1)
+    assert table["delta"].sum() == pytest.approx(0)
+    cells = {row["state"]: row for row in table.iter_rows(named=True)}
+    assert (cells[PASS]["first_count"], cells[PASS]["second_count"]) == (2, 2)
+    assert cells["near_miss"]["delta"] == -0.5
+
+
+def test_the_matrix_is_square_and_pairs_the_same_subtasks(mixed):
+    table = transitions(mixed, run_pairs(mixed))
+    cells = {(a, b): n for a, b, n in table.select(pl.nth(2, 3, 4)).iter_rows()}
+    listed = [*STATES, "unparsed", "truncated", "blocked", "missing"]
+    assert list(dict.fromkeys(a for a, _ in cells)) == listed
+    assert len(cells) == len(listed) ** 2
+    assert {pair: n for pair, n in cells.items() if n} == {
+        (PASS, PASS): 1,
+        (PASS, "local_only"): 1,
+        (PASS, "blocked"): 1,
+        ("near_miss", PASS): 1,
+        ("near_miss", "evasion_forfeit"): 1,
+        ("local_only", "blocked"): 1,
+        ("missing", PASS): 1,
+        ("truncated", "blocked"): 1,
+        ("unparsed", "blocked"): 1,
+    }
+
+
+def test_shares_by_task(paper_results, found):
+    table = label_shares(found, by_task=True)
+    assert table.height == 6 * 22 * 5
+    assert table["task"][0] == "topology_enumeration"
+    by_run = table.group_by("model", "setting", "failure_mode").agg(pl.col("count").sum())
+    whole = label_shares(found).select("model", "setting", "failure_mode", total="count")
+    joined = by_run.join(whole, on=["model", "setting", "failure_mode"])
+    assert (joined["count"] == joined["total"]).all()
+    nothing = table.filter(pl.col("judged") == 0)
+    assert nothing["share"].null_count() == nothing.height > 0
+
+
+def test_runs_can_be_named(found):
+    (pair,) = run_pairs(found, "gpt-5.2 tools", "gemini-3-pro-preview tools")
+    assert pair == (("gpt-5.2", "tools", None), ("gemini-3-pro-preview", "tools", None))
+    with pytest.raises(ResultsError, match=r"no run 'gpt-5 tools'.*Did you mean 'gpt-5.2 tools'"):
+        run_pairs(found, "gpt-5 tools", "gpt-5.2 tools")
+    with pytest.raises(ResultsError, match="name both runs"):
+        run_pairs(found, "gpt-5.2 tools")
+
+
+def test_two_runs_are_a_pair_and_three_must_be_named(make_results):
+    rows = make_results(*({"model": m, "setting": None, "score": 1.0} for m in "abc"))
+    three = states(rows, label(rows, []))
+    with pytest.raises(ResultsError, match=r"name two of these runs .*: 'a', 'b', 'c'"):
+        run_pairs(three)
+    two = three.filter(pl.col("model") != "b")
+    assert run_pairs(two) == [(("a", None, None), ("c", None, None))]
+    assert transitions(two, run_pairs(two))["count"].sum() == 1
+
+
+def test_runs_without_common_rows_are_refused(make_results):
+    rows = make_results({"score": 1.0}, {"setting": "tools", "subtask": 1, "score": 1.0})
+    apart = states(rows, label(rows, []))
+    with pytest.raises(ResultsError, match="m no_tools and m tools have no row in common"):
+        transitions(apart, run_pairs(apart))
+
+
+def test_samples_are_paired_by_number(make_results):
+    rows = make_results(
+        *(
+            {"setting": kind, "sample": s, "score": float(s == (kind == "tools"))}
+            for kind in KINDS
+            for s in range(2)
+        )
+    )
+    found = states(rows, label(rows, ["near_miss"] * 2))
+    table = transitions(found, run_pairs(found)).filter(pl.col("count") > 0)
+    assert table.select(pl.nth(2, 3, 4)).rows() == [(PASS, "near_miss", 1), ("near_miss", PASS, 1)]
+
+
+def test_labels_of_other_candidates_are_refused(make_results):
+    rows = make_results(*MIXED)
+    labels = label(rows, MODES)
+    with pytest.raises(ResultsError, match="1 candidates have no label, 0 labels no candidate"):
+        states(rows, labels.slice(1))
+    with pytest.raises(ResultsError, match="0 candidates have no label, 2 labels no candidate"):
+        states(rows.filter(pl.col("setting") == "no_tools"), labels)
+    with pytest.raises(ResultsError, match="5 labels no candidate"):
+        states(rows, labels, 0.0)
+    regraded = candidates(rows).with_columns(score=pl.lit(0.25))
+    with pytest.raises(ResultsError, match=r"another grading: 5 scores have changed"):
+        check_labels(labels, regraded)
+
+
+def test_label_files_hold_what_was_put_in(paper_labels, tmp_path):
+    path = tmp_path / "labels.parquet"
+    path.write_bytes(labels_file(paper_labels))
+    again = read_labels([path])
+    assert again.equals(paper_labels)
+    assert dict(again.schema) == dict(LABELS)
+    with pytest.raises(ResultsError, match="name a candidate twice"):
+        read_labels([path, path])
+
+
+def test_what_is_no_label_file_is_named(paper_labels, tmp_path):
+    path = tmp_path / "labels.parquet"
+
+    def refused(frame: pl.DataFrame | None) -> str:
+        if frame is not None:
+            frame.write_parquet(path)
+        with pytest.raises(ResultsError) as caught:
+            read_labels([path])
+        return str(caught.value)
+
+    assert "no such file" in refused(None)
+    path.write_text("candidate\n")
+    assert "cannot be read as Parquet" in refused(None)
+    assert "has no column 'judge'" in refused(paper_labels.drop("judge"))
+    odd = paper_labels.with_columns(confidence=pl.lit("high"))
+    assert "'confidence' is String, must be Float64" in refused(odd)
+    odd = paper_labels.with_columns(failure_mode=pl.lit("bad_luck"))
+    assert "'bad_luck' is no failure mode" in refused(odd)
+
+
+def test_labels_carry_who_judged_and_how(paper_results):
+    rows = candidates(paper_results)
+    labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
+    assert labels.height == 810
+    assert labels.columns == list(LABELS)
+    assert set(labels.select("judge", "prompt_version").iter_rows()) == {("rules", "rules-1")}
+    assert labels["candidate"].equals(rows["candidate"])
+
+
+def pair_of_judges(make_results, first, second):
+    rows = make_results(*({"subtask": i, "score": 0.0} for i in range(len(first))))
+    return agreement(label(rows, first), label(rows, second).reverse())
+
+
+def test_kappa_by_hand(make_results):
+    """Cohen's example: 20 and 15 agreed of 50, 5 and 10 not."""
+    first = ["near_miss"] * 25 + ["local_only"] * 25
+    second = ["near_miss"] * 20 + ["local_only"] * 5 + ["near_miss"] * 10 + ["local_only"] * 15
+    rows = make_results(
+        *(
+            {"task": "csg_union", "subtask": i % 22, "sample": i // 22, "score": 0.0}
+            for i in range(50)
+        )
+    )
+    table = agreement(label(rows, first), label(rows, second))
+    head = table.row(0, named=True)
+    assert head["n"] == 50
+    assert head["agreement"] == pytest.approx(0.7)
+    assert head["kappa"] == pytest.approx(0.4)
+    cells = {(a, b): n for a, b, n in table.select(pl.nth(0, 1, 2)).iter_rows()}
+    assert len(cells) == 25
+    assert cells["near_miss", "local_only"] == 5
+    assert cells["local_only", "near_miss"] == 10
+
+
+def test_kappa_at_its_ends(make_results):
+    modes = [mode.value for mode in Mode]
+    assert pair_of_judges(make_results, modes, modes)["kappa"][0] == 1
+    swapped = pair_of_judges(make_results, modes[:2], modes[1::-1])
+    assert (swapped["agreement"][0], swapped["kappa"][0]) == (0, -1)
+    same = pair_of_judges(make_results, ["near_miss"] * 3, ["near_miss"] * 3)
+    assert (same["agreement"][0], same["kappa"][0]) == (1, None)
+
+
+def test_judges_of_other_candidates_cannot_be_compared(make_results):
+    rows = make_results(*MIXED)
+    labels = label(rows, MODES)
+    with pytest.raises(ResultsError, match="2 are in the first file alone, 0 in the second"):
+        agreement(labels, labels.slice(2))
+    with pytest.raises(ResultsError, match="no labels to compare"):
+        agreement(labels.clear(), labels.clear())
+
+
+def test_sheets(mixed, make_results):
+    sheet = shares_sheet(label_shares(mixed))
+    assert sheet.heads[:4] == ["run", "rows", "pass", "judged"]
+    assert sheet.rows[0] == [
+        *("m no_tools", "9", "3", "3", "0 (0.0)", "0 (0.0)", "0 (0.0)", "1 (33.3)", "2 (66.7)"),
+        "6 answered, 1 unparsed, 1 truncated, 1 missing",
+    ]
+    assert shares_sheet(label_shares(mixed, by_task=True)).rows[0][1] == "Two Segments"
+    (matrix,) = matrix_sheets(transitions(mixed, run_pairs(mixed)))
+    assert matrix.heads[:3] == ["state", "pass", "Evasion"]
+    assert matrix.rows[0] == ["pass", "1", "0", "1", "0", "0", "0", "0", "0", "1", "0", "3"]
+    assert matrix.rows[-1][-1] == "9"
+    (deltas,) = deltas_sheets(state_deltas(mixed, run_pairs(mixed)))
+    assert deltas.rows[0] == ["pass", "2 (50.0)", "2 (50.0)", "±0.0"]
+    assert "over the 4 scores" in deltas.notes[0]
+    assert "5 have none" in deltas.notes[0]
+    table = pair_of_judges(make_results, ["near_miss"] * 3, ["near_miss"] * 3)
+    agreed = agreement_sheet(table, "a", "b\x1b")
+    assert agreed.title == "Labels by a (rows) and b\\x1b (columns)"
+    assert agreed.rows[4] == ["Near-Miss", "0", "0", "0", "0", "3", "3"]
+    assert agreed.notes == ["Agreement 100.0 % of 3 candidates, Cohen's kappa -."]

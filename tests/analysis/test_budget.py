@@ -1,0 +1,138 @@
+"""Budget sweeps: the paper's stored points from rows that match their totals."""
+
+import json
+
+import pytest
+
+from scbench.analysis.budget import budget_sweep
+from scbench.analysis.sheets import budget_sheet
+from scbench.catalog import all_tasks
+from scbench.errors import ResultsError
+
+ITEMS = [(t.id, i) for t in all_tasks().values() if t.bucket == "axiomatic" for i in range(t.n)]
+
+
+def rows_of(point: dict) -> list[dict]:
+    """75 rows that add up to a stored point: capped ones first, right ones last."""
+    n, cap = point["n"], point["cap_hits"]
+    tokens = round(point["mean_output_tokens"] * n) - cap * point["budget"]
+    share, rest = divmod(tokens, n - cap)
+    spent = [point["budget"]] * cap + [share + (i < rest) for i in range(n - cap)]
+    assert max(spent[cap:]) < point["budget"]
+    rows = []
+    for i, (task, subtask) in enumerate(ITEMS):
+        cut, empty = i < point["incomplete_responses"], i < point["empty_outputs"]
+        status = ("truncated" if cut else "unparsed") if empty else "answered"
+        rows.append(
+            {"model": point["model"], "budget": point["budget"], "task": task, "subtask": subtask}
+            | {"status": status, "score": float(i >= n - point["total_score"])}
+            | {"usage": json.dumps({"output_tokens": spent[i]})}
+            | {"finish_reason": "FinishReason.MAX_TOKENS" if cut else "stop"}
+            | {"response_characters": 0 if empty else 100}
+        )
+    return rows
+
+
+@pytest.fixture(scope="module")
+def stored(paper_numbers):
+    return paper_numbers["budget_sweep"]["stored_points"]
+
+
+@pytest.fixture(scope="module")
+def points(stored, make_results):
+    return budget_sweep(make_results(*(row for point in stored for row in rows_of(point))))
+
+
+def test_the_papers_ten_points(stored, points):
+    assert points.height == 10
+    found = {(row["model"], row["budget"]): row for row in points.iter_rows(named=True)}
+    for point in stored:
+        row = found[point["model"], point["budget"]]
+        assert (row["n"], row["coverage"], row["token_observations"]) == (75, 1, 75)
+        assert row["accuracy"] == pytest.approx(point["accuracy"], abs=1e-12)
+        assert row["mean_output_tokens"] == pytest.approx(point["mean_output_tokens"], abs=1e-9)
+        assert round(row["empty"] * 75) == point["empty_outputs"]
+        assert round(row["cap_hit"] * 75) == point["cap_hits"]
+        assert round(row["truncated"] * 75) == point["incomplete_responses"]
+        assert row["api_error"] == 0
+        assert row["low"] <= row["accuracy"] <= row["high"]
+
+
+def test_points_are_in_order_of_the_tokens_used(points):
+    for _, part in points.group_by("model"):
+        assert part["mean_output_tokens"].is_sorted()
+    assert points["model"].is_sorted()
+
+
+def test_a_wrong_answer_is_not_an_invalid_one(points):
+    largest = points.row(-1, named=True)
+    assert largest["accuracy"] < 1
+    assert largest["truncated"] == largest["empty"] == largest["unparsed"] == 0
+
+
+def point(make_results, *rows):
+    full = ({"budget": 100, "subtask": i} | row for i, row in enumerate(rows))
+    return budget_sweep(make_results(*full), resamples=0).row(0, named=True)
+
+
+def used(tokens) -> str:
+    return json.dumps({"input_tokens": 5, "output_tokens": tokens})
+
+
+def test_rows_without_a_report_are_left_out_of_the_mean(make_results):
+    row = point(
+        make_results,
+        {"score": 1.0, "usage": used(40)},
+        {"score": 1.0, "usage": used(100)},
+        {"score": 0.0, "usage": "{}"},
+        {"score": 0.0},
+        {"score": 0.0, "usage": '{"output_tokens": "many"}'},
+        {"score": 0.0, "usage": "not JSON"},
+    )
+    assert (row["mean_output_tokens"], row["token_observations"], row["n"]) == (70, 2, 6)
+    assert row["cap_hit"] == pytest.approx(1 / 6)
+
+
+def test_no_report_at_all_is_no_estimate(make_results):
+    row = point(make_results, {"score": 1.0})
+    assert row["mean_output_tokens"] is None
+    assert row["cap_hit"] == 0
+
+
+def test_what_went_wrong_is_told_apart(make_results):
+    row = point(
+        make_results,
+        {"score": 0.0, "status": "truncated"},
+        {"score": 0.0, "status": "truncated", "response_characters": 50},
+        {"score": 1.0, "finish_reason": " LENGTH ", "response_characters": 50},
+        {"score": 0.0, "status": "unparsed", "response_characters": 0, "finish_reason": "stop"},
+        {"score": 1.0, "finish_reason": None},
+        {"status": "api_error"},
+        {"status": "missing"},
+        {"score": 0.0, "status": "unparsed", "response_characters": 9},
+    )
+    assert row["n"] == 8
+    assert row["truncated"] == 3 / 8
+    assert row["empty"] == 2 / 8, "an answer handed over as data is not empty"
+    assert row["unparsed"] == 2 / 8
+    assert row["api_error"] == 1 / 8
+    assert row["coverage"] == 6 / 8
+    assert row["accuracy"] == pytest.approx(2 / 6), "over the scored rows"
+
+
+def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
+    rows = make_results({"score": 1.0}, {"score": 0.0, "budget": 9})
+    assert budget_sweep(rows, resamples=0)["budget"].to_list() == [9]
+    with pytest.raises(ResultsError, match="no row has a budget"):
+        budget_sweep(rows.head(1))
+
+
+def test_the_sheet_of_a_sweep(points, make_results):
+    sheet = budget_sheet(points)
+    assert sheet.rows[0][:4] == ["claude-sonnet-4-5", "no_tools", "1,025", "75"]
+    assert sheet.rows[0][4].startswith("12.0\n")
+    assert sheet.rows[0][5:8] == ["790.6", "75/75", "0.0"]
+    gaps = make_results(
+        {"status": "missing", "budget": 1}, {"subtask": 1, "status": "missing", "budget": 1}
+    )
+    assert budget_sheet(budget_sweep(gaps)).rows[0][4:7] == ["-", "-", "0/2"]

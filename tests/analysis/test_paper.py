@@ -1,0 +1,189 @@
+"""The paper's tables: every printed figure, weights, intervals, gaps."""
+
+import polars as pl
+import pytest
+
+from scbench.analysis.paper import paper_table
+from scbench.analysis.sheets import paper_sheet, points, signed
+
+
+@pytest.fixture(scope="module")
+def by_task(paper_results):
+    return paper_table(paper_results, "task", resamples=0)
+
+
+def cells(table: pl.DataFrame) -> dict:
+    return {
+        (row["bucket"], row["task"], row["model"], row["setting"]): row for row in table.to_dicts()
+    }
+
+
+def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
+    found = cells(paper_table(paper_results, resamples=0))
+    assert len(found) == 4 * 6
+    for row in paper_numbers["table1"]:
+        bucket = row["bucket"].lower()
+        for model, cell in row["models"].items():
+            without = found[bucket, None, model, "no_tools"]
+            with_tools = found[bucket, None, model, "tools"]
+            assert without["n"] == row["n"]
+            assert points(without["mean"]) == f"{cell['no_tools']:.1f}"
+            assert signed(with_tools["delta"]) == cell["tools_delta_printed"]
+            assert without["delta"] is None
+
+
+def test_all_132_cells_of_the_papers_task_table(by_task, paper_numbers):
+    found = cells(by_task)
+    compared = 0
+    for row in paper_numbers["table2"]:
+        for model, cell in row["models"].items():
+            key = (row["bucket"].lower(), row["task_id"], model)
+            assert found[*key, "no_tools"]["n"] == row["n"]
+            assert points(found[*key, "no_tools"]["mean"]) == f"{cell['no_tools']:.1f}"
+            assert signed(found[*key, "tools"]["delta"]) == cell["tools_delta_printed"]
+            compared += 2
+    assert compared == 132
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "delta"),
+    [
+        ("classify_behaviour", "gpt-5.2", "-7.7"),
+        ("csg_union", "claude-sonnet-4-5", "+0.6"),
+        ("tetrahedra_shadow_projection", "gpt-5.2", "+68.5"),
+        ("hide_and_seek", "gemini-3-pro-preview", "+16.7"),
+    ],
+)
+def test_differences_are_rounded_once(by_task, task, model, delta):
+    rows = by_task.filter((pl.col("task") == task) & (pl.col("model") == model))
+    without, with_tools = rows["mean"].to_list()
+    assert signed(rows["delta"][1]) == delta
+    assert signed(round(with_tools, 3) - round(without, 3)) != delta, "not a case of rounding twice"
+
+
+def test_sonnets_overall_difference_is_not_made_of_rounded_rows(by_task):
+    found = cells(by_task)
+    assert signed(found["overall", None, "claude-sonnet-4-5", "tools"]["delta"]) == "+3.2"
+
+
+def test_no_difference_is_plus_minus_zero():
+    assert signed(0.0) == "±0.0"
+    assert signed(0.0004) == "±0.0"
+    assert signed(-0.0004) == "±0.0"
+    assert signed(-0.0006) == "-0.1"
+    assert signed(None) == "-"
+
+
+def test_tables_run_as_the_papers_do(by_task, paper_numbers):
+    lines = list(dict.fromkeys(by_task.select("bucket", "task").iter_rows()))
+    tasks = [row["task_id"] for row in paper_numbers["table2"]]
+    assert [task for _, task in lines if task] == tasks
+    assert [bucket for bucket, task in lines if not task] == [
+        *("axiomatic", "constructive", "planning", "overall")
+    ]
+    assert lines[5] == ("axiomatic", None), "a bucket's line follows its tasks"
+
+
+def test_a_mean_is_no_mean_of_means(by_task):
+    overall = by_task.filter(pl.col("bucket") == "overall", pl.col("setting") == "no_tools")
+    tasks = by_task.filter(pl.col("task").is_not_null(), pl.col("setting") == "no_tools")
+    of_means = tasks.group_by("model").agg(pl.col("mean").mean()).sort("model")
+    assert [points(mean) for mean in of_means["mean"]] == ["32.1", "51.9", "50.9"]
+    assert [points(mean) for mean in overall["mean"]] == ["34.9", "57.6", "57.6"]
+
+
+GAPS = (
+    {"subtask": 0, "score": 1.0},
+    {"subtask": 1, "score": 0.0},
+    {"subtask": 2, "status": "missing"},
+    {"subtask": 3, "score": 1.0},
+    {"setting": "tools", "subtask": 0, "score": 0.0},
+    {"setting": "tools", "subtask": 1, "status": "blocked"},
+    {"setting": "tools", "subtask": 2, "score": 1.0},
+    {"setting": "tools", "subtask": 3, "score": 1.0},
+)
+
+
+def test_a_gap_lowers_the_coverage_and_both_means_are_given(make_results):
+    without, with_tools = paper_table(make_results(*GAPS), "task").to_dicts()[:2]
+    assert (without["n"], without["scored"], without["coverage"]) == (4, 3, 0.75)
+    assert without["mean"] == pytest.approx(2 / 3)
+    assert without["mean_missing_as_zero"] == 0.5
+    assert with_tools["coverage"] == 0.75
+
+
+def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
+    row = paper_table(make_results(*GAPS)).to_dicts()[1]
+    assert row["delta_n"] == 2
+    assert row["delta"] == pytest.approx(0.5 - 1.0)
+    assert row["delta"] != pytest.approx(2 / 3 - 2 / 3), "that would mix different scores"
+
+
+def test_gaps_are_marked_where_they_are_printed(make_results):
+    table = paper_table(make_results(*GAPS), resamples=0)
+    rows = paper_sheet("t", table, missing_as_zero=True).rows
+    assert rows[0] == ["axiomatic", "4", "66.7*\n(50.0)", "-50.0*"]
+    assert paper_sheet("t", table).rows[0] == ["axiomatic", "4", "66.7*", "-50.0*"]
+    assert any("coverage is below 1" in note for note in paper_sheet("t", table).notes)
+
+
+def test_a_difference_is_marked_if_only_the_run_without_tools_has_gaps(make_results):
+    rows = [
+        row | {"status": "answered", "score": 1.0} if "tools" in row.values() else row
+        for row in GAPS
+    ]
+    sheet = paper_sheet("t", paper_table(make_results(*rows), resamples=0))
+    assert sheet.rows[0][3] == "+33.3*"
+
+
+def test_a_run_without_scores_has_no_mean(make_results):
+    table = paper_table(make_results({"status": "blocked"}, {"subtask": 1, "status": "missing"}))
+    row = table.row(0, named=True)
+    assert row["mean"] is row["low"] is row["high"] is None
+    assert (row["coverage"], row["mean_missing_as_zero"]) == (0, 0)
+    assert paper_sheet("t", table).rows[0] == ["axiomatic", "2", "-"]
+
+
+def test_samples_are_pooled(make_results):
+    rows = [{"subtask": i, "sample": s, "score": float(i <= s)} for i in range(3) for s in range(2)]
+    row = paper_table(make_results(*rows)).row(0, named=True)
+    assert (row["n"], row["samples"], row["scored"], row["coverage"]) == (3, 2, 6, 1)
+    assert row["mean"] == pytest.approx(3 / 6)
+
+
+def test_a_difference_weighs_items_alike_whatever_samples_lack(make_results):
+    """One item is always right, the other never, in both runs: nothing has changed."""
+    held = {"no_tools": {(0, 0), (0, 1), (0, 2), (1, 0)}, "tools": {(0, 0), (1, 0), (1, 1), (1, 2)}}
+    rows = [
+        {"setting": setting, "subtask": i, "sample": s}
+        | ({"score": float(i == 0)} if (i, s) in scored else {"status": "missing"})
+        for setting, scored in held.items()
+        for i in range(2)
+        for s in range(3)
+    ]
+    row = paper_table(make_results(*rows)).row(1, named=True)
+    assert (row["delta"], row["delta_low"], row["delta_high"]) == (0, 0, 0)
+
+
+def test_runs_that_lack_tasks_are_not_passed_off_as_whole(make_results):
+    rows = [{"model": "a", "subtask": i, "score": 1.0} for i in range(3)]
+    rows += [{"model": "b", "subtask": i, "score": 1.0} for i in range(3)]
+    rows += [
+        {"model": "b", "task": "enumerate_edges", "subtask": i, "score": 0.0} for i in range(8)
+    ]
+    table = paper_table(make_results(*rows), resamples=0)
+    overall = table.filter(pl.col("bucket") == "overall").to_dicts()
+    assert [(row["n"], row["samples"]) for row in overall] == [(3, 1), (11, 1)]
+    sheet = paper_sheet("t", table)
+    assert sheet.rows[-1] == ["overall", "11", "100.0†", "27.3"]
+    assert any("tasks lack" in note for note in sheet.notes)
+    by_task = paper_sheet("t", paper_table(make_results(*rows), "task", resamples=0))
+    assert by_task.rows[0] == ["Enumerate Edges", "8", "", "0.0"]
+
+
+def test_runs_of_several_budgets_and_without_a_setting_have_columns_of_their_own(make_results):
+    rows = [{"budget": 1024, "score": 1.0}, {"budget": 1024, "setting": "tools", "score": 0.0}]
+    rows += [{"setting": None, "score": 1.0}, {"model": "z", "setting": "tools", "score": 0.0}]
+    sheet = paper_sheet("t", paper_table(make_results(*rows), resamples=0))
+    assert sheet.heads == ["bucket", "N", "m", "m @1024", "m @1024 Δ", "z tools"]
+    assert sheet.rows[0] == ["axiomatic", "1", "100.0", "100.0", "-100.0", "0.0"]

@@ -1,0 +1,210 @@
+"""Reading results: every refusal by name, and what is accepted."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scbench.analysis.results import NEEDED, check_results, expected_scores, read_results
+from scbench.errors import ResultsError
+from scbench.release.load import find_release
+
+
+@pytest.fixture
+def write(tmp_path, make_results):
+    """A function that writes result rows to a file."""
+
+    def run(*rows, name: str = "r.parquet", **columns) -> Path:
+        path = tmp_path / name
+        make_results(*rows).with_columns(**columns).write_parquet(path)
+        return path
+
+    return run
+
+
+ROWS = tuple({"subtask": i, "score": float(i % 2)} for i in range(3))
+OTHER = tuple({"task": "csg_union", "subtask": i, "score": 0.25} for i in range(2))
+
+
+def refused(*paths, **options) -> str:
+    with pytest.raises(ResultsError) as caught:
+        read_results(paths, **options)
+    return str(caught.value)
+
+
+def test_rows_come_in_the_order_of_the_files(write):
+    first = write(*({**row, "model": "b"} for row in ROWS), name="b.parquet")
+    second = write(*({**row, "model": "a"} for row in ROWS), name="a.parquet")
+    rows = read_results([first, str(second)], ["answer", "score"])
+    assert rows["model"].to_list() == ["b"] * 3 + ["a"] * 3
+    assert rows.columns == [*NEEDED, "answer"]
+
+
+def test_a_folder_stands_for_the_results_in_it(write, tmp_path):
+    write(*ROWS, name="results.parquet")
+    assert read_results([tmp_path]).height == 3
+
+
+def test_no_file_is_named(tmp_path):
+    assert "name at least one" in refused()
+    assert "no such file" in refused(tmp_path / "nowhere.parquet")
+    assert "scbench-grade writes one" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"id,score\n", b"PAR1" + bytes(100) + b"PAR1"])
+def test_what_is_no_parquet_is_named(tmp_path, content):
+    path = tmp_path / "r.parquet"
+    path.write_bytes(content)
+    said = refused(path)
+    assert str(path) in said
+    assert "cannot be read as Parquet" in said
+    assert "\n" not in said
+
+
+def test_a_missing_column_is_named(write, tmp_path):
+    path = write(*ROWS)
+    pl.read_parquet(path).drop("sample").write_parquet(path)
+    assert "is no results file: it has no column 'sample'" in refused(path)
+
+
+def test_a_column_of_another_type_is_named(write):
+    path = write(*ROWS, score=pl.lit("1.0"))
+    assert "column 'score' is String, must be Float64" in refused(path)
+
+
+def test_a_column_without_any_value_may_have_any_type(write):
+    assert read_results([write(*ROWS, budget=pl.lit(None))])["budget"].dtype == pl.Int64
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"release": "9.9.8"}, "of 2 releases: 9.9.8 (h), 9.9.9 (h)"),
+        ({"release_hash": "g"}, "of 2 releases: 9.9.9 (g), 9.9.9 (h)"),
+        ({"grader_version": 2}, "different graders: two_segments by versions 1, 2"),
+        ({"grader_version": None}, "two_segments by versions None, 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(write, changed, words):
+    first = write(*ROWS)
+    second = write(*({**row, "model": "n", **changed} for row in ROWS), name="n.parquet")
+    assert words in refused(first, second)
+
+
+def test_an_unknown_task_is_named_with_near_ones(write):
+    said = refused(write(*ROWS, task=pl.lit("two_segmentz")))
+    assert "unknown task 'two_segmentz'" in said
+    assert "Did you mean 'two_segments'?" in said
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"score": 1.5}, "has 1.5"),
+        ({"score": -0.01}, "has -0.01"),
+        ({"score": float("nan")}, "has nan"),
+        ({"score": float("inf")}, "has inf"),
+        ({"score": 0.5}, "has 0.5"),
+        ({"score": 1.5, "task": "csg_union"}, "csg_union/00"),
+        ({"score": None}, "is 'answered' with the score None"),
+        ({"score": 1.0, "status": "missing"}, "is 'missing' with the score 1.0"),
+        ({"score": 0.0, "status": "lost"}, "is 'lost' with the score 0.0"),
+        ({"score": 0.0, "status": None}, "is None with the score 0.0"),
+    ],
+)
+def test_scores_that_cannot_be_are_refused(write, row, words):
+    path = write(row)
+    said = refused(path)
+    assert words in said
+    assert "1 scores" in said
+
+
+def test_partial_credit_and_sums_that_are_almost_whole_are_fine(write):
+    rows = [{"score": 1 - 1e-12}, {"task": "csg_union", "score": 0.5}]
+    assert read_results([write(*rows)]).height == 2
+
+
+def test_a_score_given_twice_is_refused(write):
+    said = refused(write(*ROWS, ROWS[1]))
+    assert "1 scores are there more than once: two_segments/01 (subtask 1, sample 0)" in said
+    assert "is a file named twice" in said
+    path = write(*ROWS)
+    assert "more than once" in refused(
+        path, path.parent / "." / ".." / path.parent.name / "r.parquet"
+    )
+
+
+def test_the_nine_scores_of_one_answer_are_no_duplicates(write):
+    rows = [{"task": "interlocking_parts", "subtask": i, "score": 1.0} for i in range(9)]
+    assert read_results([write(*rows)]).height == 9
+
+
+def test_holes_inside_a_task_are_refused(write):
+    path = write(*ROWS, *({**row, "model": "n"} for row in ROWS[:2]))
+    for partial in (False, True):
+        said = refused(path, partial=partial)
+        assert "holes: of two_segments, sample 0 of model 'n' has 2 of 3 scores" in said
+
+
+def test_holes_in_one_sample_are_refused(write):
+    path = write(*ROWS, *({**row, "sample": 1} for row in ROWS[1:]))
+    assert "sample 1 of model 'm' has 2 of 3" in refused(path)
+
+
+def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
+    path = write(*ROWS, *OTHER, *({**row, "model": "n"} for row in ROWS))
+    assert "model 'n' has no row of csg_union; say --partial" in refused(path)
+    assert read_results([path], partial=True).height == 8
+
+
+def test_an_installed_release_says_what_is_expected(write):
+    release = find_release("0.1.0")
+    known = {"release": "0.1.0", "release_hash": release.manifest.rows_hash}
+    path = write(*({**row, **known} for row in ROWS))
+    assert "has 3 of 27 scores" in refused(path)
+    rows = read_results([write(*ROWS)])
+    assert expected_scores(rows) == {}
+    held = expected_scores(rows.with_columns(**{key: pl.lit(text) for key, text in known.items()}))
+    assert held["two_segments"] == 27
+    forged = rows.with_columns(release=pl.lit("0.1.0"))
+    assert expected_scores(forged) == {}, "a release of that name with other rows is unknown"
+
+
+def test_rows_outside_the_release_are_left_out(write):
+    path = write(
+        *ROWS, {"task": "maze_3d", "status": "not_run", "instance_hash": None, "release": "1"}
+    )
+    assert read_results([path]).height == 3
+    only = write({"status": "not_run", "instance_hash": None})
+    assert "hold no row of their release" in refused(only)
+
+
+def test_runs_of_one_name_in_two_files_are_told_apart_by_the_files(write):
+    first = write(*ROWS, *({**row, "model": "only"} for row in ROWS))
+    second = write(*ROWS, name="s.parquet")
+    assert "more than once" in refused(first, second)
+    rows = read_results([first, second], tell_apart=True)
+    assert rows["model"].unique(maintain_order=True).to_list() == [
+        f"m ({first})",
+        "only",
+        f"m ({second})",
+    ]
+    assert rows.filter(pl.col("model") == "only").height == 3
+
+
+def test_runs_of_other_settings_need_not_be_told_apart(write):
+    first = write(*ROWS, budget=pl.lit(7, pl.Int64))
+    second = write(*ROWS, name="s.parquet")
+    rows = read_results([first, second], tell_apart=True)
+    assert set(rows["model"]) == {"m"}
+
+
+def test_frames_can_be_checked_as_well(paper_results):
+    check_results(paper_results)
+    with pytest.raises(ResultsError, match="holes"):
+        check_results(paper_results.slice(1))
+
+
+def test_rows_whose_hashes_collide_are_no_duplicates(paper_results, monkeypatch):
+    monkeypatch.setattr(pl.DataFrame, "hash_rows", lambda frame: pl.zeros(frame.height, eager=True))
+    check_results(paper_results)

@@ -1,0 +1,67 @@
+"""How long tables take, and how much memory: a full run, and a million rows.
+
+``pytest tests/benchmarks/test_analysis.py --benchmark-enable -n0``. The million rows are read in a
+process of its own, whose peak memory is printed with the timings.
+"""
+
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from scbench.analysis.paper import paper_table
+
+ROWS = 1_000_000
+
+CHILD = """
+import json, resource, sys, time
+from scbench.analysis.paper import paper_table
+from scbench.analysis.results import read_results
+started = time.perf_counter()
+rows = read_results([sys.argv[1]])
+read = time.perf_counter() - started
+table = paper_table(rows, "task", resamples=int(sys.argv[2]))
+print(json.dumps({
+    "rows": rows.height,
+    "lines": table.height,
+    "seconds_reading": round(read, 3),
+    "seconds": round(time.perf_counter() - started, 3),
+    "peak_mib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+}))
+"""
+
+
+def test_resamples_of_a_full_run(benchmark, paper_results):
+    resamples = 10_000 if benchmark.enabled else 100
+    table = benchmark(paper_table, paper_results, "task", resamples=resamples)
+    assert table.height == 6 * 26
+
+
+@pytest.fixture(scope="module")
+def many_rows(paper_results, tmp_path_factory):
+    """A function that writes so many samples of the paper's runs."""
+
+    def write(samples: int):
+        path = tmp_path_factory.mktemp("many") / "results.parquet"
+        numbers = pl.DataFrame({"sample": pl.arange(0, samples, eager=True)})
+        paper_results.drop("sample").join(numbers, how="cross").select(
+            paper_results.columns
+        ).write_parquet(path)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("resamples", [10_000, 0])
+def test_tables_of_a_million_rows(benchmark, many_rows, resamples):
+    samples = -(-ROWS // 1710) if benchmark.enabled else 2
+    path = many_rows(samples)
+    command = [sys.executable, "-c", CHILD, str(path), str(resamples)]
+    done = benchmark.pedantic(
+        subprocess.run, (command,), {"capture_output": True, "check": True}, rounds=3
+    )
+    found = json.loads(done.stdout)
+    assert (found["rows"], found["lines"]) == (1710 * samples, 6 * 26)
+    benchmark.extra_info |= found

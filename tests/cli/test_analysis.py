@@ -1,0 +1,142 @@
+"""``scbench tables``, ``compare`` and ``budget`` as a user meets them."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def paper(paper_results, tmp_path) -> Path:
+    """The paper's scores as a results file."""
+    path = tmp_path / "paper.parquet"
+    paper_results.write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def sweep(make_results, tmp_path) -> Path:
+    """A small budget sweep as a results file, with a second bucket."""
+    rows = [
+        {"budget": budget, "subtask": i, "task": task, "score": float(i <= k)}
+        | {"usage": json.dumps({"output_tokens": budget - i})}
+        for k, budget in enumerate((1024, 4096))
+        for task in ("two_segments", "csg_union")
+        for i in range(3)
+    ]
+    path = tmp_path / "sweep.parquet"
+    make_results(*rows).write_parquet(path)
+    return path
+
+
+def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, paper):
+    done = command("scbench", "tables", paper)
+    assert done.returncode == 0, done.stderr
+    assert "Scores by bucket, release 9.9.9" in done.stdout
+    overall = next(line for line in done.stdout.splitlines() if line.startswith("  overall"))
+    assert overall.split() == ["overall", "285", "34.9", "+3.2", "57.6", "+8.8", "57.6", "+6.8"]
+    assert inside("tables", paper).stdout == done.stdout
+    assert inside("tables", paper, "--seed", 1).stdout != done.stdout
+    assert done.stderr == ""
+
+
+def test_tables_for_programs_hold_unrounded_figures_and_pipe(paper, tmp_path):
+    line = f"{BIN / 'scbench'} tables {paper} --by task --resamples 100 --format parquet | cat"
+    data = subprocess.run(["bash", "-c", line], capture_output=True, check=True).stdout
+    frame = pl.read_parquet(data)
+    assert frame.height == 6 * 26
+    row = frame.filter(
+        pl.col("bucket") == "overall",
+        pl.col("model") == "claude-sonnet-4-5",
+        pl.col("setting") == "tools",
+    ).row(0, named=True)
+    assert 100 * row["delta"] == pytest.approx(3.249, abs=5e-4)
+
+
+def test_forms_hold_the_same_figures_and_files_are_whole(inside, paper, tmp_path):
+    common = ("tables", paper, "--resamples", 100)
+    found = {form: inside(*common, "--format", form) for form in ("csv", "json")}
+    rows = list(csv.DictReader(io.StringIO(found["csv"].stdout)))
+    assert [float(row["mean"]) for row in rows] == pytest.approx(
+        [row["mean"] for row in json.loads(found["json"].stdout)]
+    )
+    done = inside(*common, "--format", "latex", "--out", "t.tex")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "t.tex written" in done.stderr
+    assert (tmp_path / "t.tex").read_text().endswith("\\end{table}\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.parquet", "t.tex"]
+
+
+def test_a_closed_pipe_is_no_error(paper, tmp_path):
+    script = f"set -o pipefail; {BIN / 'scbench'} tables {paper} --by task --resamples 100 | true"
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.stderr == ""
+
+
+def test_compare_names_the_better_run_and_tells_files_apart(inside, make_results, tmp_path):
+    for name, right in (("a", 4), ("b", 27)):
+        rows = ({"subtask": i, "score": float(i < right)} for i in range(27))
+        make_results(*rows).write_parquet(tmp_path / f"{name}.parquet")
+    done = inside("compare", "a.parquet", "b.parquet", "--format", "markdown")
+    assert done.returncode == 0, done.stderr
+    assert "m (a.parquet) no_tools (first) against m (b.parquet) no_tools (second)" in done.stdout
+    line = next(line for line in done.stdout.splitlines() if line.startswith("| all overall"))
+    assert "m (b.parquet) no_tools is better" in line
+    assert "| 14.8 | 100.0 | +85.2<br>" in line
+    alone = inside("compare", "a.parquet")
+    assert alone.returncode == 2
+    assert "name the results of two runs or more" in alone.stderr
+
+
+def test_compare_shows_pass_at_k_for_several_samples(inside, make_results, tmp_path):
+    rows = (
+        {"model": model, "subtask": i, "sample": s, "score": float((i + s) % 2)}
+        for model in "ab"
+        for i in range(3)
+        for s in range(2)
+    )
+    make_results(*rows).write_parquet(tmp_path / "s.parquet")
+    done = inside("compare", "s.parquet", "--k", "1,2")
+    assert done.returncode == 0, done.stderr
+    assert "pass@2" in done.stdout
+    assert "100.0" in done.stdout
+
+
+def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
+    done = inside("budget", sweep, "--bucket", "axiomatic", "--plot", "b.svg")
+    assert done.returncode == 0, done.stderr
+    assert "1,023.0" in done.stdout
+    assert "b.svg written" in done.stderr
+    assert ">4,096</text>" in (tmp_path / "b.svg").read_text()
+    wrong = inside("budget", sweep, "--bucket", "axiomatik", "--plot", "b.pdf")
+    assert wrong.returncode == 2
+    assert "Did you mean 'axiomatic'?" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["tables"], "results"),
+        (["tables", "nowhere.parquet"], "no such file: nowhere.parquet"),
+        (["tables", "{sweep}", "--format", "yaml"], "yaml"),
+        (["tables", "{sweep}", "--resamples", "5"], "--resamples"),
+        (["tables", "{sweep}", "--out", "no/such/folder.md"], "cannot write no/such/folder.md"),
+        (["compare", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
+        (["compare", "{sweep}", "--k", "0"], "--k takes numbers from 1"),
+        (["budget", "{sweep}", "--plot", "b.pdf"], ".svg, .png or .html, not as 'pdf'"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, sweep, args, words):
+    done = inside(*(arg.format(sweep=sweep) for arg in args))
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""

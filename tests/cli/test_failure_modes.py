@@ -1,0 +1,169 @@
+"""``scbench failure-modes`` as a user meets it: from predictions to labels, shares and matrices."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory) -> Path:
+    """A folder with the example's predictions, their results, and the built-in judge's labels."""
+    folder = tmp_path_factory.mktemp("graded")
+    script = f"""
+        export PATH={BIN}:$PATH
+        scbench example > p.jsonl
+        scbench-grade p.jsonl --quiet --out out > tables.txt
+        scbench failure-modes judge out --out rules.parquet
+        scbench failure-modes export out --out bundle.jsonl --predictions p.jsonl
+    """
+    subprocess.run(["bash", "-ec", script], cwd=folder, check=True, timeout=120)
+    return folder
+
+
+@pytest.fixture
+def modes(inside):
+    """A function that runs a command of failure-modes."""
+
+    def run(*args, **extra):
+        return inside("failure-modes", *args, **extra)
+
+    return run
+
+
+def test_rules_label_every_candidate_of_the_example(graded):
+    labels = pl.read_parquet(graded / "rules.parquet")
+    results = pl.read_parquet(graded / "out" / "results.parquet")
+    low = results.filter((pl.col("score") < 0.6) & (pl.col("status") != "truncated"))
+    assert labels.height == low.height > 20
+    assert set(labels["model"]) == {"sloppy"}
+    assert labels.filter(pl.col("failure_mode") == "evasion_forfeit").height >= 4
+    refused = results.filter(pl.col("status") == "refused")["id"].to_list()
+    assert set(labels.filter(pl.col("id").is_in(refused))["failure_mode"]) == {"evasion_forfeit"}
+
+
+def test_shares_stand_beside_status_counts(modes, graded):
+    done = modes("shares", graded / "rules.parquet", "--results", graded / "out")
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if "sloppy no_tools" in line)
+    assert "blocked" in line
+    assert "(" in line
+    table = modes(
+        *("shares", graded / "rules.parquet", "--results", graded / "out", "--format", "json")
+    )
+    rows = json.loads(table.stdout)
+    judged = [row for row in rows if row["model"] == "sloppy"]
+    assert sum(row["count"] for row in judged) == judged[0]["judged"]
+    assert sum(row["share"] for row in judged) == pytest.approx(1)
+
+
+def test_matrix_and_deltas_compare_two_runs(modes, graded):
+    common = (graded / "rules.parquet", "--results", graded / "out", "--format", "csv")
+    runs = ("--first", "oracle no_tools", "--second", "sloppy no_tools")
+    done = modes("matrix", *common, *runs)
+    assert done.returncode == 0, done.stderr
+    frame = pl.read_csv(done.stdout.encode())
+    assert frame["count"].sum() == 106
+    assert frame.filter(pl.col("first_state") != "pass")["count"].sum() == 0
+    deltas = pl.read_csv(modes("deltas", *common).stdout.encode())
+    assert deltas["state"].to_list()[0] == "pass"
+    assert deltas["n"][0] + deltas["left_out"][0] == 106
+    wrong = modes("matrix", *common, "--first", "oracle", "--second", "sloppy no_tools")
+    assert wrong.returncode == 2
+    assert "Did you mean 'oracle no_tools'?" in wrong.stderr
+
+
+def test_a_bundle_holds_the_raw_replies_if_it_is_given_them(modes, graded, tmp_path):
+    done = modes("export", graded / "out", "--out", "bare.jsonl")
+    assert done.returncode == 0, done.stderr
+    bundle = [json.loads(line) for line in (graded / "bundle.jsonl").read_text().splitlines()]
+    bare = [json.loads(line) for line in (tmp_path / "bare.jsonl").read_text().splitlines()]
+    assert len(bundle) == len(bare) == pl.read_parquet(graded / "rules.parquet").height
+    assert any("I am unable to work this out by hand." in line["prompt"] for line in bundle)
+    assert not any("unable to work this out" in line["prompt"] for line in bare)
+    assert not any("sloppy" in line["prompt"] for line in bundle)
+
+
+def test_decisions_on_a_bundle_come_back_as_labels_and_can_be_compared(modes, graded, tmp_path):
+    decisions = [
+        {key: line[key] for key in ("candidate", "task", "subtask")}
+        | {"failure_mode": "near_miss", "confidence": 0.5, "justification": "A guess."}
+        | {"evidence_tags": []}
+        for line in map(json.loads, (graded / "bundle.jsonl").read_text().splitlines())
+    ]
+    text = "".join(json.dumps(decision) + "\n" for decision in decisions).encode()
+    common = ("--results", graded / "out", "--judge", "guesser", "--out", "guesses.parquet")
+    done = modes("import", "-", *common, stdin=text)
+    assert done.returncode == 0, done.stderr
+    labels = pl.read_parquet(tmp_path / "guesses.parquet")
+    assert set(labels.select("judge", "failure_mode").iter_rows()) == {("guesser", "near_miss")}
+    done = modes("agree", graded / "rules.parquet", "guesses.parquet")
+    assert done.returncode == 0, done.stderr
+    assert "Labels by rules (rows) and guesser (columns)" in done.stdout
+    assert "kappa 0.000" in done.stdout
+
+
+def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_path):
+    text = b'{"candidate": "x"}\n{\n'
+    common = ("--results", graded / "out", "--judge", "me", "--out", "new.parquet")
+    done = modes("import", "-", *common, stdin=text)
+    assert done.returncode == 1
+    assert "problem: line 1: task: Field required; subtask: Field required" in done.stderr
+    assert "problem: line 2: not valid JSON" in done.stderr
+    count = pl.read_parquet(graded / "rules.parquet").height
+    assert done.stderr.count("there is no decision on") == count
+    assert done.stderr.endswith(f"{count + 2} problems; nothing was written\n")
+    assert not (tmp_path / "new.parquet").exists()
+
+
+def test_predictions_that_were_not_graded_are_refused(modes, graded, tmp_path):
+    lines = (graded / "p.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "p.jsonl").write_text("".join(lines).replace('"sloppy"', '"sloppy "'))
+    done = modes("export", graded / "out", "--predictions", "p.jsonl", "--out", "b.jsonl")
+    assert done.returncode == 2
+    assert "not the predictions that were graded" in done.stderr
+    assert "differs" in done.stderr
+    assert not (tmp_path / "b.jsonl").exists()
+
+
+def test_a_card_prints_and_pipes(modes):
+    done = modes("card", "shikaku_rectangles")
+    assert done.returncode == 0
+    assert done.stdout.startswith("# 1. Shikaku Rectangles (`shikaku_rectangles`)\n")
+    assert "`one_clue`" in done.stdout
+
+
+def test_help_says_what_there_is(modes):
+    done = modes("--help")
+    for name in ("card", "judge", "export", "import", "shares", "deltas", "matrix", "agree"):
+        line = next(x for x in done.stdout.splitlines() if x.startswith(f"  {name} "))
+        assert not line.endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["card", "shikaku"], "Did you mean 'shikaku_rectangles'?"),
+        (["judge", "nowhere", "--out", "x"], "no such file: nowhere"),
+        (["judge", "{out}"], "--out"),
+        (["judge", "{out}", "--out", "no/x"], "cannot write no/x"),
+        (["judge", "{out}", "--threshold", "2", "--out", "x"], "--threshold"),
+        (["shares", "nowhere", "--results", "{out}"], "no such file: nowhere"),
+        (["shares", "{labels}"], "--results"),
+        (["shares", "{labels}", "--results", "{out}", "--threshold", "0"], "another threshold"),
+        (["export", "{out}", "--out", "x", "--release", "9.9.9"], "no release '9.9.9'"),
+        (["import", "nowhere", "--results", "{out}", "--judge", "a", "--out", "x"], "nowhere"),
+        (["import", "-", "--results", "{out}", "--judge", " ", "--out", "x"], "--judge must"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_what_to_do(modes, graded, args, words):
+    places = {"out": graded / "out", "labels": graded / "rules.parquet"}
+    done = modes(*(arg.format(**places) for arg in args))
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stdout == ""

@@ -1,0 +1,94 @@
+"""Charts: every form holds what it should, and pages work without a network."""
+
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+from scbench.analysis.budget import budget_sweep
+from scbench.errors import ResultsError
+from scbench.report.charts import budget_chart, draw
+
+BUDGETS = (1024, 4096, 8192, 32768, 65536)
+
+
+@pytest.fixture(scope="module")
+def points(make_results):
+    rows = (
+        {"model": model, "budget": budget, "subtask": i, "score": float(i < k)}
+        | {"usage": f'{{"output_tokens": {budget // 2 + i}}}'}
+        for model in ("first", "</script><b>second")
+        for k, budget in enumerate(BUDGETS)
+        for i in range(6)
+    )
+    return budget_sweep(make_results(*rows), resamples=200)
+
+
+def test_an_svg_labels_every_budget(points):
+    text = draw(budget_chart(points), "svg").decode()
+    assert text.startswith("<svg")
+    for budget in BUDGETS:
+        assert text.count(f">{budget:,}</text>") >= 2, "once for each model"
+    assert "mean output tokens" in text
+    assert "truncated" in text
+    assert "<b>" not in text
+
+
+def test_a_png_is_one(points):
+    data = draw(budget_chart(points), "png")
+    assert data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(data) > 10_000
+
+
+class Tags(HTMLParser):
+    """Collects the tags of a page; what stands in scripts is none."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_a_page_needs_no_network(points):
+    tags = Tags()
+    tags.feed(draw(budget_chart(points), "html").decode())
+    names = [tag for tag, _ in tags.found]
+    assert names.count("script") == 2
+    assert not {"b", "img", "iframe", "object"} & set(names)
+    for tag, attributes in tags.found:
+        assert not {"src", "href"} & attributes.keys(), tag
+    assert "cdn.jsdelivr" not in str(tags.found)
+
+
+def test_a_models_name_cannot_end_the_script(points):
+    page = draw(budget_chart(points), "html").decode()
+    assert "</script><b>second" not in page
+    assert "\\u003c/script>\\u003cb>second" in page
+
+
+def test_points_carry_intervals_and_the_truncated_share(points):
+    spec = budget_chart(points)
+    above, below = spec["vconcat"]
+    assert above["layer"][0]["encoding"]["y2"]["field"] == "high"
+    assert below["encoding"]["y"]["field"] == "truncated"
+    assert len(spec["data"]["values"]) == points.height
+    assert {value["run"] for value in spec["data"]["values"]} == {
+        "first no_tools",
+        "</script><b>second no_tools",
+    }
+
+
+def test_points_without_tokens_or_intervals_do_not_stop_a_chart(points):
+    bare = points.with_columns(
+        low=pl.lit(None, pl.Float64),
+        high=pl.lit(None, pl.Float64),
+        mean_output_tokens=pl.lit(None, pl.Float64),
+    )
+    assert draw(budget_chart(bare), "svg").startswith(b"<svg")
+
+
+def test_other_forms_are_refused(points):
+    with pytest.raises(ResultsError, match=r"\.svg, \.png or \.html, not as 'pdf'"):
+        draw(budget_chart(points), "pdf")
