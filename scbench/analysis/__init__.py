@@ -1,1 +1,28 @@
-"""What is made of results: tables now; every function takes and returns polars frames."""
+"""What is made of results. Every function takes and returns polars frames.
+
+Three lines in a notebook::
+
+    from scbench.analysis import paper_table, read_results
+
+    paper_table(read_results(["scbench-results/mine", "scbench-results/theirs"]), by="task")
+"""
+
+from scbench.analysis.budget import budget_sweep
+from scbench.analysis.compare import compare_runs, pass_at_k
+from scbench.analysis.failure_modes.candidates import candidates
+from scbench.analysis.failure_modes.rules import judge_by_rules
+from scbench.analysis.paper import paper_table
+from scbench.analysis.results import check_results, read_results
+from scbench.analysis.tables import score_table
+
+__all__ = [
+    "budget_sweep",
+    "candidates",
+    "check_results",
+    "compare_runs",
+    "judge_by_rules",
+    "paper_table",
+    "pass_at_k",
+    "read_results",
+    "score_table",
+]
