@@ -1,0 +1,235 @@
+"""CSG union: references against the specification's figures, and what the knobs promise."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from scbench.builders.csg_union import TaskBuilder
+from scbench.builders.solid_scenes import Space
+from scbench.catalog import get_task
+from scbench.errors import GenerationError
+from scbench.graders.convex_parts import parts_of_union, union_volume
+from scbench.graders.meshes import PolygonMesh, newell_normals, shells, signed_volumes, triangulate
+from scbench.graders.solids import solid_mesh
+from scbench.judge import judge
+from scbench.schemas.csg_union import Params
+
+BUILDER = TaskBuilder()
+PAPER = [item.params for item in BUILDER.paper()]
+KINDS = ("box", "prism", "cone", "sphere", "tetrahedron", "wedge")
+
+RING = 7.931558891
+
+# Surface area, lowest and highest coordinates, outer shells and voids, from the specification.
+FIGURES = [
+    (920.0, (-5, -5, -5), (13, 5, 5), 1, 0),
+    (950.0, (-5, -5, -5), (10, 10, 5), 1, 0),
+    (1200.0, (-5, -5, -5), (20, 5, 5), 2, 0),
+    (2400.0, (-10, -10, -10), (10, 10, 10), 1, 0),
+    (2950.0, (-5, -10, -15), (17.5, 10, 15), 1, 0),
+    (2200.0, (-15, -15, -5), (15, 15, 5), 1, 0),
+    (3000.0, (-15, -15, -15), (15, 15, 15), 1, 0),
+    (941.421356237, (-5, -5, -5), (15, 5, 10), 1, 0),
+    (768.86478487, (-5, -7.07, -5), (8.16, 7.07, 15), 1, 0),
+    (1800.0, (-15, -5, -5), (15, 15, 5), 1, 0),
+    (1600.0, (-5, -5, -5), (25, 5, 15), 1, 0),
+    (974.244282165, (-5, -5, -10), (10, 5, 10), 1, 0),
+    (1167.056354886, (-10, -5, -10), (10, 5, 10), 1, 0),
+    (551.511505722, (-5, -4.330127019, -5), (9, 4.330127019, 5), 1, 0),
+    (477.27344919, (-5, -5, -5), (5, 5, 5), 1, 0),
+    (342.0, (-2.5, -2.5, -2.5), (6.5, 6.5, 2.5), 1, 0),
+    (1077.621989062, (-RING, -RING, -RING), (13, RING, RING), 1, 0),
+    (1000.0, (-5, -5, -5), (15, 5, 5), 1, 0),
+    (702.943725152, (-7.071067812, -7.071067812, -5), (7.071067812, 7.071067812, 5), 1, 0),
+    (2000.0, (-15, -5, -15), (15, 5, 10), 1, 0),
+    (768.117329019, (-8, -8, 0), (8, 8, 15), 1, 0),
+    (3936.0, (-10, -10, -10), (10, 10, 10), 1, 1),
+]  # fmt: skip
+
+
+def reference_mesh(params):
+    polyhedron = BUILDER.reference(params).polyhedron
+    points = np.array([vertex.xyz for vertex in polyhedron.vertex])
+    return PolygonMesh(points, tuple(face.vertex for face in polyhedron.faces))
+
+
+def shell_volumes(mesh):
+    return signed_volumes(mesh.points, triangulate(mesh), shells(mesh.faces))
+
+
+def drawn(seed, **knobs):
+    case = BUILDER.case(Space(**knobs), seed)
+    return Params.model_validate(case.instance)
+
+
+@pytest.mark.parametrize("subtask", range(22))
+def test_reference_has_the_figures_of_the_specification(subtask):
+    area, low, high, outer, voids = FIGURES[subtask]
+    mesh = reference_mesh(PAPER[subtask])
+    assert np.sqrt((newell_normals(mesh) ** 2).sum(axis=1)).sum() / 2 == pytest.approx(
+        area, abs=1e-4
+    )
+    assert mesh.points.min(axis=0) == pytest.approx(low, abs=1e-6)
+    assert mesh.points.max(axis=0) == pytest.approx(high, abs=1e-6)
+    volumes = shell_volumes(mesh)
+    assert ((volumes > 0).sum(), (volumes < 0).sum()) == (outer, voids)
+
+
+@pytest.mark.parametrize(
+    ("subtask", "vertices", "faces"),
+    [
+        (0, 8, 6),
+        (1, 16, 10),
+        (2, 16, 12),
+        (3, 8, 6),
+        (15, 8, 6),
+        (17, 8, 6),
+        (18, 32, 18),
+        (21, 16, 12),
+    ],
+)
+def test_reference_is_as_tidy_as_by_hand(subtask, vertices, faces):
+    mesh = reference_mesh(PAPER[subtask])
+    assert (len(mesh.points), len(mesh.faces)) == (vertices, faces)
+
+
+def test_prompt_gives_every_number_of_the_solids():
+    for params in PAPER:
+        prompt = BUILDER.prompt(params)
+        listed = prompt.split("Every solid is described")[0]
+        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", listed)]
+        for solid in params.solids:
+            data = solid.model_dump()
+            for key in ("size", "translation", "rotation_deg_xyz", "vertices", "faces"):
+                values = np.ravel(np.array([v for w in data.get(key) or () for v in np.ravel(w)]))
+                assert {float(v) for v in values if key != "translation" or v} - set(numbers) <= {
+                    0.0
+                }
+            for key in ("radius", "radius_bottom", "radius_top", "segments"):
+                assert data.get(key, 0) in {0, *numbers}
+            if solid.kind == "prism":
+                low = -solid.height / 2 if solid.centred_z else 0.0
+                assert {low, low + solid.height} <= set(numbers)
+
+
+def test_prompt_explains_turning_only_where_something_is_turned():
+    for params in PAPER:
+        turned = any(any(solid.rotation_deg_xyz) for solid in params.solids)
+        assert ("Turning by" in BUILDER.prompt(params)) == turned
+        assert max(map(len, BUILDER.prompt(params).split("\n"))) <= 100
+
+
+def test_example_of_the_prompt_is_a_mesh_that_keeps_the_rules():
+    params = Params.model_validate(
+        {"solids": [{"kind": "box", "size": [2, 2, 2], "translation": [0, 0, 0]}]}
+    )
+    prompt = BUILDER.prompt(params)
+    start = prompt.index('{"polyhedron": {"vertex": [{"xyz": [-1')
+    example = json.loads(prompt[start : prompt.index("\n\nRules for the mesh")])
+    (verdict,) = judge(get_task("csg_union"), params, example)
+    assert verdict.score == 1
+
+
+def volumes_without_each(params):
+    meshes = [solid_mesh(solid) for solid in params.solids]
+    own = [union_volume(parts_of_union([mesh])) for mesh in meshes]
+    rest = [union_volume(parts_of_union(meshes[:i] + meshes[i + 1 :])) for i in range(len(meshes))]
+    return union_volume(parts_of_union(meshes)), own, rest
+
+
+@pytest.mark.parametrize("relation", ["overlap", "contact", "disjoint"])
+@pytest.mark.parametrize("rotation", ["none", "45", "free"])
+def test_every_solid_adds_a_twentieth_of_itself(relation, rotation):
+    for seed in range(3):
+        params = drawn(seed, relation=relation, rotation=rotation, solids=4)
+        whole, own, rest = volumes_without_each(params)
+        for alone, without in zip(own, rest, strict=True):
+            assert whole - without >= 0.0499 * alone
+        if relation == "overlap":
+            assert whole < sum(own) - 0.0499 * min(own)
+        if relation in {"contact", "disjoint"}:
+            assert whole <= sum(own) + 1e-6
+        count = len(shell_volumes(reference_mesh(params)))
+        assert count == 4 if relation == "disjoint" else count < 4
+
+
+def test_nested_solids_vanish():
+    for seed in range(3):
+        params = drawn(seed, relation="nested", solids=2)
+        whole, own, _ = volumes_without_each(params)
+        assert whole == pytest.approx(max(own), abs=1e-6)
+        assert len(shell_volumes(reference_mesh(params))) == 1
+
+
+def test_panels_enclose_a_void():
+    for seed in range(3):
+        params = drawn(seed, relation="void", solids=6)
+        volumes = shell_volumes(reference_mesh(params))
+        assert sorted(np.sign(volumes)) == [-1, 1]
+        whole, own, _ = volumes_without_each(params)
+        assert whole == pytest.approx(sum(own))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_can_be_drawn_alone(kind):
+    params = drawn(1, kinds=(kind,), relation="overlap", solids=2)
+    sides = {getattr(solid, "segments", 4) for solid in params.solids}
+    assert all(4 <= n <= 8 for n in sides)
+    expected = {
+        "cone": "prism",
+        "sphere": "uv_sphere",
+        "tetrahedron": "polyhedron",
+        "wedge": "polyhedron",
+    }
+    assert {solid.kind for solid in params.solids} == {expected.get(kind, kind)}
+
+
+def test_knobs_bound_what_is_drawn():
+    for seed in range(5):
+        params = drawn(
+            seed, kinds=KINDS, solids=5, max_vertices=60, min_sides=3, max_sides=6, rotation="90"
+        )
+        assert len(params.solids) == 5
+        assert len(reference_mesh(params).points) <= 60
+        for solid in params.solids:
+            assert all(angle % 90 == 0 for angle in solid.rotation_deg_xyz)
+            assert all(v * 4 == round(v * 4) for v in solid.translation)
+
+
+def test_three_decimals_of_fresh_references_are_enough():
+    # Contacts put faces of opposite directions in one plane, which mesh booleans take badly.
+    task = get_task("csg_union")
+    for seed in range(6):
+        knobs = {
+            "relation": ["contact", "mixed"][seed % 2],
+            "rotation": ["none", "free", "45"][seed % 3],
+        }
+        params = drawn(seed, kinds=KINDS, solids=4, max_vertices=200, **knobs)
+        answer = BUILDER.reference(params).model_dump(mode="json")
+        for vertex in answer["polyhedron"]["vertex"]:
+            vertex["xyz"] = [round(value, 3) for value in vertex["xyz"]]
+        assert [v.score for v in judge(task, params, answer)] == [1.0], seed
+
+
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ({"relation": "void"}, "a void takes 6 solids, not 3"),
+        ({"relation": "void", "solids": 6, "rotation": "45"}, "not turned"),
+        ({"min_sides": 9, "max_sides": 8}, "min_sides 9 is above max_sides 8"),
+        ({"kinds": ("sphere",), "min_sides": 7, "max_sides": 7}, "even number of sides"),
+        ({"kinds": ("torus",)}, "kinds.0"),
+        ({"kinds": ()}, "kinds"),
+    ],
+)
+def test_impossible_points_are_refused(knobs, message):
+    with pytest.raises(ValidationError, match=message):
+        Space(**knobs)
+
+
+def test_what_cannot_be_drawn_is_said_so():
+    with pytest.raises(GenerationError, match="at most 8 vertices"):
+        BUILDER.case(Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8), 0)

@@ -1,0 +1,423 @@
+"""CSG union: the checks one by one, the score's formula, and volumes measured a second way."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scbench.builders.csg_union import TaskBuilder
+from scbench.catalog import get_task
+from scbench.graders.convex_parts import union_volume
+from scbench.graders.solids import union_body, union_parts
+from scbench.judge import judge
+from scbench.schemas.csg_union import Params
+
+TASK = get_task("csg_union")
+PAPER = [item.params for item in TaskBuilder().paper()]
+
+# The specification's volumes, from meshes in double precision.
+VOLUMES = [
+    1800, 1750, 2000, 8000, 8812.5, 5000, 7000, 1500, 1288.456, 4000, 3000, 1913.597819046,
+    2450.519932467, 824.695967375, 730.676190233, 405, 2710.926522439, 2000, 1171.572875254, 4500,
+    1252.138270736, 3904,
+]  # fmt: skip
+
+CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+CUBE_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+
+
+def box(low, high):
+    """The vertices of a box; its faces are those of the cube."""
+    return [[a + (b - a) * t for a, b, t in zip(low, high, v, strict=True)] for v in CUBE]
+
+
+def mesh(vertices, faces):
+    return {
+        "polyhedron": {
+            "vertex": [{"xyz": list(v)} for v in vertices],
+            "faces": [{"vertex": list(f)} for f in faces],
+        }
+    }
+
+
+def boxes(*pairs, turned=()):
+    """One mesh of separate boxes; those in ``turned`` have their faces the other way round."""
+    vertices, faces = [], []
+    for i, (low, high) in enumerate(pairs):
+        own = [[8 * i + k for k in face] for face in CUBE_FACES]
+        faces += [face[::-1] for face in own] if i in turned else own
+        vertices += box(low, high)
+    return mesh(vertices, faces)
+
+
+def verdict(subtask, answer):
+    (only,) = judge(TASK, PAPER[subtask], answer)
+    return only
+
+
+def failed(subtask, answer):
+    return {check.id for check in verdict(subtask, answer).checks if check.passed is False}
+
+
+def reference(subtask):
+    return TaskBuilder().reference(PAPER[subtask]).model_dump(mode="json")
+
+
+# Volumes.
+
+
+@pytest.mark.parametrize("subtask", range(22))
+def test_union_has_the_volume_of_the_specification_and_of_a_mesh_boolean(subtask):
+    volume = union_volume(union_parts(PAPER[subtask]))
+    assert volume == pytest.approx(VOLUMES[subtask], abs=1e-6)
+    assert volume == pytest.approx(union_body(PAPER[subtask]).volume(), abs=1e-6)
+
+
+@pytest.mark.parametrize("subtask", [0, 1, 2, 3, 4, 5, 6, 9, 10, 15, 17, 19, 21])
+def test_union_of_boxes_has_the_volume_that_counting_cells_gives(subtask):
+    # All sides lie on multiples of a half.
+    cells = set()
+    for solid in PAPER[subtask].solids:
+        sides = [
+            range(round(2 * (t - s / 2)), round(2 * (t + s / 2)))
+            for s, t in zip(solid.size, solid.translation, strict=True)
+        ]
+        cells |= {(x, y, z) for x in sides[0] for y in sides[1] for z in sides[2]}
+    assert union_volume(union_parts(PAPER[subtask])) == pytest.approx(len(cells) / 8, abs=1e-9)
+
+
+def test_formula_of_the_score():
+    # Subtask 0 is a box of 18 x 10 x 10. Half of it, and as much beside it: I = 900, V = 1800.
+    low, high = [-5, -5, -5], [13, 5, 5]
+    assert verdict(0, boxes((low, high))).score == 1
+    half = verdict(0, boxes(([4, -5, -5], [22, 5, 5])))
+    assert half.metrics["volume_common"] == 900
+    assert half.metrics["volume_difference"] == 1800
+    assert half.score == 0.0  # 900/1800 - 0.5 * 1800/1800
+    part = verdict(0, boxes((low, [4, 5, 5])))
+    assert part.score == 0.25  # 0.5 - 0.5 * 0.5
+    assert part.metrics["missing"] == [{"volume": 900.0, "low": (4, -5, -5), "high": (13, 5, 5)}]
+    more = verdict(0, boxes((low, [22, 5, 5])))
+    assert more.score == 0.75  # 1 - 0.5 * 900/1800
+    assert more.metrics["surplus"] == [{"volume": 900.0, "low": (13, -5, -5), "high": (22, 5, 5)}]
+    assert more.metrics["missing"] == []
+
+
+def test_full_marks_begin_above_095():
+    low = [-5, -5, -5]
+    assert verdict(0, boxes((low, [14.8, 5, 5]))).score == 0.95
+    assert verdict(0, boxes((low, [14.799, 5, 5]))).score == 1
+    assert failed(0, boxes((low, [14.8, 5, 5]))) == {"union"}
+
+
+def test_scores_never_fall_below_zero():
+    assert verdict(0, boxes(([100, 0, 0], [110, 10, 10]))).score == 0
+    assert verdict(0, boxes(([-900] * 3, [900] * 3))).score == 0
+
+
+@pytest.mark.parametrize("subtask", [7, 8])
+def test_a_bare_cube_is_no_longer_the_answer_where_the_paper_lost_a_solid(subtask):
+    share = 1000 / VOLUMES[subtask]
+    score = verdict(subtask, boxes(([-5] * 3, [5] * 3))).score
+    assert score == pytest.approx(share - 0.5 * (1 - share))
+
+
+def test_a_solid_box_for_the_hollow_one_earns_what_the_formula_gives():
+    assert verdict(21, boxes(([-10] * 3, [10] * 3))).score == pytest.approx(1 - 2048 / 3904)
+
+
+def test_three_decimals_are_enough():
+    for subtask in range(22):
+        answer = reference(subtask)
+        for vertex in answer["polyhedron"]["vertex"]:
+            vertex["xyz"] = [round(value, 3) for value in vertex["xyz"]]
+        assert verdict(subtask, answer).score == 1, subtask
+
+
+def test_triangles_of_a_mesh_boolean_are_as_good_as_tidy_faces():
+    for subtask in range(22):
+        found = union_body(PAPER[subtask]).to_mesh64()
+        answer = mesh(found.vert_properties.tolist(), found.tri_verts.tolist())
+        assert verdict(subtask, answer).score == 1, subtask
+
+
+# Checks.
+
+
+FAULTS = {
+    "face_missing": {"watertight"},
+    "face_turned": {"winding"},
+    "face_twice": {"winding", "edge_manifold", "touching"},
+    "both_sides_of_a_face": {"winding", "edge_manifold", "touching"},
+    "flat_shell": {"touching", "zero_volume"},
+    "index_past_the_end": {"indices", "watertight"},
+    "index_repeated": {"indices", "watertight"},
+    "corner_doubled": {"duplicate_vertices", "watertight"},
+    "all_corners_doubled": {"duplicate_vertices", "watertight"},
+    "far_vertex": {"outliers"},
+    "degenerate_face": {"degenerate_faces"},
+    "edge_split_on_one_side": {"watertight"},
+    "overlapping_copy": {"self_intersection", "touching"},
+    "bent_face": {"planar_faces"},
+    "half_its_size_away": {"union"},
+    "ten_percent_larger": {"union"},
+    "convex_hull": {"union"},
+    "last_solid_missing": {"union"},
+    "empty": {"not_empty"},
+    "no_faces": {"not_empty"},
+    "no_vertices": {"not_empty"},
+    "beyond_all_bounds": {"coordinates"},
+    "nothing": {"answer_schema"},
+    "two_coordinates": {"answer_schema"},
+    "strings": {"answer_schema"},
+    "booleans": {"answer_schema"},
+    "face_of_two": {"answer_schema"},
+    "fraction": {"answer_schema"},
+    "counted_from_the_end": {"answer_schema"},
+    "bare_lists": {"answer_schema"},
+}
+
+
+@pytest.mark.parametrize("subtask", [5, 12, 16])
+def test_each_fault_fails_the_check_named_for_it(subtask):
+    answers = TaskBuilder().counter_references(PAPER[subtask])
+    assert {name: failed(subtask, answers[name]) for name in FAULTS} == FAULTS
+
+
+@pytest.mark.parametrize("subtask", [s for s in range(22) if s not in {2, 3}])
+def test_unmerged_solids_are_refused_whether_they_overlap_or_touch(subtask):
+    answers = TaskBuilder().counter_references(PAPER[subtask])
+    for name in ("unmerged_solids", "unmerged_solids_a_hair_apart"):
+        assert verdict(subtask, answers[name]).score == 0
+        assert failed(subtask, answers[name]) & {"self_intersection", "touching"}
+
+
+def test_unmerged_nested_solids_are_refused():
+    inner, outer = ([-5] * 3, [5] * 3), ([-10] * 3, [10] * 3)
+    assert failed(3, boxes(outer, inner)) == {"nesting"}
+    # Turned round it is a void, so the body is hollow: I = V = 7000 of 8000.
+    assert verdict(3, boxes(outer, inner, turned={1})).score == 0.8125
+    assert verdict(3, boxes(outer, inner, turned={0})).score == 0.8125  # and inside out
+
+
+def test_disjoint_solids_are_two_shells():
+    cubes = ([-5] * 3, [5] * 3), ([10, -5, -5], [20, 5, 5])
+    assert verdict(2, boxes(*cubes)).score == 1
+    assert failed(2, boxes(*cubes, turned={0})) >= {"nesting"}
+    assert verdict(2, boxes(*cubes, turned={0, 1})).score == 1
+
+
+def test_an_inside_out_mesh_is_turned_round_and_noted():
+    for subtask in (0, 16, 21):
+        answer = reference(subtask)
+        for face in answer["polyhedron"]["faces"]:
+            face["vertex"].reverse()
+        found = verdict(subtask, answer)
+        assert found.score == 1
+        assert found.notes == ("the mesh is inside out; it was turned round",)
+
+
+def test_an_unused_vertex_is_noted():
+    answer = reference(16)
+    answer["polyhedron"]["vertex"].append({"xyz": [1, 2, 3]})
+    found = verdict(16, answer)
+    assert found.score == 1
+    assert found.notes == ("1 vertices are on no face, first 292",)
+
+
+@pytest.mark.parametrize(
+    ("gap", "apart"), [(-0.005, False), (0, False), (0.0099, False), (0.0101, True)]
+)
+def test_shells_nearer_than_001_touch(gap, apart):
+    answer = boxes(([-5] * 3, [5] * 3), ([5 + gap, -5, -5], [15, 5, 5]))
+    assert ("touching" not in failed(17, answer)) == apart
+    assert (verdict(17, answer).score == 1) == apart
+
+
+def test_shells_that_meet_in_an_edge_or_a_corner_touch():
+    assert failed(17, boxes(([-5] * 3, [5] * 3), ([5, 5.001, -5], [15, 15, 5]))) >= {"touching"}
+    assert failed(17, boxes(([-5] * 3, [5] * 3), ([5.001, 5.001, 5.001], [15] * 3))) >= {"touching"}
+    # Even where they share the vertex.
+    low, high = box([-5] * 3, [5] * 3), box([5] * 3, [15] * 3)
+    faces = CUBE_FACES + [[7 if k == 0 else 7 + k for k in face] for face in CUBE_FACES]
+    assert failed(17, mesh(low + high[1:], faces)) >= {"touching"}
+
+
+def with_points_on_edges(first_three_on_a_line):
+    """The box of subtask 0 with a vertex in the middle of each edge along x."""
+    vertices = box([-5, -5, -5], [13, 5, 5])
+    edges = {(k, k + 4): 8 + k for k in range(4)}
+    vertices += [[4, *vertices[k][1:]] for k in range(4)]
+    faces = []
+    for face in CUBE_FACES:
+        ring = []
+        for a, b in zip(face, face[1:] + face[:1], strict=True):
+            ring += [a, edges[min(a, b), max(a, b)]] if (min(a, b), max(a, b)) in edges else [a]
+        middle = next((i for i, k in enumerate(ring) if k > 7), None)
+        if middle is not None and first_three_on_a_line:
+            ring = ring[middle - 1 :] + ring[: middle - 1]
+        faces.append(ring)
+    return mesh(vertices, faces)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_corners_on_a_line_do_no_harm(first):
+    assert verdict(0, with_points_on_edges(first)).score == 1
+
+
+@pytest.mark.parametrize(("lift", "flat"), [(0.0399, True), (0.04, True), (0.0401, False)])
+def test_a_face_may_be_uneven_by_001(lift, flat):
+    # One corner of a square lifted by h lies h/4 above the best plane, as do the others by turns.
+    answer = boxes(([-5, -5, -5], [13, 5, 5]))
+    answer["polyhedron"]["vertex"][7]["xyz"][2] += lift
+    assert ("planar_faces" not in failed(0, answer)) == flat
+
+
+@pytest.mark.parametrize(("shift", "same"), [(4e-7, True), (1.1e-6, False)])
+def test_vertices_are_the_same_if_six_decimals_are(shift, same):
+    answer = boxes(([-5, -5, -5], [13, 5, 5]))
+    answer["polyhedron"]["vertex"].append({"xyz": [-5, -5, -5 + shift]})
+    assert (failed(0, answer) == {"duplicate_vertices"}) == same
+
+
+def test_a_vertex_is_an_outlier_only_if_it_is_far_by_both_measures():
+    def with_vertex(subtask, xyz):
+        answer = reference(subtask)
+        answer["polyhedron"]["vertex"].append({"xyz": xyz})
+        return failed(subtask, answer)
+
+    assert with_vertex(16, [1000, 0, 0]) == {"outliers"}
+    assert with_vertex(16, [99, 0, 0]) == set()
+    # Among nine vertices one cannot be ten times as far from the mean as they are on average.
+    assert with_vertex(0, [1000, 0, 0]) == set()
+
+
+@pytest.mark.parametrize(("value", "fits"), [(1e6, True), (1.0001e6, False), (-1e300, False)])
+def test_coordinates_have_a_limit(value, fits):
+    answer = boxes(([0, 0, 0], [value, 5, 5]))
+    assert ("coordinates" not in failed(0, answer)) == fits
+
+
+def pulled(height):
+    """The box of subtask 0 with the middle of its top, a vertex of four triangles, at a height."""
+    vertices = [*box([-5, -5, -5], [13, 5, 5]), [4, 0, height]]
+    faces = [face for face in CUBE_FACES if sorted(face) != [1, 3, 5, 7]]
+    return mesh(vertices, [*faces, [1, 5, 8], [5, 7, 8], [7, 3, 8], [3, 1, 8]])
+
+
+@pytest.mark.parametrize(
+    ("height", "cuts"), [(-4.99, False), (-5.009, False), (-5.05, True), (-9, True)]
+)
+def test_a_dent_that_comes_out_below_cuts_the_floor(height, cuts):
+    assert failed(0, pulled(height)) == ({"self_intersection"} if cuts else {"union"})
+
+
+def test_a_face_must_be_simple():
+    crossing = [[0, 0, 0], [4, 0, 0], [0, 3, 0], [3, 4, 0]]
+    double_loop = [
+        [0, 0, 0],
+        [9, 0, 0],
+        [9, 9, 0],
+        [1, 9, 0],
+        [1, 1, 0],
+        [8, 1, 0],
+        [8, 8, 0],
+        [0, 8, 0],
+    ]
+    for ring in (crossing, double_loop):
+        assert "simple_faces" in failed(0, mesh(ring, [range(len(ring))])), ring
+    concave = [[0, 0, 0], [9, 0, 0], [9, 9, 0], [8, 9, 0], [8, 1, 0], [0, 1, 0]]
+    assert "simple_faces" not in failed(0, mesh(concave, [range(6)]))
+
+
+def extruded(ring):
+    """A prism of depth 10 over a polygon, counter-clockwise from above."""
+    n = len(ring)
+    vertices = [(x, y, z) for z in (0, 10) for x, y in ring]
+    walls = [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
+    return mesh(vertices, [range(n - 1, -1, -1), range(n, 2 * n), *walls])
+
+
+@pytest.mark.parametrize(("thickness", "thin"), [(0.0001, True), (0.0099, True), (0.0101, False)])
+def test_a_wall_thinner_than_001_lies_on_itself(thickness, thin):
+    left, right = 5, 5 + thickness
+    fin = [(0, 0), (9, 0), (9, 5), (right, 5), (right, 9), (left, 9), (left, 5), (0, 5)]
+    slit = [(0, 0), (9, 0), (9, 5), (right, 5), (right, 1), (left, 1), (left, 5), (0, 5)]
+    for ring in (fin, slit):
+        assert failed(0, extruded(ring)) == ({"touching"} if thin else {"union"})
+
+
+def test_a_step_lower_than_001_is_no_fault():
+    step = [(0, 0), (9, 0), (9, 5), (5, 5), (5, 5.001), (0, 5.001)]
+    assert failed(0, extruded(step)) == {"union"}
+
+
+def test_all_faults_of_one_answer_are_reported_together():
+    answer = boxes(([-5] * 3, [5] * 3), ([4, -5, -5], [13, 5, 5]))
+    faces = answer["polyhedron"]["faces"]
+    faces[0]["vertex"][0] = 99
+    faces[1]["vertex"].reverse()
+    del faces[7]
+    answer["polyhedron"]["vertex"].append({"xyz": [-5, -5, -5]})
+    found = failed(0, answer)
+    assert found >= {"indices", "duplicate_vertices", "winding", "watertight", "touching"}
+    missing = {check.id for check in verdict(0, answer).checks if check.passed is None}
+    assert missing == {"zero_volume", "nesting", "union"}
+
+
+# The same on every machine.
+
+
+def test_verdicts_are_the_same_bytes_in_one_thread_and_in_many(tmp_path):
+    answers = TaskBuilder().counter_references(PAPER[12])
+    names = ("convex_hull", "half_its_size_away", "last_solid_missing")
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps([answers[name] for name in names] + [reference(12)]))
+    code = (
+        "import json, os, sys\n"
+        "if sys.argv[2] == 'one': os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "from scbench.catalog import get_task\n"
+        "from scbench.judge import judge\n"
+        "task = get_task('csg_union')\n"
+        "params = task.builder().paper()[12].params\n"
+        "for answer in json.loads(open(sys.argv[1]).read()):\n"
+        "    for v in judge(task, params, answer):\n"
+        "        print(v.score, json.dumps(v.metrics), [dict(c.details) for c in v.checks])\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(path), cores],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONWARNINGS": "default"},
+        ).stdout
+        for cores in ("one", "all")
+    }
+    assert len(outputs) == 1
+    assert outputs.pop().count(b"\n") == 4
+
+
+def test_vertices_and_faces_may_come_in_any_order():
+    answer = reference(16)["polyhedron"]
+    n = len(answer["vertex"])
+    moved = copy.deepcopy(answer)
+    moved["vertex"] = [answer["vertex"][7 * i % n] for i in range(n)]
+    place = {7 * i % n: i for i in range(n)}
+    rings = [[place[k] for k in face["vertex"]] for face in answer["faces"]]
+    moved["faces"] = [{"vertex": ring[2:] + ring[:2]} for ring in reversed(rings)]
+    assert n % 7
+    assert verdict(16, {"polyhedron": moved}).metrics["score_by_volume"] == pytest.approx(
+        1, abs=1e-6
+    )
+    assert verdict(16, {"polyhedron": moved}).score == 1
+
+
+def test_a_polyhedron_that_is_not_convex_is_no_instance():
+    vertices = [(0, 0, 0), (4, 0, 0), (0, 4, 0), (1, 1, 1), (0, 0, 4)]
+    faces = [(0, 2, 1), (0, 1, 4), (0, 4, 2), (1, 3, 4), (1, 2, 3), (2, 4, 3)]
+    solid = {"kind": "polyhedron", "vertices": vertices, "faces": faces, "translation": (0, 0, 0)}
+    with pytest.raises(ValueError, match="not convex"):
+        union_parts(Params.model_validate({"solids": [solid]}))
