@@ -1,0 +1,245 @@
+"""Toy bricks in space: which of them overlap, which hold each other, what stands and what tips.
+
+A brick has 2 x 4 studs and is 32 x 16 x 9.6 mm once assembled; it may be turned about z by any
+angle. All arrays have one entry per brick, or one per pair of bricks. Lengths are in millimetres.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+HALF = (16.0, 8.0)
+HEIGHT = 9.6
+VOLUME = 4915.2
+STUD = 8.0
+
+CONTACT_GAP = 0.5
+"""Top and bottom that are nearer than this are in contact; if they share more, they overlap."""
+CONTACT_AREA = 1.0
+"""Plans that share no more than this, in square millimetres, neither touch nor overlap."""
+HOLD_AREA = 32.0
+"""Half the square of a stud: bricks on one stud grid share less only if they share no stud."""
+OFF_GRID = 0.5
+OFF_ANGLE = 1.0
+"""In degrees."""
+TIP_SLACK = 0.001
+"""How far the centre of gravity may lie outside its support."""
+
+_REACH = 36.0
+"""Middles that are farther apart than this, in plan, belong to plans that do not meet."""
+_DUST = 1e-9
+
+
+class Bricks(NamedTuple):
+    """Bricks; angles are in degrees, in [0, 180)."""
+
+    x: Floats
+    y: Floats
+    z: Floats
+    angle: Floats
+    cos: Floats
+    sin: Floats
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[float, ...]]) -> "Bricks":
+        """Make bricks from x, y, z of their middles and their rotations in degrees."""
+        x, y, z, turn = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+        angle = np.mod(turn, 180.0)
+        angle[angle == 180.0] = 0.0  # what a tiny negative angle gives
+        # Exact at right angles, where nearly all bricks stand.
+        cos = np.where(angle == 90.0, 0.0, np.cos(np.radians(angle)))
+        return cls(x, y, z, angle, cos, np.sin(np.radians(angle)))
+
+    def take(self, chosen: Indices) -> "Bricks":
+        """Return some of the bricks."""
+        return Bricks(*(values[chosen] for values in self))
+
+    def plans(self) -> Floats:
+        """Return the corners of the plans, counter-clockwise, of shape (n, 4, 2)."""
+        u = np.array([1, -1, -1, 1]) * HALF[0]
+        v = np.array([1, 1, -1, -1]) * HALF[1]
+        c, s = self.cos[:, None], self.sin[:, None]
+        return np.stack([self.x[:, None] + c * u - s * v, self.y[:, None] + s * u + c * v], -1)
+
+    def seen_from(self, i: Indices, j: Indices) -> tuple[Floats, Floats]:
+        """Return where the middles of bricks j are in the frames of bricks i."""
+        dx, dy = self.x[j] - self.x[i], self.y[j] - self.y[i]
+        return self.cos[i] * dx + self.sin[i] * dy, self.cos[i] * dy - self.sin[i] * dx
+
+
+class Pairs(NamedTuple):
+    """Pairs of bricks whose plans share more than 1 square millimetre, in order.
+
+    Attributes:
+        lower: the brick with the smaller z, or with the smaller index at equal heights.
+        upper: the other.
+        area: what their plans share.
+        depth: what their heights share; negative if there is a gap between them.
+    """
+
+    lower: Indices
+    upper: Indices
+    area: Floats
+    depth: Floats
+
+    def where(self, chosen: Mask) -> "Pairs":
+        """Return some of the pairs."""
+        return Pairs(self.lower[chosen], self.upper[chosen], self.area[chosen], self.depth[chosen])
+
+
+def close_pairs(bricks: Bricks, most: int) -> Pairs | None:
+    """Return the pairs whose plans meet and between whose heights there is no gap.
+
+    Args:
+        bricks: none farther than 100 m from the origin.
+        most: None is returned if more pairs than this would have to be looked at.
+    """
+    # Sorted by cells, the neighbours of a brick are five runs of bricks.
+    ix, iy = (np.floor(v / _REACH).astype(np.int64) for v in (bricks.x, bricks.y))
+    iz = np.floor(bricks.z / (HEIGHT + CONTACT_GAP)).astype(np.int64)
+    wide, deep = (int(np.ptp(v)) + 3 if len(v) else 3 for v in (ix, iy))
+    code = (iz * wide + ix) * deep + iy
+    order = np.argsort(code, kind="stable")
+    code = code[order]
+    steps = (deep, (wide - 1) * deep, wide * deep, (wide + 1) * deep)
+    runs = [(np.arange(1, len(code) + 1), np.searchsorted(code, code + 1, "right"))]
+    runs += [
+        (np.searchsorted(code, code + step - 1), np.searchsorted(code, code + step + 1, "right"))
+        for step in steps
+    ]
+    if sum(int((end - begin).sum()) for begin, end in runs) > most:
+        return None
+    found = [_expand(begin, end) for begin, end in runs]
+    i, j = (order[np.concatenate(side)] for side in zip(*found, strict=True))
+    return _measure(bricks, i, j)
+
+
+def _expand(begin: Indices, end: Indices) -> tuple[Indices, Indices]:
+    """Return every place with every place of its run."""
+    count = end - begin
+    first = np.repeat(np.arange(len(begin)), count)
+    skipped = np.cumsum(count) - count
+    return first, np.arange(len(first)) - skipped[first] + begin[first]
+
+
+def _measure(bricks: Bricks, i: Indices, j: Indices) -> Pairs:
+    # Digits beyond the ninth are what adding up layers of 9.6 leaves.
+    depth = np.round(HEIGHT - np.abs(bricks.z[i] - bricks.z[j]), 9)
+    far = np.hypot(bricks.x[i] - bricks.x[j], bricks.y[i] - bricks.y[j]) >= _REACH
+    near = (depth > -CONTACT_GAP) & ~far
+    i, j, depth = i[near], j[near], depth[near]
+    area = _shared_areas(bricks, i, j)
+    flip = (bricks.z[i] > bricks.z[j]) | ((bricks.z[i] == bricks.z[j]) & (i > j))
+    lower, upper = np.where(flip, j, i), np.where(flip, i, j)
+    meet = np.flatnonzero(area > CONTACT_AREA)
+    meet = meet[np.lexsort((upper[meet], lower[meet]))]
+    return Pairs(lower[meet], upper[meet], area[meet], depth[meet])
+
+
+def _shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
+    """Return the areas that plans share, rounded to 9 digits, so that no GEOS version matters."""
+    turn = np.mod(bricks.angle[j] - bricks.angle[i], 180.0)
+    square = np.abs(turn - 90.0) < _DUST
+    aligned = square | (np.minimum(turn, 180.0 - turn) < _DUST)
+    area = np.ones(len(i))
+    for axis, distance in enumerate(bricks.seen_from(i, j)):
+        own, other = HALF[axis], np.where(square, HALF[1 - axis], HALF[axis])
+        both = np.minimum(own + other - np.abs(distance), 2 * np.minimum(own, other))
+        area *= np.maximum(both, 0.0)
+    crooked = np.flatnonzero(~aligned)
+    meet = _may_meet(bricks, i[crooked], j[crooked]) & _may_meet(bricks, j[crooked], i[crooked])
+    area[crooked] = 0.0
+    crooked = crooked[meet]
+    if len(crooked):
+        used, places = np.unique(np.concatenate([i[crooked], j[crooked]]), return_inverse=True)
+        plans = np.asarray(shapely.polygons(bricks.take(used).plans()))
+        first, second = np.split(places, 2)
+        # Coordinates of next to nothing make GEOS divide by zero, which it survives.
+        with np.errstate(all="ignore"):
+            area[crooked] = shapely.area(shapely.intersection(plans[first], plans[second]))
+    return np.round(area, 9)
+
+
+def _may_meet(bricks: Bricks, i: Indices, j: Indices) -> Mask:
+    """Return whether plans overlap as seen along the sides of bricks i."""
+    turn = np.radians(bricks.angle[j] - bricks.angle[i])
+    c, s = np.abs(np.cos(turn)), np.abs(np.sin(turn))
+    x, y = bricks.seen_from(i, j)
+    wide, deep = HALF
+    return (np.abs(x) < wide + c * wide + s * deep) & (np.abs(y) < deep + s * wide + c * deep)
+
+
+def off_grid(bricks: Bricks, pairs: Pairs) -> Mask:
+    """Return which pairs in contact are not on one stud grid, that of the lower brick."""
+    turn = np.mod(bricks.angle[pairs.upper] - bricks.angle[pairs.lower], 90.0)
+    bad = np.minimum(turn, 90.0 - turn) > OFF_ANGLE + _DUST
+    for offset in bricks.seen_from(pairs.lower, pairs.upper):
+        bad |= np.abs(offset - STUD * np.rint(offset / STUD)) > OFF_GRID + _DUST
+    return bad
+
+
+def groups(count: int, pairs: Pairs) -> Indices:
+    """Return for each brick the smallest index among all that are joined to it by pairs."""
+    label = np.arange(count)
+    while True:
+        least = np.minimum(label[pairs.lower], label[pairs.upper])
+        joined = label.copy()
+        for side in (pairs.lower, pairs.upper):
+            # Hang the whole group, not only the brick, below the least label it meets.
+            np.minimum.at(joined, label[side], least)
+        joined = joined[joined]
+        if np.array_equal(joined, label):
+            return label
+        label = joined
+
+
+class Stance(NamedTuple):
+    """How one group of joined bricks stands.
+
+    Attributes:
+        first: smallest index of its bricks.
+        size: number of its bricks.
+        centre: x and y of its centre of gravity.
+        support: corners of the convex hull of its ground bricks.
+        outside: how far the centre lies outside the support, in millimetres.
+    """
+
+    first: int
+    size: int
+    centre: tuple[float, float]
+    support: list[list[float]]
+    outside: float
+
+
+def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
+    """Return how each group stands that has more than one brick, one of them on the ground.
+
+    Args:
+        bricks: the bricks.
+        label: the group of each, see `groups`.
+        ground: which of them are on the ground.
+    """
+    size = np.bincount(label, minlength=len(label))
+    x, y = (np.bincount(label, values, len(label)) for values in (bricks.x, bricks.y))
+    feet = np.flatnonzero(ground & (size[label] > 1))
+    feet = feet[np.argsort(label[feet], kind="stable")]
+    firsts, starts = np.unique(label[feet], return_index=True)
+    if not len(firsts):
+        return []
+    corners = bricks.take(feet).plans()
+    found: list[Stance] = []
+    for first, plans in zip(firsts.tolist(), np.split(corners, starts[1:]), strict=True):
+        hull = shapely.convex_hull(shapely.multipoints(plans.reshape(-1, 2)))
+        n = int(size[first])
+        centre = (float(x[first]) / n, float(y[first]) / n)
+        outside = float(shapely.distance(hull, shapely.points(centre)))
+        ring = shapely.get_coordinates(hull)[:-1].round(6).tolist()
+        found.append(Stance(first, n, centre, ring, round(outside, 9)))
+    return found

@@ -1,0 +1,66 @@
+"""A tower of printed digits that read as a prime number."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, Text
+from scbench.schemas.whole_numbers import Whole
+
+Digit = Annotated[Int, Field(ge=0, le=9)]
+Orientation = Literal["flat", "flippedX", "flippedY", "rotate180Z", "rotate90X", "rotate90Y"]
+Segments = Annotated[Text, Field(pattern="^a?b?c?d?e?f?g?$", min_length=2)]
+
+
+class Params(ParamsModel):
+    """Shapes of the digits, what may be used, and what counts as full marks."""
+
+    segments: Annotated[tuple[Segments, ...], Field(min_length=10, max_length=10)] = Field(
+        description="segments of the digits 0 to 9: a top, b upper right, c lower right, d bottom, "
+        "e lower left, f upper left, g middle"
+    )
+    digits: Annotated[tuple[Digit, ...], Field(min_length=1)] = Field(
+        description="digits that may be used, ascending"
+    )
+    orientations: Annotated[tuple[Orientation, ...], Field(min_length=1)] = Field(
+        description="orientations that may be used"
+    )
+    group: Int = Field(
+        ge=2, le=4, description="digits per group, counted from the end; no two groups are equal"
+    )
+    max_digits: Annotated[Int, Field(ge=1)] | None = Field(
+        default=None, description="most digits that the number may have, if there is a limit"
+    )
+    target_height_mm: Number = Field(
+        ge=0, description="height that the tower is to exceed, a multiple of 0.1 mm"
+    )
+    short_factor: Number = Field(
+        ge=0, le=1, description="what the score of a tower that is not taller is multiplied with"
+    )
+    best_digits: Int = Field(ge=1, description="number of digits that scores 1")
+
+    @model_validator(mode="after")
+    def _rules_fit_the_shapes(self) -> "Params":
+        # The rules for digits that stand upright are made for these shapes.
+        if [self.segments[digit] for digit in (1, 3, 7)] != ["bc", "abcdg", "abc"]:
+            raise ValueError("1, 3 and 7 must have their usual shapes")
+        if "flat" not in self.orientations:
+            raise ValueError("flat must be among the orientations")
+        if sorted(set(self.digits)) != list(self.digits):
+            raise ValueError("digits must ascend")
+        return self
+
+
+class PrintedDigit(AnswerModel):
+    """One digit of the tower."""
+
+    digit: Annotated[Whole, Field(ge=0, le=9)] = Field(description="which digit it is")
+    orientation: Orientation = Field(description="how it is turned")
+
+
+class Answer(AnswerModel):
+    """The whole tower."""
+
+    numberSequence: tuple[PrintedDigit, ...] = Field(  # noqa: N815  (the key of the paper)
+        description="the digits from the bottom to the top, which is their order in the number"
+    )

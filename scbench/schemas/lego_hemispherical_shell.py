@@ -1,0 +1,56 @@
+"""Building a round shell from toy bricks."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from scbench.schemas.base import AnswerModel, Number, ParamsModel
+
+Length = Annotated[Number, Field(ge=0, le=400)]
+
+
+class Params(ParamsModel):
+    """The target: a round body on the table, its axis is the z axis. Lengths are in millimetres."""
+
+    form: Literal["hemisphere", "wall", "ring"] = Field(
+        default="hemisphere",
+        description="half a hollow ball, a hollow cylinder, or the upper half of a torus",
+    )
+    inner_radius_mm: Length = Field(
+        description="of the hollow: the inner sphere, the inside of the wall, the hole of the ring "
+        "on the table"
+    )
+    outer_radius_mm: Length = Field(
+        description="of the outer sphere, the outside of the wall, the ring's rim on the table"
+    )
+    height_mm: Length | None = Field(
+        default=None, description="of a wall; the other forms follow from their radii"
+    )
+    full_marks: Number = Field(
+        gt=0, le=1, description="agreement of the volumes that counts as 1; less is divided by it"
+    )
+
+    @model_validator(mode="after")
+    def _is_a_body(self) -> "Params":
+        if self.inner_radius_mm >= self.outer_radius_mm:
+            raise ValueError("the inner radius is not below the outer one")
+        if (self.form == "wall") != bool(self.height_mm):
+            raise ValueError("a wall, and nothing else, has a height")
+        return self
+
+
+class Brick(AnswerModel):
+    """Where one brick is."""
+
+    Centroid: Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)] = Field(
+        description="x, y and z of the middle of the brick, in millimetres"
+    )
+    RotationDegrees: Number = Field(
+        description="how far it is turned about z; at 0 its 32 mm side lies along x"
+    )
+
+
+class Answer(AnswerModel):
+    """All bricks."""
+
+    bricks: tuple[Brick, ...] = Field(description="one entry per brick, in any order")

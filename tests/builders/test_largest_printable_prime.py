@@ -1,0 +1,163 @@
+"""The search for the longest prime: against plain enumeration, and the proof for the paper."""
+
+import pytest
+
+from scbench.builders.largest_printable_prime import Space, TaskBuilder
+from scbench.builders.tower_search import _Graph, greedy_number, longest_prime, lowest, tallest
+from scbench.errors import GenerationError
+from scbench.graders.digit_towers import HEIGHTS, pose, rests
+from scbench.graders.largest_printable_prime import is_prime
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+PAPER = BUILDER.paper()[0].params
+LONGEST = "88888899999996969966699696669666995555552525522255222225252257111"
+
+
+def with_params(**changes):
+    return PAPER.model_copy(update=changes)
+
+
+def towers(params, first, number, tops):
+    """Every number that can be printed, by trying each digit in each orientation.
+
+    Args:
+        params: the rules.
+        first: digits of the first group; later ones are whole.
+        number: what there is so far.
+        tops: poses of its last digit, each with the height of the tower.
+    """
+    yield number, tops
+    for digit in params.digits:
+        longer = number + str(digit)
+        size = params.group
+        whole = [longer[i : i + size] for i in range(first % size, len(longer) - size + 1, size)]
+        poses = {
+            (one, height + HEIGHTS[one.stand])
+            for name in params.orientations
+            if (one := pose(digit, name, params.segments[digit])) is not None
+            for lower, height in tops
+            if lower is None or rests(one, lower)
+        }
+        if poses and len(set(whole)) == len(whole) and longer != "0":
+            yield from towers(params, first, longer, poses)
+
+
+def enumerated(params):
+    """The longest prime, and the largest of those, among all towers; 2 and 5 are left out."""
+    found = [
+        number
+        for first in range(1, params.group + 1)
+        for number, tops in towers(params, first, "", {(None, 0)})
+        if number
+        and (len(number) - first) % params.group == 0
+        and max(height for _, height in tops) > round(10 * params.target_height_mm)
+        and number not in {"2", "5"}
+        and is_prime(number)
+    ]
+    return max(found, key=lambda number: (len(number), number))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"digits": (1, 4, 7), "target_height_mm": 0.0},
+        {"digits": (1, 4, 7), "target_height_mm": 60.0},
+        {"digits": (0, 1, 7), "target_height_mm": 40.0},
+        {"digits": (1, 3), "target_height_mm": 30.0},
+        {"digits": (1, 3, 6), "target_height_mm": 40.0, "orientations": ("flat", "rotate90X")},
+        {"digits": (1, 6, 9), "target_height_mm": 0.0, "orientations": ("flat", "rotate180Z")},
+        {"digits": (2, 5, 7), "target_height_mm": 0.0},
+        {"digits": (1, 3, 4), "target_height_mm": 0.0, "orientations": ("flat", "flippedX")},
+        {"digits": (1, 7, 8), "target_height_mm": 20.0, "max_digits": 6},
+    ],
+    ids=repr,
+)
+def test_the_search_finds_what_plain_enumeration_finds(changes):
+    params = with_params(group=2, **changes)
+    limit = params.max_digits
+    if limit is None:
+        assert longest_prime(params).number == enumerated(params)
+    else:
+        assert len(longest_prime(params).number) == limit < len(enumerated(params))
+
+
+@pytest.mark.parametrize("digits", [(1, 4), (1, 7), (3, 7)])
+def test_the_search_finds_it_with_groups_of_three(digits):
+    params = with_params(digits=digits, target_height_mm=30.0)
+    assert longest_prime(params).number == enumerated(params)
+
+
+def test_65_digits_are_the_most_under_the_papers_rules():
+    found = longest_prime(PAPER)
+    assert found.number == LONGEST
+    assert _Graph(PAPER).longest() == 66
+    assert not list(_Graph(PAPER).numbers(66))
+    # Even without a height to reach there is nothing longer.
+    assert longest_prime(with_params(target_height_mm=0.0)).number == LONGEST
+
+
+def test_simpler_ways_do_not_reach_it():
+    assert len(greedy_number(PAPER)) < 65
+    first = BUILDER.counter_references(PAPER)["composite"]["numberSequence"]
+    assert len(first) == 65
+    assert not is_prime("".join(str(item["digit"]) for item in first))
+
+
+def test_the_greedy_number_is_a_legal_prime():
+    params = with_params(digits=(1, 3, 7), target_height_mm=0.0)
+    greedy = greedy_number(params)
+    assert 0 < len(greedy) < len(longest_prime(params).number)
+    assert is_prime(greedy)
+    assert tallest(params, greedy) is not None
+
+
+def test_limits_are_kept():
+    assert len(longest_prime(with_params(max_digits=40)).number) == 40
+    tall = longest_prime(with_params(target_height_mm=150.0))
+    assert tallest(PAPER, tall.number)[1] > 1500
+
+
+def test_heights_are_the_extremes_over_all_orientations():
+    assert tallest(PAPER, LONGEST)[1] == 1580
+    # A 7 cannot lie on a 5, so that it and what follows must stand.
+    assert lowest(PAPER, LONGEST)[1] == 1580
+    assert lowest(PAPER, "71")[1] == 12 + 12
+    assert tallest(PAPER, "71")[1] == 212 + 212
+    assert tallest(PAPER, "12") is None
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {},
+        {"group": 2, "digits": 5},
+        {"group": 4, "max_digits": 60},
+        {"font": "tailless", "forbidden": 3, "digits": 10},
+        {"min_height_mm": 100.0, "max_height_mm": 120.0},
+    ],
+    ids=repr,
+)
+def test_fresh_rules_keep_their_knobs_and_state_their_longest_prime(knobs):
+    point = Space(**knobs)
+    params = BUILDER.draw(point, Stream("towers", knobs))
+    assert params.group == point.group
+    assert len(params.digits) == point.digits
+    assert len(params.orientations) == 6 - point.forbidden
+    assert point.min_height_mm <= params.target_height_mm <= point.max_height_mm
+    assert params.segments[9] == ("abcdfg" if point.font == "standard" else "abcfg")
+    assert params.best_digits == len(BUILDER.reference(params).numberSequence)
+    assert params.best_digits <= (point.max_digits or 1000)
+    prompt = BUILDER.prompt(params)
+    assert f"n / {params.best_digits}, at most 1" in prompt
+    for name in set(PAPER.orientations) - set(params.orientations):
+        assert name in prompt.partition("may not be used")[2].partition("\n")[0]
+
+
+def test_impossible_rules_end_with_a_reason():
+    # The height cannot be reached with the groups that so few digits leave.
+    point = Space(group=2, digits=4, forbidden=4, min_height_mm=150.0, max_height_mm=150.0)
+    with pytest.raises(GenerationError, match="ask for more digits"):
+        BUILDER.draw(point, Stream("too tall"))
+    with pytest.raises(GenerationError, match="no prime"):
+        longest_prime(with_params(digits=(0, 4)))

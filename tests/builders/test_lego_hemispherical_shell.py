@@ -1,0 +1,75 @@
+"""Fresh targets of every form can be built, and structures keep the lattice's rules."""
+
+import pytest
+
+from scbench.builders.brick_layers import fill, lattice
+from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder
+from scbench.errors import GenerationError
+from scbench.graders.lego_hemispherical_shell import grade
+from scbench.graders.revolved import body
+from scbench.schemas.lego_hemispherical_shell import Answer
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+PAPER = [item.params for item in BUILDER.paper()]
+
+
+def test_the_papers_shells_are_built_with_room_to_spare():
+    for params in PAPER:
+        figures = grade(params, BUILDER.reference(params)).metrics
+        assert figures["agreement"] > 0.69
+
+
+@pytest.mark.parametrize("offset", [(0.0, 0.0), (4.0, 4.0), (0.0, 4.0), (1.5, 2.5)])
+def test_every_lattice_gives_a_legal_structure(offset):
+    params = PAPER[2]
+    rows = fill(lattice(body(params), params.outer_radius_mm, offset))
+    bricks = [{"Centroid": row[:3], "RotationDegrees": row[3]} for row in rows]
+    given = grade(params, Answer.model_validate({"bricks": bricks}))
+    assert {check.id for check in given.failed} <= {"volume"}
+    assert given.score > 0.9
+
+
+def test_cells_measure_the_target():
+    cells = lattice(body(PAPER[0]), 70.0, (0.0, 0.0))
+    assert cells.shares.sum() * 8 * 8 * 9.6 == pytest.approx(body(PAPER[0]).volume, rel=1e-6)
+    assert cells.shares.min() >= -1e-9
+    assert cells.shares.max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("form", ["hemisphere", "dome", "wall", "ring"])
+def test_fresh_targets_keep_their_knobs(form):
+    point = Space(
+        form=form, min_inner_cm=6.0, max_inner_cm=7.0, min_thickness_cm=3.5, max_thickness_cm=4.0
+    )
+    for seed in range(3):
+        params = BUILDER.draw(point, Stream("lego", form, seed))
+        a, b = params.inner_radius_mm, params.outer_radius_mm
+        if form == "dome":
+            assert a == 0
+            assert 60 <= b <= 70
+        else:
+            assert 60 <= a <= 70
+            assert 35 <= b - a <= 40
+        assert params.height_mm == (60.0 if form == "wall" else None)
+        given = grade(params, BUILDER.reference(params))
+        assert given.score == 1
+        assert not given.failed
+        words = {"hemisphere": "hemispherical", "dome": "solid", "wall": "wall", "ring": "torus"}
+        assert words[form] in BUILDER.prompt(params)
+
+
+def test_what_cannot_be_built_ends_with_a_reason():
+    point = Space(
+        form="ring", min_thickness_cm=2.0, max_thickness_cm=2.0, min_inner_cm=3, max_inner_cm=3.2
+    )
+    with pytest.raises(GenerationError, match="thicker"):
+        BUILDER.draw(point, Stream("thin"))
+
+
+def test_narrow_ranges_hold_a_step_or_end_with_a_reason():
+    exact = Space(min_inner_cm=5.15, max_inner_cm=5.15, min_thickness_cm=3, max_thickness_cm=3)
+    params = BUILDER.draw(exact, Stream("narrow"))
+    assert (params.inner_radius_mm, params.outer_radius_mm) == (51.5, 81.5)
+    with pytest.raises(GenerationError, match="no multiple of"):
+        BUILDER.draw(Space(min_inner_cm=5.01, max_inner_cm=5.02), Stream("narrow"))

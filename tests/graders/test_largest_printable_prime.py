@@ -1,0 +1,378 @@
+"""Towers of digits: rules against the geometry of bars, every fault by its own check, the score."""
+
+import json
+import math
+import time
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.catalog import get_task
+from scbench.graders.digit_towers import Stand, groups, pose, rests
+from scbench.graders.largest_printable_prime import CHECKS, MAX_DIGITS, is_prime
+from scbench.judge import judge
+
+TASK = get_task("largest_printable_prime")
+PAPER = TASK.builder().paper()[0].params
+BEST = json.loads(
+    (Path(__file__).parent.parent / "data/spec_references/largest_printable_prime.json").read_text()
+)[0][0]["numberSequence"]
+CODES = {
+    "f": "flat", "x": "flippedX", "y": "flippedY", "z": "rotate180Z", "X": "rotate90X",
+    "Y": "rotate90Y",
+}  # fmt: skip
+FLAT = "fxyz"
+# The two towers that the paper prints.
+LARGEST = (
+    "8f 8f 8f 9f 9f 9f 9f 9f 6z 9f 6z 9f 6z 9f 9f 6z 9f 6z 6z 6z 9f 6z 6z 6z 3f 3f 3f 3f "
+    "7f 7f 7f 7f 7f 7f 1f 1f 1f 1f 1f 1f 7Y 1X"
+)
+TALLEST = (
+    "8f 8f 8f 8f 8f 9f 9f 9f 9f 9f 6z 9f 6z 9f 6z 9f 9f 6z 9f 6z 6z 6z 9f 6z 6z 6z "
+    "3f 3f 3f 3f 3f 7f 7f 7f 3Y 1X 1X 1X"
+)
+
+
+def tower(text):
+    return [{"digit": int(item[:-1]), "orientation": CODES[item[-1]]} for item in text.split()]
+
+
+def verdict(text, params=PAPER):
+    items = tower(text) if isinstance(text, str) else text
+    (only,) = judge(TASK, params, {"numberSequence": items})
+    return only
+
+
+def failed(text, params=PAPER):
+    return {check.id for check in verdict(text, params).checks if check.passed is False}
+
+
+def skipped(text):
+    return {check.id for check in verdict(text).checks if check.passed is None}
+
+
+def with_params(**changes):
+    return PAPER.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("items", "digits", "height"),
+    [(tower(LARGEST), 42, 80.4), (tower(TALLEST), 38, 115.6), (BEST, 65, 158.0)],
+)
+def test_the_known_numbers_score_their_share_of_65_digits(items, digits, height):
+    given = verdict(items)
+    assert given.score == digits / 65
+    assert given.metrics["height_mm"] == height
+    assert given.metrics["digits"] == digits
+    assert failed(items) == (set() if digits == 65 else {"length"})
+
+
+def test_a_3_on_its_long_side_has_two_names_and_one_height():
+    assert verdict(TALLEST.replace("3Y", "3X")) == verdict(TALLEST)
+
+
+def test_the_papers_denominator_gives_the_papers_scores():
+    params = with_params(best_digits=42)
+    assert verdict(LARGEST, params).score == 1
+    assert verdict(TALLEST, params).score == 38 / 42
+    assert verdict(BEST, params).score == 1
+
+
+# What bars lie where, as the middles of their two halves; computed from the coordinates that the
+# prompt prints, and turned by turning the points.
+BARS = {
+    "a": [(-2, 10), (2, 10)], "b": [(5, 2), (5, 8)], "c": [(5, -2), (5, -8)],
+    "d": [(-2, -10), (2, -10)], "e": [(-5, -2), (-5, -8)], "f": [(-5, 2), (-5, 8)],
+    "g": [(-2, 0), (2, 0)],
+}  # fmt: skip
+TURNS = {
+    "f": lambda x, y: (x, y),
+    "x": lambda x, y: (-x, y),
+    "y": lambda x, y: (x, -y),
+    "z": lambda x, y: (-x, -y),
+}
+
+
+def material(digit, code):
+    return {TURNS[code](*p) for segment in PAPER.segments[digit] for p in BARS[segment]}
+
+
+def our_pose(digit, code):
+    return pose(digit, CODES[code], PAPER.segments[digit])
+
+
+def test_flat_on_flat_is_what_the_bars_say():
+    for lower, upper in product(product(range(10), FLAT), repeat=2):
+        carried = material(*upper) <= material(*lower)
+        assert rests(our_pose(*upper), our_pose(*lower)) == carried, (lower, upper)
+
+
+CARRIES = {
+    0: {0, 1, 7}, 1: {1}, 2: {2, 5}, 3: {1, 3, 7}, 4: {1, 4}, 5: {2, 5},
+    6: {1, 2, 3, 4, 5, 6, 7, 9}, 7: {1, 7}, 8: set(range(10)), 9: {1, 2, 3, 4, 5, 6, 7, 9},
+}  # fmt: skip
+
+
+def test_what_can_go_on_what_in_some_orientations():
+    for lower in range(10):
+        found = {
+            upper
+            for upper in range(10)
+            if any(
+                rests(our_pose(upper, a), our_pose(lower, b)) for a, b in product(FLAT, repeat=2)
+            )
+        }
+        assert found == CARRIES[lower] | ({6} if lower in {6, 9} else set())
+
+
+def test_only_1_3_and_7_can_be_printed_upright():
+    upright = {
+        (digit, code): one.stand
+        for digit, code in product(range(10), "XY")
+        if (one := our_pose(digit, code)) is not None
+    }
+    assert upright == {
+        (1, "X"): Stand.ON_END,
+        (1, "Y"): Stand.FLAT,
+        (3, "X"): Stand.ON_SIDE,
+        (3, "Y"): Stand.ON_SIDE,
+        (7, "X"): Stand.ON_HEAD,
+        (7, "Y"): Stand.ON_SIDE,
+    }
+    assert all(our_pose(digit, code) for digit, code in product(range(10), FLAT))
+
+
+def test_upright_digits_stand_on_bars_that_carry_them():
+    for lower, code in product(range(10), FLAT):
+        under = our_pose(lower, code)
+        bars = material(lower, code)
+        side = any({(x, y) for y in (-8, -2, 2, 8)} <= bars for x in (-5, 5))
+        level = any({(-2, y), (2, y)} <= bars for y in (-10, 0, 10))
+        assert side == (lower not in {2, 5})
+        assert level == (lower != 1)
+        assert rests(our_pose(3, "Y"), under) == rests(our_pose(7, "Y"), under) == side
+        assert rests(our_pose(7, "X"), under) == level
+        assert rests(our_pose(1, "X"), under)
+
+
+def test_nothing_but_a_1_on_its_end_goes_on_an_upright_digit():
+    for lower in ((1, "X"), (3, "X"), (3, "Y"), (7, "X"), (7, "Y")):
+        for upper in product(range(10), "fxyzXY"):
+            if our_pose(*upper) is not None:
+                expected = upper == (1, "X")
+                assert rests(our_pose(*upper), our_pose(*lower)) == expected
+
+
+def test_a_1_on_its_side_is_a_flat_1():
+    assert our_pose(1, "Y") == our_pose(1, "f")
+    assert failed("1f 1Y 1Y") == failed("1f 1f 1f")
+    assert "stack" in failed("7x 1Y")
+    assert "stack" not in failed("7x 1x")
+
+
+FAULTS = {
+    "composite": ("8f 1f", {"prime"}),
+    "one": ("1f", {"prime"}),
+    "zero": ("0f", {"leading_zero", "prime"}),
+    "zero_in_front": ("0f 7f", {"leading_zero"}),
+    "zeros_only": ("0f 0f 0f", {"leading_zero", "prime"}),
+    "six_on_nine_both_flat": ("9f 6f 1f", {"stack", "prime"}),
+    "six_on_nine_turned": ("9f 6z 1f", {"prime"}),
+    "two_on_three": ("3f 2f", {"stack", "prime"}),
+    "upright_eight": ("8X 3f", {"printable"}),
+    "nine_on_its_side": ("9Y 7f", {"printable"}),
+    "upright_three_on_three_on_its_side": ("3Y 3Y 1f", {"stack"}),
+    "flat_one_on_upright_one": ("1X 1f", {"stack"}),
+    "seven_on_its_head_on_a_one": ("1f 7X", {"stack"}),
+    "three_on_its_side_on_a_five": ("5f 3Y", {"stack"}),
+    "repeated": ("8f 8f 8f 8f 8f 8f 1f 1f 1f", {"groups", "prime"}),
+    "spire": ("7X 3X 1X 3X 3X", {"stack"}),
+    "everything": (
+        "0f 8X 1f 2f 2f 2f 2f 2f 2f",
+        {"leading_zero", "groups", "printable", "prime", "stack"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_named_and_no_other(name):
+    text, expected = FAULTS[name]
+    given = verdict(text)
+    assert failed(text) - {"height", "length"} == expected
+    assert given.score == 0
+    assert {check.id for check in given.checks} == set(CHECKS) - {"max_digits"}
+
+
+def test_nothing_is_no_number():
+    given = verdict([])
+    assert given.score == 0
+    assert failed([]) == {"not_empty", "height", "length"}
+    assert skipped([]) == {"prime"}
+
+
+def test_small_towers_score_little_but_something():
+    # The two examples of the prompt.
+    assert verdict("1f 7Y").score == 0.9 * (2 / 65)
+    assert verdict("3f 3Y 1X").score == 0.9 * (3 / 65)
+    assert verdict("3f 3Y 1X").metrics["height_mm"] == 33.6
+
+
+@pytest.mark.parametrize(
+    ("number", "size", "parts"),
+    [
+        ("", 3, []),
+        ("88", 3, ["88"]),
+        ("88888", 3, ["88", "888"]),
+        ("123321123", 3, ["123", "321", "123"]),
+        ("123000001230", 3, ["123", "000", "001", "230"]),
+        ("12345", 2, ["1", "23", "45"]),
+        ("12345678", 4, ["1234", "5678"]),
+    ],
+)
+def test_groups_are_cut_from_the_end(number, size, parts):
+    assert groups(number, size) == parts
+
+
+def test_a_short_first_group_is_none_of_the_others():
+    assert "groups" not in failed("8f 8f 8f 8f 8f")
+    assert "groups" in failed("8f 8f 8f 8f 8f 8f")
+
+
+@pytest.mark.parametrize(("target", "factor"), [(115.5, 1), (115.6, 0.9), (115.7, 0.9)])
+def test_only_a_taller_tower_is_tall(target, factor):
+    params = with_params(target_height_mm=target)
+    assert verdict(TALLEST, params).score == 38 / 65 * factor
+    assert ("height" in failed(TALLEST, params)) == (factor < 1)
+
+
+def test_what_may_not_be_used_voids_the_answer():
+    assert failed(LARGEST, with_params(digits=(1, 3, 6, 7, 8))) == {"allowed", "length"}
+    assert failed(LARGEST, with_params(orientations=("flat", "rotate180Z", "rotate90Y"))) == {
+        "allowed", "length",
+    }  # fmt: skip
+    assert failed(LARGEST, with_params(max_digits=41)) == {"max_digits", "length"}
+    assert failed(LARGEST, with_params(max_digits=42)) == {"length"}
+    assert verdict(LARGEST, with_params(max_digits=41)).score == 0
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"digit": "8", "orientation": "flat"},
+        {"digit": True, "orientation": "flat"},
+        {"digit": 8.5, "orientation": "flat"},
+        {"digit": -1, "orientation": "flat"},
+        {"digit": 10, "orientation": "flat"},
+        {"digit": int("8" * 42), "orientation": "flat"},
+        {"digit": math.nan, "orientation": "flat"},
+        {"digit": None, "orientation": "flat"},
+        {"digit": 8, "orientation": "Flat"},
+        {"digit": 8, "orientation": None},
+        {"digit": 8},
+        {"orientation": "flat"},
+        8,
+        "8",
+        [8, "flat"],
+    ],
+    ids=repr,
+)
+def test_only_digits_with_a_known_orientation_are_judged(item):
+    assert failed([item, *tower("1f")]) == {"answer_schema"}
+
+
+def test_digits_may_be_written_as_floats_and_other_keys_are_ignored():
+    items = [{**item, "digit": float(item["digit"]), "colour": "red"} for item in tower(LARGEST)]
+    assert verdict(items) == verdict(LARGEST)
+
+
+def test_long_numbers_are_refused_before_they_cost_anything():
+    start = time.perf_counter()
+    assert failed("9f " * (MAX_DIGITS + 1)) == {"resource_limit"}
+    assert "resource_limit" not in failed("9f " * MAX_DIGITS)
+    # Without small factors, and a probable prime: the most that a test can take.
+    repunit = "1f " * 1031
+    assert failed(repunit) == {"resource_limit"}
+    assert is_prime("1" * 317)
+    assert time.perf_counter() - start < 5
+
+
+def plain_prime(n):
+    return n > 1 and all(n % k for k in range(2, math.isqrt(n) + 1))
+
+
+def test_primes_are_those_of_trial_division():
+    assert [n for n in range(20_000) if is_prime(str(n))] == [
+        n for n in range(20_000) if plain_prime(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        561, 1729, 2047, 3277, 5459, 5777, 3215031751, 3825123056546413051,
+        318665857834031151167461, 3317044064679887385961981, 2**61 - 3, (2**61 - 1) * (2**31 - 1),
+    ],
+)  # fmt: skip
+def test_numbers_that_fool_single_tests_are_composite(number):
+    assert not is_prime(str(number))
+
+
+@pytest.mark.parametrize("number", [2**61 - 1, 2**127 - 1, 2**521 - 1, 10**100 + 267])
+def test_known_primes_are_primes(number):
+    assert is_prime(str(number))
+
+
+def plain_score(items):
+    """The score by the words of the prompt, with bars as points."""
+    number = "".join(str(digit) for digit, _ in items)
+    cut = [number[max(0, end - 3) : end] for end in range(len(number), 0, -3)]
+    if not number or number[0] == "0" or len(set(cut)) < len(cut) or not plain_prime(int(number)):
+        return 0
+    tenths = 0
+    for i, (digit, code) in enumerate(items):
+        code = "f" if (digit, code) == (1, "Y") else code  # noqa: PLW2901
+        if code in "XY" and (digit, code) not in {(1, "X"), (3, "X"), (3, "Y"), (7, "X"), (7, "Y")}:
+            return 0
+        side = (digit, code) in {(3, "X"), (3, "Y"), (7, "Y")}
+        tenths += 12 if code in FLAT else 112 if side else 212
+        if i == 0:
+            continue
+        below, turn = items[i - 1]
+        turn = "f" if (below, turn) == (1, "Y") else turn
+        if (digit, code) == (1, "X"):
+            continue
+        if turn not in FLAT:
+            return 0
+        bars = material(below, turn)
+        if code in FLAT:
+            fits = material(digit, code) <= bars
+        elif side:
+            fits = any({(x, -2), (x, -8), (x, 2), (x, 8)} <= bars for x in (-5, 5))
+        else:
+            fits = any({(-2, y), (2, y)} <= bars for y in (-10, 0, 10))
+        if not fits:
+            return 0
+    return min(1.0, len(items) / 65) * (0.9 if tenths <= 700 else 1.0)
+
+
+# Mostly digits that lie on each other, so that legal towers turn up.
+likely = st.lists(
+    st.tuples(st.sampled_from([8, 9, 6, 3, 7, 1, 1, 1]), st.sampled_from("fffffzXXY")), max_size=8
+).map(lambda items: sorted(items, key=lambda item: [8, 9, 6, 3, 7, 1].index(item[0])))
+wild = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("fxyzXY")), max_size=8)
+
+
+@given(likely | wild)
+@settings(deadline=None, max_examples=400)
+def test_scores_are_those_of_the_words_of_the_prompt(items):
+    text = " ".join(f"{digit}{code}" for digit, code in items)
+    assert verdict(text).score == plain_score(items)
+
+
+def test_the_plain_score_knows_legal_towers():
+    for text in (LARGEST.split()[-3:], ["7f", "1X"], ["3f", "7X", "1X"]):
+        assert 0 <= plain_score([(int(item[0]), item[1]) for item in text]) < 0.05
+    assert plain_score([(3, "f"), (3, "Y"), (1, "X")]) > 0

@@ -1,0 +1,368 @@
+"""Brick shells: the rules one by one at their limits, the score, hostile answers."""
+
+import math
+import random
+import resource
+import time
+
+import numpy as np
+import pytest
+
+from scbench.catalog import get_task
+from scbench.graders.lego_hemispherical_shell import CHECKS, MAX_BRICKS
+from scbench.judge import judge
+from scbench.schemas.lego_hemispherical_shell import Params
+
+TASK = get_task("lego_hemispherical_shell")
+BUILDER = TASK.builder()
+PAPER = [item.params for item in BUILDER.paper()]
+# A block of space in which nothing is a stray: no hollow, and room for everything.
+ROOM = Params(inner_radius_mm=0, outer_radius_mm=400, full_marks=0.65)
+
+
+def answer(rows):
+    return {"bricks": [{"Centroid": [x, y, z], "RotationDegrees": turn} for x, y, z, turn in rows]}
+
+
+def verdict(rows, params=ROOM):
+    (only,) = judge(TASK, params, answer(rows))
+    return only
+
+
+def failed(rows, params=ROOM):
+    return {c.id for c in verdict(rows, params).checks if c.passed is False} - {"volume"}
+
+
+def details(rows, check_id, params=ROOM):
+    return next(c.details for c in verdict(rows, params).checks if c.id == check_id)
+
+
+def built(params):
+    return [(*brick.Centroid, brick.RotationDegrees) for brick in BUILDER.reference(params).bricks]
+
+
+FIRST, SECOND, THIRD = (0, 0, 4.8, 90), (0, 0, 14.4, 180), (24, 0, 24, 0)
+
+
+def test_the_examples_of_the_prompt():
+    assert failed([FIRST]) == set()
+    assert failed([FIRST, SECOND]) == set()
+    assert failed([FIRST, SECOND, THIRD]) == set()
+    assert verdict([FIRST, SECOND, THIRD]).metrics["groups"][0]["centre"] == [8, 0]
+    assert failed([FIRST, SECOND, (22, 0, 24, 0)]) == {"studs"}
+
+
+@pytest.mark.parametrize("angle", [0, 30, 45, 61.7, -13])
+def test_ground_bricks_may_stand_anywhere_and_structures_be_turned(angle):
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    turned = [
+        (3.3 + c * x - s * y, 7.1 + s * x + c * y, z, turn + angle)
+        for x, y, z, turn in (FIRST, SECOND, (16, 0, 24, 0), (40, 40, 4.8, 33))
+    ]
+    assert failed(turned) == set()
+
+
+FAULTS = {
+    "nothing": ([], {"not_empty"}),
+    "between_layers": ([(0, 0, 9, 0)], {"layers"}),
+    "below_the_table": ([(0, 0, -4.8, 0)], {"layers"}),
+    "listed_twice": ([FIRST, FIRST], {"duplicates"}),
+    "listed_twice_half_a_turn_on": ([FIRST, (0, 0, 4.8, -90)], {"duplicates"}),
+    "listed_twice_almost": ([FIRST, (0.04, 0, 4.8, 90.4)], {"duplicates"}),
+    "overlap": ([FIRST, (14, 0, 4.8, 90)], {"overlap"}),
+    "overlap_at_an_angle": ([FIRST, (14, 0, 4.8, 40)], {"overlap"}),
+    "half_a_stud_aside": ([FIRST, (4, 0, 14.4, 90)], {"studs"}),
+    "half_a_stud_along_and_across": ([FIRST, (4, 4, 14.4, 90)], {"studs"}),
+    "shifts_that_the_swap_of_axes_took": ([FIRST, (0, 4, 14.4, 90)], {"studs"}),
+    "askew": ([FIRST, (0, 0, 14.4, 45)], {"studs"}),
+    "floating": ([FIRST, (0, 0, 24, 90)], {"support"}),
+    "floating_beside": ([FIRST, (40, 0, 14.4, 90)], {"support"}),
+    "bounding_boxes_touch_only": ([(0, 0, 4.8, 45), (23, 23, 14.4, 45)], {"support"}),
+    "floating_pair": ([FIRST, (99, 0, 14.4, 0), (99, 0, 24, 0)], {"support"}),
+    "stairs": ([(0, 0, 4.8, 0), (24, 0, 14.4, 0), (48, 0, 24, 0)], {"balance"}),
+    "everything": (
+        [
+            FIRST, FIRST, (14, 0, 4.8, 90), (4, 0, 14.4, 90), (200, 0, 24, 0), (300, 0, 10, 0),
+            (900, 0, 4.8, 0),
+        ],
+        {"layers", "outside", "duplicates", "overlap", "studs", "support"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_is_named_and_no_other(name):
+    rows, expected = FAULTS[name]
+    given = verdict(rows)
+    assert failed(rows) == expected
+    assert given.score == 0
+    assert [check.id for check in given.checks] == list(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("z", "good"),
+    [(4.7, True), (4.69, False), (5.76, True), (5.77, False), (4.8, True), (0, False)],
+)
+def test_layers_have_a_tolerance(z, good):
+    assert failed([(0, 0, z, 0)]) == (set() if good else {"layers"})
+
+
+@pytest.mark.parametrize(
+    ("z", "good"), [(13.44, True), (13.43, False), (15.36, True), (15.37, False)]
+)
+def test_upper_layers_too(z, good):
+    assert ("layers" in failed([(0, 0, z, 0)])) == (not good)
+
+
+@pytest.mark.parametrize(
+    ("z", "expected"),
+    [
+        (14.8, set()),
+        (14.89, set()),
+        (14.9, {"support"}),
+        (13.91, set()),
+        (13.9, {"overlap", "support"}),
+    ],
+)
+def test_contact_and_overlap_meet_at_half_a_millimetre(z, expected):
+    assert failed([FIRST, (0, 0, z, 90)]) == expected
+
+
+@pytest.mark.parametrize(("shift", "good"), [(0.0, True), (0.5, True), (0.51, False), (-0.5, True)])
+def test_studs_have_half_a_millimetre(shift, good):
+    assert failed([FIRST, (8 + shift, 8, 14.4, 90)]) == (set() if good else {"studs"})
+    assert failed([FIRST, (8, 8 + shift, 14.4, 90)]) == (set() if good else {"studs"})
+
+
+@pytest.mark.parametrize(
+    ("turn", "good"), [(1, True), (1.01, False), (-1, True), (89, True), (271.5, False)]
+)
+def test_studs_have_one_degree(turn, good):
+    assert failed([FIRST, (0, 0, 14.4, 90 + turn)]) == (set() if good else {"studs"})
+
+
+@pytest.mark.parametrize(("gap", "good"), [(15.97, True), (15.96, False), (16, True)])
+def test_plans_may_share_one_square_millimetre(gap, good):
+    # Two bricks side by side along 32 mm: 0.03 mm of overlap are 0.96 square millimetres.
+    assert failed([(0, 0, 4.8, 0), (0, gap, 4.8, 0)]) == (set() if good else {"overlap"})
+
+
+def test_a_sliver_of_contact_holds_nothing():
+    assert failed([FIRST, (15.6, 0, 14.4, 90)]) == {"support"}
+    # A single stud holds.
+    assert failed([FIRST, (8, 24, 14.4, 90), (16, 24, 4.8, 90)]) == set()
+    assert failed([(0, 0, 4.8, 0), (24, 8, 14.4, 0), (40, 8, 4.8, 0)]) == set()
+
+
+def test_support_goes_up_and_down_again():
+    column = [(0, 0, z, 0) for z in (4.8, 14.4, 24.0)]
+    arm = (24, 0, 33.6, 0)
+    hanging = (40, 0, 24.0, 0)
+    standing_on_it = (56, 0, 33.6, 0)
+    counterweights = [(-24, 0, 33.6, 0), (-40, 0, 24.0, 0), (-56, 0, 33.6, 0)]
+    whole = [*column, arm, hanging, standing_on_it, *counterweights]
+    assert failed(whole) == set()
+    assert failed([row for row in whole if row != arm]) == {"support", "balance"}
+    assert details([row for row in whole if row != arm], "support")["offenders"] == [3, 4]
+
+
+def test_groups_that_lean_on_each_other_fall():
+    # Two stairs that meet at the top: side by side, no stud joins them.
+    left = [(0, 0, 4.8, 0), (24, 0, 14.4, 0), (48, 0, 24.0, 0)]
+    right = [(128 - x, 0, z, 0) for x, _, z, _ in left]
+    assert failed([*left, *right]) == {"balance"}
+    fallen = details([*left, *right], "balance")["offenders"]
+    assert [(item["brick"], item["bricks"]) for item in fallen] == [(0, 3), (3, 3)]
+    assert fallen[0]["outside_mm"] == 8
+    # A brick across the top makes them an arch.
+    assert failed([*left, *right, (64, 0, 33.6, 0)]) == set()
+
+
+@pytest.mark.parametrize(("shift", "good"), [(0.0, True), (0.003, True), (0.004, False)])
+def test_the_centre_may_lie_a_micrometre_outside(shift, good):
+    rows = [FIRST, SECOND, (24 + shift, 0, 24, 0)]
+    assert failed(rows) == (set() if good else {"balance"})
+
+
+def test_strays_are_judged_as_they_are_turned():
+    params = Params(inner_radius_mm=40, outer_radius_mm=70, full_marks=0.65)
+    assert failed([(0, 0, 4.8, 0)], params) == {"hollow"}
+    assert failed([(20.2, 0, 4.8, 0)], params) == {"hollow"}
+    assert failed([(20.2, 0, 4.8, 90)], params) == {"hollow"}
+    assert failed([(24, 0, 4.8, 0)], params) == set()
+    assert failed([(24, 0, 4.8, 90)], params) == {"hollow"}
+    assert failed([(77.9, 0, 4.8, 90)], params) == set()
+    assert failed([(78.1, 0, 4.8, 90)], params) == {"outside"}
+    assert failed([(78.1, 0, 4.8, 0)], params) == set()
+    # Resting on the table beside the shell, and straight above it.
+    assert failed([(0, 0, 4.8 + 9.6 * 8, 0)], params) == {"outside", "support"}
+
+
+def sampled(rows, params):
+    """Agreement of axis-parallel bricks with a hollow hemisphere, by counting points of a grid."""
+    reach, step = params.outer_radius_mm + 32, 1.0
+    wide, high = (np.arange(low, reach, step) + step / 2 for low in (-reach, 0.0))
+    x, y, z = np.meshgrid(wide, wide, high, indexing="ij", sparse=True)
+    radius = np.sqrt(x * x + y * y + z * z)
+    shell = (params.inner_radius_mm <= radius) & (radius <= params.outer_radius_mm)
+    bricks = np.zeros_like(shell)
+    for *middle, turn in rows:
+        half = (16, 8, 4.8) if turn % 180 == 0 else (8, 16, 4.8)
+        part = [
+            slice(*np.searchsorted(axis, (at - h, at + h)))
+            for axis, at, h in zip((wide, wide, high), middle, half, strict=True)
+        ]
+        bricks[tuple(part)] = True
+    r, v, i = shell.sum(), bricks.sum(), (shell & bricks).sum()
+    return min(i / r, v / r) - 0.5 * (shell ^ bricks).sum() / r
+
+
+def test_the_score_is_the_agreement_of_the_volumes():
+    params = PAPER[0]
+    rows = built(params)
+    for part in (rows, rows[: len(rows) // 2], rows[: len(rows) // 2 + 20]):
+        given = verdict(part, params)
+        assert given.metrics["agreement"] == pytest.approx(sampled(part, params), abs=0.01)
+        figures = given.metrics
+        formula = figures["filled"] - (1 - figures["filled"] + figures["spill"]) / 2
+        assert figures["agreement"] == pytest.approx(formula, abs=1e-8)
+    strict = params.model_copy(update={"full_marks": 1.0})
+    given = verdict(rows, strict)
+    assert given.score == pytest.approx(given.metrics["agreement"], abs=1e-8)
+    assert {check.id for check in given.failed} == {"volume"}
+    assert verdict(rows, params).score == 1
+
+
+def test_the_score_never_goes_below_zero():
+    params = PAPER[0]
+    given = verdict(built(params)[:3], params)
+    assert given.metrics["agreement"] < 0
+    assert given.score == 0
+    assert {check.id for check in given.failed} == {"volume"}
+
+
+@pytest.mark.parametrize("angle", [17.0, 45.0, 90.0, 133.3])
+def test_turning_everything_about_the_axis_changes_no_score(angle):
+    params = PAPER[1].model_copy(update={"full_marks": 1.0})
+    rows = built(PAPER[1])
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    turned = [(c * x - s * y, s * x + c * y, z, turn + angle) for x, y, z, turn in rows]
+    random.Random(1).shuffle(turned)
+    assert verdict(turned, params).score == pytest.approx(verdict(rows, params).score, abs=1e-7)
+    rounded = [(round(x, 2), round(y, 2), z, turn) for x, y, z, turn in turned]
+    assert verdict(rounded, params).score == pytest.approx(verdict(rows, params).score, abs=1e-3)
+
+
+def test_indices_are_those_of_the_answer_whatever_else_is_wrong():
+    rows = [(9e9, 0, 4.8, 0), FIRST, FIRST, (0, 0, 24, 90), (14, 0, 4.8, 90), (4, 0, 14.4, 90)]
+    figures = verdict(rows).metrics
+    assert figures["overlapping"] == [[1, 4]]
+    assert figures["misaligned"] == [[1, 5], [4, 5], [5, 3]]
+    assert figures["floating"] == []
+    assert details(rows, "duplicates")["offenders"] == [[2, 1]]
+    assert details(rows, "outside")["offenders"] == [0]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"Centroid": [0, 0], "RotationDegrees": 0},
+        {"Centroid": [0, 0, 4.8, 0], "RotationDegrees": 0},
+        {"Centroid": ["0", 0, 4.8], "RotationDegrees": 0},
+        {"Centroid": [True, 0, 4.8], "RotationDegrees": 0},
+        {"Centroid": [math.nan, 0, 4.8], "RotationDegrees": 0},
+        {"Centroid": [math.inf, 0, 4.8], "RotationDegrees": 0},
+        {"Centroid": [0, 0, 4.8], "RotationDegrees": math.nan},
+        {"Centroid": [0, 0, 4.8], "RotationDegrees": "90"},
+        {"Centroid": [0, 0, 4.8], "RotationDegrees": None},
+        {"Centroid": {"x": 0, "y": 0, "z": 4.8}, "RotationDegrees": 0},
+        {"Centroid": [0, 0, 4.8]},
+        {"RotationDegrees": 0},
+        [0, 0, 4.8, 0],
+        None,
+    ],
+    ids=repr,
+)
+def test_only_complete_bricks_of_numbers_are_judged(bad):
+    (given,) = judge(TASK, ROOM, {"bricks": [bad, *answer([SECOND])["bricks"]]})
+    assert [check.id for check in given.failed] == ["answer_schema"]
+
+
+@pytest.mark.parametrize("other", [{}, [], [{"Centroid": [0, 0, 4.8], "RotationDegrees": 0}], None])
+def test_other_forms_of_an_answer_are_refused(other):
+    (given,) = judge(TASK, ROOM, other)
+    assert [check.id for check in given.failed] == ["answer_schema"]
+
+
+def test_whole_numbers_are_numbers():
+    rows = [(0, 0, 4.8, 0), (0, 0, 24, 0), (0, 0, 14.4, 0)]
+    assert verdict(rows) == verdict([tuple(map(float, row)) for row in rows])
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 1.7e308, 1e5, -1e5, 10**300], ids=repr)
+@pytest.mark.parametrize("place", range(4))
+def test_huge_numbers_are_judged(value, place):
+    row = [0, 0, 4.8, 0]
+    row[place] = value
+    given = verdict([row, FIRST, (99, 0, 4.8, 0)])
+    if place < 3:
+        assert given.score == 0
+        wrong = "layers" if place == 2 and value < 0 else "outside"
+        assert wrong in {check.id for check in given.failed}
+
+
+CROWDS = {
+    "ten thousand in one place": [(60.0, 0.0, 4.8, 0.0)] * 10_000,
+    "ten thousand almost in one place": [
+        (50 + i % 100 / 9, i // 100 / 9, 4.8, i / 100) for i in range(10_000)
+    ],
+    "a heap of towers": [(50 + i % 9, i % 7, 4.8 + 9.6 * (i % 7), i % 180) for i in range(20_000)],
+    "a hundred thousand": [(i % 70, i % 60, 4.8, i % 180) for i in range(100_000)],
+    "a plate of twenty thousand": [
+        (32 * (i % 100) - 1600, 16 * (i // 100) - 1600, 4.8, 0) for i in range(20_000)
+    ],
+    "a solid block": [
+        (32 * (i % 20) - 320, 16 * (i // 20 % 40) - 320, 4.8 + 9.6 * (i // 800), 0)
+        for i in range(20_000)
+    ],
+    "twenty thousand askew": [
+        (30 * (i % 100) - 1500, 14 * (i // 100) - 1400, 4.8 + 9.6 * (i % 2), 7 * i)
+        for i in range(20_000)
+    ],
+    "strewn about": [
+        ((7919 * i) % 19_000 - 9500, (104729 * i) % 18_000 - 9000, 4.8, i) for i in range(20_000)
+    ],
+}  # fmt: skip
+
+
+TOO_CROWDED = {"ten thousand almost in one place", "a heap of towers", "a hundred thousand"}
+
+
+@pytest.mark.parametrize("name", CROWDS)
+def test_crowds_are_judged_or_refused_in_little_time_and_memory(name):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.perf_counter()
+    given = verdict(CROWDS[name], PAPER[7])
+    assert given.score == 0
+    assert time.perf_counter() - start < 5
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000  # kilobytes
+    refused = any(check.id == "resource_limit" for check in given.checks)
+    assert refused == (name in TOO_CROWDED)
+
+
+def test_crowds_that_are_not_compared_are_still_judged_brick_by_brick():
+    given = verdict(CROWDS["ten thousand almost in one place"], PAPER[7])
+    states = {check.id: check.passed for check in given.checks}
+    assert states["layers"] is True
+    assert states["hollow"] is False
+    assert given.metrics["floating"] is None
+    assert {i for i, passed in states.items() if passed is None} == {
+        "overlap", "studs", "support", "balance", "volume",
+    }  # fmt: skip
+
+
+def test_the_limit_of_bricks_is_the_one_of_the_prompt():
+    assert f"at most {MAX_BRICKS:,}" in BUILDER.prompt(PAPER[0])
+    rows = [FIRST] * (MAX_BRICKS + 1)
+    assert failed(rows) == {"resource_limit"}
+    assert failed(rows[1:]) == {"duplicates"}
