@@ -49,19 +49,17 @@ Rules. An answer that breaks any of them scores 0 as a whole.
    rotations, rounded to 1 degree, agree or differ by a multiple of 180.
 5. No two bricks overlap: if their plans share more than 1 square millimetre, their boxes share less
    than 0.5 of height.
-6. Two bricks are in contact if their plans share more than 1 square millimetre and the top of one
-   is less than 0.5 from the bottom of the other. Bricks in contact fit stud by stud: their
-   rotations differ by a multiple of 90, to within 1 degree, and from the middle of the lower brick
-   to that of the upper one it is a multiple of 8, to within 0.5, both along the long and along
-   the short side of the lower brick.
-7. Two bricks are joined if they are in contact and their plans share more than 32 square
-   millimetres, which is half a stud: they click together by one stud or more. Every brick
-   is joined to a brick of the lowest layer, directly or through a chain of joined bricks; the chain
-   may go up and down, so a brick may also hang from bricks above it.
-8. Nothing falls over. Bricks that are joined directly or through others make up one group. In every
-   group of two or more, the mean of the x and y of all its bricks lies in the convex hull of the
-   plans of its bricks in the lowest layer, or at most 0.001 outside. Groups that lean on each
-   other or stand side by side do not support each other.
+6. Two bricks are joined if their plans share more than 1 square millimetre and the top of one is
+   less than 0.5 from the bottom of the other. Bricks that are joined directly or through others
+   make up one group. Any two bricks of a group, also if they do not meet, are on one grid of studs:
+   their rotations differ by a multiple of 90, to within 1 degree, and from the middle of the one
+   listed first to that of the other it is a multiple of 8, to within 0.5, both along the long and
+   along the short side of the one listed first.
+7. Every brick is joined to a brick of the lowest layer, directly or through a chain of joined
+   bricks; the chain may go up and down, so a brick may also hang from bricks above it.
+8. Nothing falls over. In every group of two or more bricks, the mean of the x and y of all its
+   bricks lies in the convex hull of the plans of its bricks in the lowest layer, or at most 0.001
+   outside. Groups that lean on each other or stand side by side do not support each other.
 
 There is no base plate: bricks of the lowest layer can stand anywhere and at any angle.
 

@@ -24,8 +24,6 @@ CONTACT_GAP = 0.5
 """Top and bottom that are nearer than this are in contact; if they share more, they overlap."""
 CONTACT_AREA = 1.0
 """Plans that share no more than this, in square millimetres, neither touch nor overlap."""
-HOLD_AREA = 32.0
-"""Half the square of a stud: bricks on one stud grid share less only if they share no stud."""
 OFF_GRID = 0.5
 OFF_ANGLE = 1.0
 """In degrees."""
@@ -176,13 +174,50 @@ def _may_meet(bricks: Bricks, i: Indices, j: Indices) -> Mask:
     return (np.abs(x) < wide + c * wide + s * deep) & (np.abs(y) < deep + s * wide + c * deep)
 
 
-def off_grid(bricks: Bricks, pairs: Pairs) -> Mask:
-    """Return which pairs in contact are not on one stud grid, that of the lower brick."""
-    turn = np.mod(bricks.angle[pairs.upper] - bricks.angle[pairs.lower], 90.0)
+def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
+    """Return which pairs are not on one stud grid, that of the first brick."""
+    turn = np.mod(bricks.angle[second] - bricks.angle[first], 90.0)
     bad = np.minimum(turn, 90.0 - turn) > OFF_ANGLE + _DUST
-    for offset in bricks.seen_from(pairs.lower, pairs.upper):
+    for offset in bricks.seen_from(first, second):
         bad |= np.abs(offset - STUD * np.rint(offset / STUD)) > OFF_GRID + _DUST
     return bad
+
+
+def misfits(bricks: Bricks, label: Indices, most: int) -> list[tuple[int, int]]:
+    """Return pairs of bricks of one group that are not on one stud grid, that of the first.
+
+    Args:
+        bricks: the bricks.
+        label: the group of each, see `groups`.
+        most: with so many pairs the search ends.
+    """
+    found: list[tuple[int, int]] = []
+    order = np.argsort(label, kind="stable")
+    _, starts = np.unique(label[order], return_index=True)
+    for members in np.split(order, starts[1:]):
+        if len(members) <= 1 or _on_one_grid(bricks, members):
+            continue
+        for place, brick in enumerate(members[:-1].tolist()):
+            others = members[place + 1 :]
+            bad = off_grid(bricks, np.full(len(others), brick), others)
+            found += ((brick, other) for other in others[bad].tolist())
+            if len(found) >= most:
+                return sorted(found[:most])
+    return sorted(found)
+
+
+def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
+    """Return whether bricks of one angle all fit; False if their angles differ at all."""
+    turn = np.mod(bricks.angle[members] - bricks.angle[members[0]], 90.0)
+    if np.any(np.minimum(turn, 90.0 - turn) > 0):
+        return False
+    for offset in bricks.seen_from(np.full(len(members), members[0]), members):
+        # On a circle of 8 mm, all are within 0.5 of each other if an arc so long holds them.
+        places = np.sort(np.mod(offset, STUD))
+        gap = max(float(np.diff(places).max()), STUD - float(places[-1] - places[0]))
+        if STUD - gap > OFF_GRID + _DUST:
+            return False
+    return True
 
 
 def groups(count: int, pairs: Pairs) -> Indices:

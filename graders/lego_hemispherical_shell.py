@@ -15,7 +15,6 @@ from scbench.graders.bricks import (
     CONTACT_GAP,
     HALF,
     HEIGHT,
-    HOLD_AREA,
     TIP_SLACK,
     VOLUME,
     Bricks,
@@ -23,7 +22,7 @@ from scbench.graders.bricks import (
     Pairs,
     close_pairs,
     groups,
-    off_grid,
+    misfits,
     stances,
 )
 from scbench.graders.checklist import Checklist
@@ -41,7 +40,7 @@ CHECKS = {
     "outside": "No brick lies wholly outside the target.",
     "duplicates": "No brick is listed twice.",
     "overlap": "No two bricks overlap.",
-    "studs": "Bricks in contact are on one stud grid.",
+    "studs": "Bricks that are joined, directly or through others, are on one stud grid.",
     "support": "Every brick is joined to the ground, directly or through others.",
     "balance": "Every group of joined bricks has its centre of gravity above its ground bricks.",
     "volume": "The bricks agree with the target well enough for full marks.",
@@ -198,16 +197,16 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         ),
     )
     contacts = pairs.where(pairs.depth < CONTACT_GAP)
-    misaligned = _named(contacts.where(off_grid(bricks, contacts)), names)
+    label = groups(count, contacts)
+    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _SHOWN)]
     checks.forbid(
         "studs",
         misaligned,
         lambda pair: (
-            f"{len(misaligned)} pairs of bricks in contact do not fit stud by stud; the first is "
-            f"{pair[0]} below {pair[1]}."
+            f"{'At least ' * (len(misaligned) == _SHOWN)}{len(misaligned)} pairs of joined bricks "
+            f"are not on one stud grid; the first is {pair[0]} and {pair[1]}."
         ),
     )
-    label = groups(count, contacts.where(contacts.area > HOLD_AREA))
     # A brick that sinks into the table stands on it; that it sinks is another check's matter.
     ground = bricks.z < HEIGHT
     grounded = np.zeros(count, dtype=bool)
@@ -238,7 +237,7 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     )
     return {
         "overlapping": overlapping[:_SHOWN],
-        "misaligned": misaligned[:_SHOWN],
+        "misaligned": misaligned,
         "floating": floating[:_SHOWN],
         "groups": [
             {

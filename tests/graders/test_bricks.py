@@ -9,7 +9,7 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.graders.bricks import Bricks, Pairs, close_pairs, groups, off_grid, stances
+from scbench.graders.bricks import Bricks, Pairs, close_pairs, groups, misfits, off_grid, stances
 
 
 def plan(row):
@@ -88,9 +88,47 @@ def test_bricks_on_one_grid_fit_however_the_grid_is_turned(x, y, angle, quarter,
     rows = [(x, y, 4.8, angle), (x + c * dx - s * dy, y + s * dx + c * dy, 14.4, angle + quarter)]
     bricks = Bricks.of(rows)
     pairs = close_pairs(bricks, 10)
-    assert not off_grid(bricks, pairs).any()
+    assert not off_grid(bricks, pairs.lower, pairs.upper).any()
     moved = Bricks.of([rows[0], (rows[1][0] + 4 * c, rows[1][1] + 4 * s, *rows[1][2:])])
-    assert off_grid(moved, close_pairs(moved, 10)).all()
+    pairs = close_pairs(moved, 10)
+    assert off_grid(moved, pairs.lower, pairs.upper).all()
+
+
+def plain_misfits(bricks, label):
+    pairs = [(i, j) for i, j in combinations(range(len(label)), 2) if label[i] == label[j]]
+    if not pairs:
+        return []
+    first, second = (np.array(side) for side in zip(*pairs, strict=True))
+    return [pair for pair, bad in zip(pairs, off_grid(bricks, first, second), strict=True) if bad]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-3, 3), st.integers(-3, 3),
+            st.sampled_from([0, 0.3, -0.3, 0.5]), st.sampled_from([0, 90, 180, 0.7, 91.2, 30]),
+            st.integers(0, 2),
+        ),
+        min_size=1, max_size=12,
+    ),
+    st.sampled_from([0.0, 17.0, 45.0]),
+)  # fmt: skip
+@settings(deadline=None)
+def test_misfits_are_those_of_comparing_all_pairs_of_a_group(rows, turn):
+    c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
+    places = [(8 * x + d, 8 * y - d, a) for x, y, d, a, _ in rows]
+    bricks = Bricks.of([(c * u - s * v, s * u + c * v, 4.8, turn + a) for u, v, a in places])
+    firsts = {}
+    label = np.array([firsts.setdefault(row[-1], i) for i, row in enumerate(rows)])
+    assert misfits(bricks, label, 1000) == plain_misfits(bricks, label)
+
+
+def test_a_grid_that_drifts_from_layer_to_layer_does_not_fit():
+    rows = [(0.4 * i, 0.0, 4.8 + 9.6 * i, 0.0) for i in range(3)]
+    bricks = Bricks.of(rows)
+    pairs = close_pairs(bricks, 10)
+    assert not off_grid(bricks, pairs.lower, pairs.upper).any()
+    assert misfits(bricks, groups(3, pairs), 10) == [(0, 2)]
 
 
 @given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=60))
