@@ -257,7 +257,7 @@ def test_indices_are_those_of_the_answer_whatever_else_is_wrong():
     rows = [(9e9, 0, 4.8, 0), FIRST, FIRST, (0, 0, 24, 90), (14, 0, 4.8, 90), (4, 0, 14.4, 90)]
     figures = verdict(rows).metrics
     assert figures["overlapping"] == [[1, 4]]
-    assert figures["misaligned"] == [[1, 5], [4, 5], [5, 3]]
+    assert figures["misaligned"] == [[1, 4], [1, 5], [3, 4], [3, 5], [4, 5]]
     assert figures["floating"] == []
     assert details(rows, "duplicates")["offenders"] == [[2, 1]]
     assert details(rows, "outside")["offenders"] == [0]
