@@ -150,7 +150,9 @@ def _judge_moves(
             f"{len(outside)} of {length} cells lie outside the box; the first is {named(cells, i)}."
         ),
     )
-    entered = [i for i, code in enumerate(codes) if code in frame.walls]
+    entered = []
+    if not frame.walls.isdisjoint(codes):
+        entered = [i for i, code in enumerate(codes) if code in frame.walls]
     checks.forbid(
         "walls",
         entered,
