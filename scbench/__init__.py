@@ -16,7 +16,7 @@ Importing this package loads nothing heavy; each room is imported where it is us
 
 from pathlib import Path
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # In a checkout, builders/, graders/, dataset_card/ and releases/ stand beside this folder; once
 # installed, they lie inside it. Whoever starts Python in the checkout gets this folder first on the

@@ -31,6 +31,10 @@ class GenerationError(ScbenchError):
     """A builder cannot make what was asked for at this point of its parameter space."""
 
 
+class HubError(ScbenchError):
+    """The Hugging Face Hub refuses, fails or cannot be reached."""
+
+
 class JsonError(ScbenchError):
     """Text is not JSON that scbench accepts: malformed, duplicate key, NaN, too deep, too long."""
 

@@ -6,7 +6,7 @@ Messages go to standard error, results to standard output, so that output pipes.
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
 
 _EXTRAS = {
+    "fsspec": "hub",
+    "huggingface_hub": "hub",
     "jinja2": "build",
     "ortools": "build",
     "pyarrow": "build",
@@ -83,17 +85,27 @@ def reported_errors() -> Iterator[None]:
         raise typer.Exit(USAGE) from None
 
 
-def render(tables: Mapping[str, "pl.DataFrame"], style: str) -> str:
-    """Return score tables as ``table`` (for a terminal), ``markdown`` or ``csv``."""
+def render(tables: Mapping[str, "pl.DataFrame"], style: str, remarks: Sequence[str] = ()) -> str:
+    """Return score tables as ``table`` (for a terminal), ``markdown`` or ``csv``.
+
+    Args:
+        tables: by title.
+        style: one of the three.
+        remarks: sentences to stand below each table; csv has no place for them.
+    """
     if style == "csv":
         import polars as pl
 
         return str(pl.concat(list(tables.values()), how="diagonal").write_csv())
+    from dataclasses import replace
+
     from scbench.analysis.layout import markdown, terminal
     from scbench.analysis.sheets import score_sheet
 
     write = markdown if style == "markdown" else terminal
-    return "\n".join(write(score_sheet(title, frame)) for title, frame in tables.items())
+    sheets = [score_sheet(title, frame) for title, frame in tables.items()]
+    sheets = [replace(sheet, notes=[*sheet.notes, *remarks]) for sheet in sheets]
+    return ("\n\n" if remarks else "\n").join(map(write, sheets))
 
 
 def as_json(value: object) -> str:

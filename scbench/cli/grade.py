@@ -52,7 +52,10 @@ def grade(
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option(help="Installed version or folder. [default: newest installed]"),
+        typer.Option(
+            help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
+            "[default: newest installed]"
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -108,6 +111,13 @@ def grade(
             "it such rows are not_run.",
         ),
     ] = False,
+    exclude_withdrawn: Annotated[
+        bool,
+        typer.Option(
+            "--exclude-withdrawn",
+            help="Leave out what the release lists as withdrawn: found to be wrong.",
+        ),
+    ] = False,
     style: Annotated[
         Format, typer.Option("--format", help="How results are printed to standard output.")
     ] = Format.TABLE,
@@ -143,7 +153,14 @@ def grade(
         if predictions is None:
             _self_test(chosen_release, chosen, limits, style, quiet=quiet)
         elif check:
-            _check(predictions, chosen_release, chosen, style, partial=partial or bool(names))
+            _check(
+                predictions,
+                chosen_release,
+                chosen,
+                style,
+                partial=partial or bool(names),
+                exclude_withdrawn=exclude_withdrawn,
+            )
         else:
             from scbench.grading.run import Options
 
@@ -156,6 +173,7 @@ def grade(
                 partial=partial,
                 resume=resume,
                 restart=restart,
+                exclude_withdrawn=exclude_withdrawn,
             )
             _grade(options, style, quiet=quiet)
 
@@ -185,6 +203,9 @@ def _grade(options: "Options", style: Format, *, quiet: bool) -> None:
         raise typer.Exit(INTERRUPTED) from None
     try:
         _print_report(report, style)
+        if style in {Format.CSV, Format.JSON}:
+            for remark in report.remarks:
+                say(remark)
         _tell(report, options.out, quiet=quiet)
         sys.stdout.flush()
     except BrokenPipeError:  # the exit code still says how the run went
@@ -202,7 +223,7 @@ def _print_report(report: "Report", style: Format) -> None:
         return
     release = report.summary["release"]["version"]
     tables = {f"Scores by {by}, release {release}": table for by, table in report.tables.items()}
-    print(render(tables, style.value))  # noqa: T201
+    print(render(tables, style.value, report.remarks))  # noqa: T201
 
 
 def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
@@ -235,6 +256,10 @@ def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
         say(f"{report.resumed} lines were taken over from the interrupted run")
     if (report.results["score"].is_null()).any():
         say("* means over scored rows only: coverage is below 1")
+    withdrawn = report.summary["withdrawn"]
+    if withdrawn["instances"] and not withdrawn["excluded"]:
+        count = len(withdrawn["instances"])
+        say(f"{count} withdrawn instances are graded like all; --exclude-withdrawn leaves them out")
     if report.summary["partial"]:
         say("partial: not for the leaderboard")
     say(f"{report.summary['seconds']:.1f} s; results in {out}")
@@ -258,13 +283,16 @@ def _check(
     style: Format,
     *,
     partial: bool,
+    exclude_withdrawn: bool,
 ) -> None:
     from dataclasses import asdict
 
     from scbench.cli.console import PROBLEMS, as_json, plain
     from scbench.grading.check import check_file
 
-    found = check_file(predictions, release, tasks, partial=partial)
+    found = check_file(
+        predictions, release, tasks, partial=partial, exclude_withdrawn=exclude_withdrawn
+    )
     if style is Format.JSON:
         print(as_json(asdict(found)))  # noqa: T201
     else:
@@ -288,6 +316,7 @@ def _self_test(
 ) -> None:
     from scbench.cli.console import GRADER_ERRORS, as_json, say
     from scbench.cli.progress import progress
+    from scbench.grading.remarks import remarks
     from scbench.grading.selftest import self_test
 
     with progress(None, quiet=quiet) as shown:
@@ -301,6 +330,8 @@ def _self_test(
                 f"{task.id}: {found.right[task.id]} references score 1.0, "
                 f"{found.below[task.id]} counter-references score below 1.0"
             )
+    for remark in remarks(release, tasks):
+        say(remark)
     for task_id, reason in found.not_run.items():
         say(f"not run: {task_id}: {reason}")
     for failure in found.failures:

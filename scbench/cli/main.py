@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from scbench import __version__
-from scbench.cli import analysis
+from scbench.cli import analysis, failure_modes, publishing
 from scbench.cli.console import PROBLEMS, processors, reported_errors, say
 
 app = typer.Typer(
@@ -18,13 +18,20 @@ app = typer.Typer(
     help="The Spatial Competence Benchmark. To grade predictions, see scbench-grade.",
 )
 releases = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(releases, name="release", help="Build and verify releases.")
+app.add_typer(releases, name="release", help="Build, verify, publish and compare releases.")
+releases.command()(publishing.publish)
+releases.command()(publishing.diff)
 app.command()(analysis.tables)
 app.command()(analysis.compare)
 app.command()(analysis.budget)
+app.add_typer(failure_modes.app, name="failure-modes")
 
 ReleaseName = Annotated[
-    str | None, typer.Option("--release", help="Installed version or folder. [default: newest]")
+    str | None,
+    typer.Option(
+        "--release",
+        help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. [default: newest]",
+    ),
 ]
 
 Workers = Annotated[
@@ -101,6 +108,10 @@ def build(
     tasks: Annotated[
         str | None, typer.Option(help="Freeze only these tasks, separated by commas.")
     ] = None,
+    withdrawn: Annotated[
+        Path | None,
+        typer.Option(help="TOML or JSON file of instances found to be wrong, with the reasons."),
+    ] = None,
     workers: Workers = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
@@ -110,6 +121,7 @@ def build(
         from scbench.catalog import get_task
         from scbench.release.card import render_loader
         from scbench.release.freeze import build_release
+        from scbench.release.withdrawn import read_withdrawn
 
         folder = out or Path("releases", version)
 
@@ -118,6 +130,7 @@ def build(
             version,
             folder,
             chosen,
+            withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),
         )
@@ -132,26 +145,36 @@ def build(
 def verify(
     folder: Annotated[
         str | None,
-        typer.Argument(help="Folder or installed version. [default: newest]", show_default=False),
+        typer.Argument(
+            help="Folder, installed version, .zip, or ORG/NAME@REVISION. [default: newest]",
+            show_default=False,
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
     workers: Workers = 0,
 ) -> None:
     """Recompute everything from the builders and the files; print every mismatch. Exit 1 if any."""
     with reported_errors():
+        from scbench.release.hub import hub_name
         from scbench.release.load import find_release, installed_releases
-        from scbench.release.verify import verify_release
+        from scbench.release.verify import verify_anywhere, verify_release
 
         if folder is None:
             root = find_release().root
         else:
             root = installed_releases().get(folder, Path(folder))
+        elsewhere = root.is_file() or (hub_name(str(root)) and not root.exists())
 
         def step(name: str) -> None:
             if not quiet:
                 say(f"checking {name}")
 
-        problems = verify_release(root, step, workers=workers or processors())
+        cores = workers or processors()
+        problems = (
+            verify_anywhere(str(root), step, workers=cores)
+            if elsewhere
+            else verify_release(root, step, workers=cores)
+        )
         for problem in problems:
             print(problem)  # noqa: T201
         if problems:

@@ -32,15 +32,30 @@ class Checked:
     usable: int = 0
 
 
-def check_file(path: str, release: Release, tasks: Sequence[Task], *, partial: bool) -> Checked:
+def check_file(
+    path: str,
+    release: Release,
+    tasks: Sequence[Task],
+    *,
+    partial: bool,
+    exclude_withdrawn: bool = False,
+) -> Checked:
     """Read a whole file and return everything that is wrong with it.
+
+    Args:
+        path: of the file, or ``-`` for standard input.
+        release: what it is to be graded against.
+        tasks: those that are to be graded.
+        partial: whether a file that does not answer every item is meant to be so.
+        exclude_withdrawn: leave instances out that the release withdraws.
 
     Raises:
         ScbenchError: the file or the release cannot be used at all.
     """
-    instances = release.instances()
+    excluded = release.manifest.withdrawn if exclude_withdrawn else {}
+    instances = {name: row for name, row in release.instances().items() if name not in excluded}
     by_id = {task.id: task for task in tasks}
-    ledger = Ledger(instances, list(release.manifest.tasks), list(by_id))
+    ledger = Ledger(instances, list(release.manifest.tasks), list(by_id), excluded)
     found = Checked()
     for entry in ledger.read(path, hashlib.sha256()):
         if isinstance(entry, Problem):

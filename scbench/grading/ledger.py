@@ -2,7 +2,7 @@
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
@@ -41,19 +41,26 @@ class Ledger:
         instances: the release's instances by id.
         tasks: ids of the tasks the release holds.
         chosen: ids of the tasks that are to be graded; other lines are left alone.
+        excluded: ids of instances that are not to be graded; their lines are counted only.
     """
 
     def __init__(
-        self, instances: Mapping[str, Instance], tasks: Sequence[str], chosen: Sequence[str]
+        self,
+        instances: Mapping[str, Instance],
+        tasks: Sequence[str],
+        chosen: Sequence[str],
+        excluded: Collection[str] = (),
     ) -> None:
         self._position = {instance_id: i for i, instance_id in enumerate(instances)}
         self._ids = list(instances)
         self._tasks = tasks
         self._chosen = set(chosen)
+        self._excluded = excluded
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
         self.lines = 0
         self.left_alone = 0
+        self.left_out = 0
 
     def read(self, path: str, digest: Digest) -> Iterator[Problem | tuple[Line, str]]:
         """Yield what is wrong with a predictions file, and its lines with what `admit` says.
@@ -86,9 +93,12 @@ class Ledger:
 
         Returns:
             An instance id to grade; a problem; a task id the release does not hold, with a colon
-            before it; or None if the line's task was not chosen.
+            before it; or None if the line's task was not chosen, or its instance is excluded.
         """
         row_id = line.prediction.id
+        if row_id in self._excluded:
+            self.left_out += 1
+            return None
         if row_id not in self._position:
             return self._unknown(line)
         if row_id.partition("/")[0] not in self._chosen:

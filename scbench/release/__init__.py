@@ -6,7 +6,9 @@ A release folder holds::
     MANIFEST.json                 row hashes (identity), file hashes (transport), versions
     data/<task>.parquet           instances, one row each
     references/references.parquet reference and counter-reference answers, kept apart
-    schemas/*.json                JSON Schemas of params, answers and predictions
+    schemas/*.json                JSON Schemas of params, answers, predictions and results
+    croissant.json                files and columns for other tools, as Croissant
+    eval.yaml                     leaderboards of the Hub
 
 A release is never edited. A mistake is a new version.
 """

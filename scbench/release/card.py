@@ -1,32 +1,47 @@
-"""The dataset card, rendered from the manifest and the texts in ``dataset_card/``."""
+"""The dataset card and the leaderboard file, rendered from the manifest and ``dataset_card/``."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 import yaml
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from scbench.catalog import BUCKETS, Task, all_tasks
 from scbench.errors import ReleaseError
+from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TITLE
 from scbench.release.manifest import REFERENCES, Manifest, data_file
+from scbench.release.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
 
 _TEXTS = files("scbench.dataset_card")
+_CORRECTIONS = "**Against the paper.**"
+"""Begins the paragraph of a task's text that the card collects in a section of its own."""
 
 
-def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
-    """Return the configs of a release: default, one per bucket, one per task, references."""
+class _Plain(yaml.SafeDumper):
+    """Writes what is repeated out in full: not every reader of cards knows YAML's anchors."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+        return True
+
+
+def _groups(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the configs of a release but the references, each with its tasks."""
     held = [record.bucket for record in manifest.tasks.values()]
     by_bucket = {
         bucket: [task for task, record in manifest.tasks.items() if record.bucket == bucket]
         for bucket in dict.fromkeys((*BUCKETS, *held))
     }
-    groups: Mapping[str, Sequence[str]] = {
+    return {
         "default": list(manifest.tasks),
         **{bucket: tasks for bucket, tasks in by_bucket.items() if tasks},
         **{task: [task] for task in manifest.tasks},
     }
-    configs = {name: [data_file(task) for task in tasks] for name, tasks in groups.items()}
+
+
+def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
+    """Return the configs of a release: default, one per bucket, one per task, references."""
+    configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
     configs["references"] = [REFERENCES]
     return [
         {
@@ -38,6 +53,14 @@ def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
     ]
 
 
+def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return columns as the ``datasets`` library writes features in YAML."""
+    return [
+        {"name": name, **({"list": "image"} if kind == "images" else {"dtype": kind})}
+        for name, kind in columns.items()
+    ]
+
+
 def front_matter(manifest: Manifest, prefix: str = "") -> str:
     """Return the YAML head that tells the ``datasets`` library where the rows are.
 
@@ -45,16 +68,22 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         manifest: of the release.
         prefix: what to put before each path, if the card does not lie in the release's folder.
     """
+    rows = _features(INSTANCE_COLUMNS)
     head = {
-        "pretty_name": "Spatial Competence Benchmark",
+        "pretty_name": TITLE,
         "license": "mit",
         "language": ["en"],
         "task_categories": ["text-generation"],
-        "tags": ["spatial-reasoning", "benchmark", "verifiable", "geometry"],
+        "tags": list(KEYWORDS),
         "size_categories": ["n<1K"],
         "configs": _configs(manifest, prefix),
+        "dataset_info": [
+            *({"config_name": name, "features": rows} for name in _groups(manifest)),
+            {"config_name": "references", "features": _features(REFERENCE_COLUMNS)},
+        ],
     }
-    return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n"
+    text = yaml.dump(head, Dumper=_Plain, sort_keys=False, allow_unicode=True)
+    return f"---\n{text}---\n"
 
 
 def render_card(manifest: Manifest) -> str:
@@ -63,26 +92,46 @@ def render_card(manifest: Manifest) -> str:
     Raises:
         ReleaseError: a task has no text for the card.
     """
-    tasks = all_tasks()
-    # The environment is made for plain Markdown; nothing here is served as HTML by us.
+    known = all_tasks()
+    tasks = []
+    for task_id, record in manifest.tasks.items():
+        task = known[task_id]
+        paragraphs = _task_text(task).split("\n\n")
+        corrections = [text for text in paragraphs if text.startswith(_CORRECTIONS)]
+        tasks.append(
+            {
+                "id": task_id,
+                "title": task.title,
+                "scoring": task.scoring,
+                "record": record,
+                "text": "\n\n".join(text for text in paragraphs if text not in corrections),
+                "corrections": [text.removeprefix(_CORRECTIONS).strip() for text in corrections],
+            }
+        )
+    body = _template("card.md.j2").render(
+        manifest=manifest, tasks=tasks, description=DESCRIPTION, citation=CITATION
+    )
+    return front_matter(manifest) + body
+
+
+def render_eval(manifest: Manifest) -> str:
+    """Return ``eval.yaml``, which makes the Hub show leaderboards of a data set."""
+    scores = {
+        name: sum(manifest.tasks[task].scores for task in tasks)
+        for name, tasks in _groups(manifest).items()
+        if name not in manifest.tasks
+    }
+    return _template("eval.yaml.j2").render(
+        title=TITLE, description=DESCRIPTION, leaderboards=scores
+    )
+
+
+def _template(name: str) -> Template:
+    # The environment is made for plain text; nothing here is served as HTML by us.
     environment = Environment(  # noqa: S701
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    template = environment.from_string(_TEXTS.joinpath("card.md.j2").read_text("utf-8"))
-    body = template.render(
-        manifest=manifest,
-        tasks=[
-            {
-                "id": task_id,
-                "title": tasks[task_id].title,
-                "scoring": tasks[task_id].scoring,
-                "record": record,
-                "text": _task_text(tasks[task_id]),
-            }
-            for task_id, record in manifest.tasks.items()
-        ],
-    )
-    return front_matter(manifest) + body
+    return environment.from_string(_TEXTS.joinpath(name).read_text("utf-8"))
 
 
 def _task_text(task: Task) -> str:

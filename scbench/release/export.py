@@ -6,6 +6,7 @@ from pathlib import Path
 from scbench.errors import ReleaseError
 from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST
+from scbench.release.sources import MOST_MANIFEST_BYTES
 
 
 def export_release(release: Release, out: Path) -> None:
@@ -39,7 +40,7 @@ def _copy(release: Release, out: Path) -> None:
         for name in release.manifest.files:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes(release.read(name))
-        (copy / MANIFEST).write_bytes((release.root / MANIFEST).read_bytes())
+        (copy / MANIFEST).write_bytes(release.source.read(MANIFEST, MOST_MANIFEST_BYTES))
         if not exists:
             copy.rename(out)
             return

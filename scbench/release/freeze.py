@@ -8,19 +8,24 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from types import MappingProxyType
 
 from scbench import __version__
 from scbench.canonical import content_hash, rows_hash, sha256
 from scbench.catalog import Task, available_tasks
-from scbench.errors import ReleaseError
-from scbench.release.card import render_card
+from scbench.errors import ReleaseError, did_you_mean
+from scbench.release.card import render_card, render_eval
+from scbench.release.croissant import render_croissant
 from scbench.release.frozen import FrozenTask, freeze_tasks
 from scbench.release.load import Reference
 from scbench.release.manifest import (
     CANARY,
     CARD,
+    CROISSANT,
+    EVAL,
     MANIFEST,
     REFERENCES,
     FileRecord,
@@ -33,7 +38,18 @@ from scbench.release.manifest import (
 from scbench.release.schemas import release_schemas
 from scbench.release.tables import instance_table, reference_table, write_table
 
-_LIBRARIES = ("Jinja2", "pyarrow", "pydantic", "PyYAML")
+_LIBRARIES = (
+    *("gmpy2", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow", "pybullet"),
+    *("pydantic", "PyYAML", "scipy", "shapely"),
+)
+"""What has a say in rows, references or files."""
+
+
+def _installed(name: str) -> str:
+    try:
+        return installed_version(name)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def own_tasks() -> tuple[Task, ...]:
@@ -46,6 +62,7 @@ def build_release(
     out: Path,
     tasks: Sequence[Task] | None = None,
     *,
+    withdrawn: Mapping[str, str] = MappingProxyType({}),
     workers: int = 1,
     on_task: Callable[[Task], object] = id,
 ) -> Manifest:
@@ -55,12 +72,13 @@ def build_release(
         version: name of the release, such as 1.0.0 or 1.0.0rc1.
         out: the folder to make; it must not exist.
         tasks: what to freeze; every task of this package by default.
+        withdrawn: instances found to be wrong after an earlier release, each with the reason.
         workers: processes that make tasks; the bytes are the same with any number.
         on_task: called after each task, for progress.
 
     Raises:
-        ReleaseError: the version is none, the folder exists or cannot be made, or a grader fails
-            on a reference answer.
+        ReleaseError: the version is none, the folder exists or cannot be made, a grader fails
+            on a reference answer, or what is withdrawn is no instance.
     """
     if not is_version(version):
         raise ReleaseError(f"{version!r} is not a version; name one such as 1.0.0 or 1.0.0rc1")
@@ -75,7 +93,7 @@ def build_release(
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
             root = Path(scratch, "release")
-            manifest = _fill(root, version, freeze_tasks(chosen, workers, on_task))
+            manifest = _fill(root, version, freeze_tasks(chosen, workers, on_task), withdrawn)
             root.rename(out)
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
@@ -83,7 +101,10 @@ def build_release(
 
 
 def _fill(
-    root: Path, version: str, parts: Iterable[tuple[Task, FrozenTask | Exception]]
+    root: Path,
+    version: str,
+    parts: Iterable[tuple[Task, FrozenTask | Exception]],
+    withdrawn: Mapping[str, str],
 ) -> Manifest:
     frozen: list[FrozenTask] = []
     for task, part in parts:
@@ -91,19 +112,44 @@ def _fill(
             raise part
         frozen.append(part)
         write_table(root / data_file(task.id), instance_table(part.instances))
+    ids = [instance.id for part in frozen for instance in part.instances]
+    for name in withdrawn:
+        if name not in ids:
+            raise ReleaseError(
+                f"{name!r} cannot be withdrawn: it is no instance of this release."
+                f"{did_you_mean(name, ids)}"
+            )
     references = [reference for part in frozen for reference in part.references]
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
         _write_text(root / name, text)
-    # The card is rendered from the manifest and is then one of the files that it lists.
-    _write_text(root / CARD, render_card(make_manifest(version, frozen, {})))
-    manifest = make_manifest(version, frozen, dict(_file_records(root)))
+    # These are rendered from the manifest and are then among the files that it lists.
+    draft = make_manifest(version, frozen, dict(_file_records(root)), withdrawn)
+    for name, text in rendered_files(draft).items():
+        _write_text(root / name, text)
+    manifest = make_manifest(version, frozen, dict(_file_records(root)), withdrawn)
     _write_text(root / MANIFEST, manifest.text())
     return manifest
 
 
+def rendered_files(manifest: Manifest) -> dict[str, str]:
+    """Return the files that say what the manifest says, in other words: path and text.
+
+    Raises:
+        ReleaseError: a task has no text for the card.
+    """
+    return {
+        CARD: render_card(manifest),
+        CROISSANT: render_croissant(manifest),
+        EVAL: render_eval(manifest),
+    }
+
+
 def make_manifest(
-    version: str, frozen: Sequence[FrozenTask], files: Mapping[str, FileRecord]
+    version: str,
+    frozen: Sequence[FrozenTask],
+    files: Mapping[str, FileRecord],
+    withdrawn: Mapping[str, str] = MappingProxyType({}),
 ) -> Manifest:
     """Return the manifest of frozen tasks and the files that hold them."""
     pairs = {
@@ -124,6 +170,11 @@ def make_manifest(
                 builder_version=part.task.builder.version,
                 grader_version=part.task.grader_version,
                 rows_hash=rows_hash(pairs[part.task.id]),
+                seeds={
+                    instance.id: instance.seed
+                    for instance in part.instances
+                    if instance.seed is not None
+                },
             )
             for part in frozen
         },
@@ -135,9 +186,10 @@ def make_manifest(
         files=dict(files),
         libraries={
             "python": ".".join(platform.python_version_tuple()[:2]),
-            **{name: installed_version(name) for name in _LIBRARIES},
+            **{name: _installed(name) for name in _LIBRARIES},
         },
         canary=CANARY,
+        withdrawn=dict(withdrawn),
     ).sealed()
 
 

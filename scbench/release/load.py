@@ -14,14 +14,16 @@ from typing import Any, Literal, TypeVar
 from scbench.canonical import sha256
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.model import Instance
+from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
     REFERENCES,
     Manifest,
     data_file,
-    read_manifest,
+    parse_manifest,
     version_key,
 )
+from scbench.release.sources import MOST_MANIFEST_BYTES, Folder, Source, open_archive
 
 T = TypeVar("T")
 
@@ -42,12 +44,14 @@ class Release:
     """A release on disk.
 
     Attributes:
-        root: its folder.
+        root: its folder, or zip archive.
         manifest: what it says about itself.
+        source: gives the bytes of its files.
     """
 
     root: Path
     manifest: Manifest
+    source: Source
 
     @property
     def version(self) -> str:
@@ -64,7 +68,7 @@ class Release:
         if record is None:
             raise ReleaseError(f"{self.root / MANIFEST} lists no file {name}")
         try:
-            data = (self.root / name).read_bytes()
+            data = self.source.read(name, record.bytes)
         except OSError as error:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name}: {error.strerror}"
@@ -134,10 +138,13 @@ def find_release(name: str | None = None) -> Release:
     """Find a release.
 
     Args:
-        name: a version that came with the package, or a folder; None for the newest installed.
+        name: a version that came with the package, a folder, a ``.zip`` archive, or
+            ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
+            installed.
 
     Raises:
-        ReleaseError: there is no such release.
+        ReleaseError: there is no such release, or it is damaged.
+        HubError: it is to come from the Hub, and cannot.
     """
     installed = installed_releases()
     if name is None:
@@ -146,14 +153,34 @@ def find_release(name: str | None = None) -> Release:
                 "no release is installed; name a folder with --release, "
                 "or make one with `scbench release build`"
             )
-        root = list(installed.values())[-1]
-    elif name in installed:
-        root = installed[name]
-    elif os.path.isdir(name):  # noqa: PTH112  (Path.is_dir raises if the name is too long)
-        root = Path(name)
-    else:
+        return open_release(list(installed.values())[-1])
+    if name in installed:
+        return open_release(installed[name])
+    if os.path.exists(name):  # noqa: PTH110  (Path.exists raises if the name is too long)
+        return open_release(Path(name))
+    on_hub = hub_name(name)
+    if on_hub:
+        return open_release(fetch_snapshot(*on_hub))
+    is_repo = hub_name(f"{name}@main") is not None
+    hint = f" For the Hub, name a revision too: {name}@v1.0.0." if is_repo else ""
+    raise ReleaseError(
+        f"no release {name!r}: it is neither a folder, a .zip file, ORG/NAME@REVISION on the Hub "
+        f"nor one of the installed versions ({', '.join(installed) or 'none'})."
+        f"{hint or did_you_mean(name, installed)}"
+    )
+
+
+def open_release(root: Path) -> Release:
+    """Open the release in a folder or zip archive.
+
+    Raises:
+        ReleaseError: there is none, or its manifest was changed.
+    """
+    source = Folder(root) if root.is_dir() else open_archive(root)
+    try:
+        data = source.read(MANIFEST, MOST_MANIFEST_BYTES)
+    except OSError as error:
         raise ReleaseError(
-            f"no release {name!r}: it is neither a folder nor one of the installed versions "
-            f"({', '.join(installed) or 'none'}).{did_you_mean(name, installed)}"
-        )
-    return Release(root, read_manifest(root))
+            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
+        ) from None
+    return Release(root, parse_manifest(data, root), source)

@@ -13,10 +13,15 @@ from scbench.errors import ReleaseError
 
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
+CROISSANT = "croissant.json"
+EVAL = "eval.yaml"
 REFERENCES = "references/references.parquet"
 
 CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 """Stands in every row of the references and on the card, so that leaks can be found."""
+
+SHARED_SCHEMAS = ("prediction", "results")
+"""JSON Schemas that belong to no task. The one of submissions joins them when its model exists."""
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
@@ -33,7 +38,7 @@ def schema_file(name: str) -> str:
 
 def layout(task_ids: Iterable[str]) -> set[str]:
     """Return the paths of all files, but the manifest, that a release of these tasks has."""
-    names = {CARD, REFERENCES, schema_file("prediction")}
+    names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
     for task_id in task_ids:
         names |= {data_file(task_id)}
         names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
@@ -73,6 +78,9 @@ class TaskRecord(_Part):
     builder_version: int
     grader_version: int = Field(description="version the references were scored with")
     rows_hash: str
+    seeds: dict[str, int] = Field(
+        default_factory=dict, description="seed of each instance that was drawn, by id"
+    )
 
 
 class ReferencesRecord(_Part):
@@ -103,6 +111,10 @@ class Manifest(_Part):
     files: dict[FilePath, FileRecord]
     libraries: dict[str, str] = Field(description="versions that decide the bytes of the files")
     canary: str
+    withdrawn: dict[str, str] = Field(
+        default_factory=dict,
+        description="instances found to be wrong after an earlier release, by id, with the reason",
+    )
     digest: str = Field(default="", description="SHA-256 of this file with an empty digest")
 
     @property
@@ -129,7 +141,15 @@ class Manifest(_Part):
 
         Keys are not sorted: tasks stand in the order of the benchmark's tables.
         """
-        return json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+        record = self.model_dump(mode="json")
+        # Left out where empty, so that manifests from before them keep their digests.
+        for part, name in (
+            (record, "withdrawn"),
+            *((t, "seeds") for t in record["tasks"].values()),
+        ):
+            if not part[name]:
+                del part[name]
+        return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
@@ -142,13 +162,29 @@ def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
     Raises:
         ReleaseError: the folder or manifest is missing, unreadable or changed.
     """
-    path = root / MANIFEST
     try:
-        manifest = Manifest.model_validate_json(path.read_bytes())
+        data = (root / MANIFEST).read_bytes()
     except OSError as error:
         raise ReleaseError(
-            f"{root} is not a release folder: {path.name}: {error.strerror}"
+            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
         ) from None
+    return parse_manifest(data, root, check_digest=check_digest)
+
+
+def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Manifest:
+    """Parse a manifest.
+
+    Args:
+        data: the file's bytes.
+        root: folder or archive of the release, for messages.
+        check_digest: refuse a manifest that was changed after it was written.
+
+    Raises:
+        ReleaseError: it is no manifest, or was changed.
+    """
+    path = root / MANIFEST
+    try:
+        manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
         first: Any = error.errors(include_url=False, include_input=False)[0]
         at = ".".join(str(part)[:100] for part in first["loc"])

@@ -1,10 +1,13 @@
-"""The JSON Schemas that a release publishes: of predictions, and of parameters and answers."""
+"""The JSON Schemas that a release publishes: of predictions, results, parameters and answers."""
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_type_hints
+
+from pydantic import ConfigDict, create_model
 
 from scbench.catalog import Task
+from scbench.grading.rows import Row
 from scbench.model import REPORTABLE, Prediction, Status
 from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema
@@ -14,7 +17,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
     """Return the JSON Schema files of a release: path inside it, and text."""
-    schemas = {"prediction": prediction_schema()}
+    schemas = {"prediction": prediction_schema(), "results": results_schema()}
     for task in tasks:
         schemas[f"{task.id}.params"] = json_schema(task.params_model)
         schemas[f"{task.id}.answer"] = json_schema(task.answer_model)
@@ -42,6 +45,31 @@ def prediction_schema() -> dict[str, Any]:
         {"if": _status(_in_order(unscored)), "then": {"not": given["answer"]}},
         {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": list(given.values())}},
     ]
+    return schema
+
+
+_JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
+
+
+def results_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a row of ``results.parquet``: one score, or why there is none."""
+    types: dict[str, Any] = {name: (hint, ...) for name, hint in get_type_hints(Row).items()}
+    schema = json_schema(create_model("Row", __config__=ConfigDict(extra="forbid"), **types))
+    fields = schema["properties"]
+    fields["status"] = {"type": "string", "enum": [status.value for status in Status]}
+    for name in _JSON_COLUMNS:
+        fields[name]["contentMediaType"] = "application/json"
+    scored = _status([status.value for status in Status if status.scored])
+    score = {"type": "number", "minimum": 0, "maximum": 1}
+    schema |= {
+        "description": (
+            "A row of results.parquet: one score, or the reason why there is none. Rows of one "
+            "answer with several scores share the id and differ in subtask."
+        ),
+        "if": scored,
+        "then": {"properties": {"score": score}},
+        "else": {"properties": {"score": {"type": "null"}}},
+    }
     return schema
 
 

@@ -19,7 +19,7 @@ from scbench.release.manifest import CANARY
 
 _ARROW = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "float64": pa.float64()}
 
-_INSTANCE = {
+INSTANCE_COLUMNS = {
     "id": "string",
     "task": "string",
     "bucket": "string",
@@ -33,7 +33,7 @@ _INSTANCE = {
     "seed": "int64",
     "content_hash": "string",
 }
-_REFERENCE = {
+REFERENCE_COLUMNS = {
     "id": "string",
     "kind": "string",
     "name": "string",
@@ -64,8 +64,8 @@ def _schema(columns: dict[str, str]) -> pa.Schema:
     return pa.schema(fields, {"huggingface": canonical_json({"info": {"features": features}})})
 
 
-INSTANCE_SCHEMA = _schema(_INSTANCE)
-REFERENCE_SCHEMA = _schema(_REFERENCE)
+INSTANCE_SCHEMA = _schema(INSTANCE_COLUMNS)
+REFERENCE_SCHEMA = _schema(REFERENCE_COLUMNS)
 
 
 def instance_table(instances: Sequence[Instance]) -> pa.Table:

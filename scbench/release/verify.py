@@ -8,6 +8,7 @@ Nothing in the folder is trusted, the manifest included: whoever edits a row and
 is caught by the builders.
 """
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -16,14 +17,15 @@ from typing import Any
 import pyarrow as pa
 from pydantic import BaseModel
 
+from scbench import __version__
 from scbench.canonical import sha256
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
-from scbench.release.card import render_card
-from scbench.release.freeze import make_manifest, release_files
+from scbench.release.freeze import make_manifest, release_files, rendered_files
 from scbench.release.frozen import FrozenTask, freeze_tasks
+from scbench.release.hub import OWN_FILES, hub_name
+from scbench.release.load import find_release
 from scbench.release.manifest import (
-    CARD,
     MANIFEST,
     REFERENCES,
     Manifest,
@@ -32,6 +34,7 @@ from scbench.release.manifest import (
     read_manifest,
 )
 from scbench.release.schemas import release_schemas
+from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.release.tables import instance_table, read_table, reference_table
 
 # Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
@@ -76,6 +79,67 @@ def verify_release(
     on_step("manifest, schemas and card")
     problems += _check_texts(root, manifest, frozen)
     return tuple(problems)
+
+
+def verify_anywhere(
+    name: str, on_step: Callable[[str], object] = str, *, workers: int = 1
+) -> tuple[str, ...]:
+    """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
+
+    Args:
+        name: as `scbench.release.load.find_release` takes it.
+        on_step: called with the name of each part that is looked at, for progress.
+        workers: processes that make tasks anew.
+
+    Raises:
+        HubError: it is to come from the Hub, and cannot.
+    """
+    try:
+        release = find_release(name)
+    except ReleaseError as error:
+        return (str(error),)
+    known = {MANIFEST, *release.manifest.files, *(OWN_FILES if hub_name(name) else ())}
+    foreign = sorted(release.source.names() - known)
+    problems = [f"{_shown(path)}: the manifest does not list this file" for path in foreign]
+    with tempfile.TemporaryDirectory(prefix="scbench-verify-") as scratch:
+        for path in (MANIFEST, *release.manifest.files):
+            record = release.manifest.files.get(path)
+            try:
+                data = release.source.read(path, record.bytes if record else MOST_MANIFEST_BYTES)
+            except FileNotFoundError:
+                continue  # said with the files
+            except (OSError, ReleaseError) as error:
+                problems.append(f"{path}: cannot be read: {_said(error)}")
+                continue
+            copy = Path(scratch, path)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+        problems += verify_release(Path(scratch), on_step, workers=workers)
+    return tuple(problems)
+
+
+def verify_copy(manifest: Manifest, source: Source, ignored: Collection[str] = ()) -> Iterator[str]:
+    """Yield how a copy differs from the release that a manifest describes, byte by byte.
+
+    For copies of what was verified already: nothing is made anew.
+
+    Args:
+        manifest: of the release.
+        source: gives the bytes of the copy.
+        ignored: names that the copy may hold besides.
+    """
+    for name in sorted(source.names() - manifest.files.keys() - {MANIFEST, *ignored}):
+        yield f"{_shown(name)}: is there, though the release has no such file"
+    expected = {name: (record.bytes, record.sha256) for name, record in manifest.files.items()}
+    text = manifest.text().encode()
+    for name, (size, digest) in ({MANIFEST: (len(text), sha256(text))} | expected).items():
+        try:
+            data = source.read(name, size)
+        except (OSError, ReleaseError) as error:
+            yield f"{name}: cannot be read: {_said(error)}"
+            continue
+        if sha256(data) != digest:
+            yield f"{name}: is not the release's (SHA-256 differs)"
 
 
 def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
@@ -185,16 +249,24 @@ def _compare_rows(
 
 
 def _check_texts(root: Path, manifest: Manifest, frozen: list[FrozenTask]) -> Iterator[str]:
-    rebuilt = make_manifest(manifest.version, frozen, manifest.files)
+    rebuilt = make_manifest(manifest.version, frozen, manifest.files, manifest.withdrawn)
+    known = all_tasks()
     for task_id, record in rebuilt.tasks.items():
         yield from _differences(manifest.tasks[task_id], record, f"tasks.{task_id}.")
+        if record.scores != known[task_id].n:
+            yield f"{task_id}: {record.scores} scores, the benchmark has {known[task_id].n}"
     texts = release_schemas([part.task for part in frozen])
     if len(frozen) == len(manifest.tasks):
         yield from _differences(manifest, rebuilt)
-        try:
-            texts[CARD] = render_card(manifest)
-        except ReleaseError as error:
-            yield str(error)
+        ids = {instance.id for part in frozen for instance in part.instances}
+        for name in sorted(manifest.withdrawn.keys() - ids):
+            yield f"{MANIFEST}: withdraws {_shown(name)}, which is no instance of this release"
+        # Another version of the package words its texts otherwise; hashes still hold for them.
+        if manifest.package_version == __version__:
+            try:
+                texts |= rendered_files(manifest)
+            except ReleaseError as error:
+                yield str(error)
     for name, text in texts.items():
         try:
             same = not (root / name).is_file() or (root / name).read_bytes() == text.encode()

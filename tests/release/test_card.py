@@ -9,11 +9,19 @@ import yaml
 from scbench.catalog import get_task
 from scbench.errors import ReleaseError
 from scbench.model import Instance
-from scbench.release.card import front_matter, render_card, render_loader
+from scbench.release.card import front_matter, render_card, render_eval, render_loader
 from scbench.release.freeze import make_manifest
 from scbench.release.frozen import freeze_task
 from scbench.release.load import find_release
-from scbench.release.manifest import CANARY, CARD, REFERENCES, Manifest, data_file, read_manifest
+from scbench.release.manifest import (
+    CANARY,
+    CARD,
+    EVAL,
+    REFERENCES,
+    Manifest,
+    data_file,
+    read_manifest,
+)
 
 
 @pytest.fixture
@@ -101,15 +109,68 @@ def test_numbers_come_from_the_manifest(manifest):
 
 
 def test_card_has_a_section_for_every_task_and_the_canary(whole):
-    card = (whole / CARD).read_text("utf-8")
+    card = render_card(read_manifest(whole))
     for task in map(get_task, find_release(str(whole)).manifest.tasks):
-        assert card.count(f"\n### {task.id}\n\n{task.card_text}\n") == 1
+        text = task.card_text.split("\n\n**Against the paper.**")[0]
+        assert card.count(f"\n### {task.id}\n\n{text}\n") == 1
         assert f"](#{task.id})" in card
     assert f"\n    {CANARY}\n" in card
 
 
+def test_corrections_against_the_paper_stand_together_and_once(whole):
+    card = render_card(read_manifest(whole))
+    section = card.split("\n## Against the paper\n")[1].split("\n## ")[0]
+    tasks = [get_task(name) for name in read_manifest(whole).tasks]
+    assert section.count("\n- [") == len(tasks)
+    for task in tasks:
+        reason = task.card_text.split("**Against the paper.** ")[1]
+        assert f"- [{task.title}](#{task.id}): {reason}\n" in section
+        assert card.count(reason) == 1
+
+
+def test_a_card_without_corrections_has_no_section_of_them(parity_release):
+    tasks = {"parity": parity_release.manifest.tasks["parity"]}
+    card = render_card(parity_release.manifest.model_copy(update={"tasks": tasks}))
+    assert "Against the paper" not in card
+    assert "\n\n\n" not in card
+
+
+def test_withdrawn_instances_stand_in_a_table(manifest):
+    assert "No instance of this release is withdrawn." in render_card(manifest)
+    reasons = {"enumerate_edges/03": "two sides | one \\ name"}
+    card = render_card(manifest.model_copy(update={"withdrawn": reasons}))
+    assert "| `enumerate_edges/03` | two sides \\| one \\\\ name |" in card
+    assert "--exclude-withdrawn" in card
+    assert "No instance" not in card
+    assert "\n\n\n" not in card
+
+
+def test_head_holds_the_features_of_every_config_and_no_anchors(manifest):
+    text = front_matter(manifest)
+    infos = {info["config_name"]: info["features"] for info in head(text)["dataset_info"]}
+    assert list(infos) == [config["config_name"] for config in head(text)["configs"]]
+    assert [feature["name"] for feature in infos["default"]] == list(Instance.model_fields)
+    assert {"name": "images", "list": "image"} in infos["axiomatic"]
+    assert {"name": "score", "dtype": "float64"} in infos["references"]
+    assert "&id" not in text
+
+
+def test_leaderboards_are_of_the_whole_and_of_buckets(sound, manifest):
+    text = (sound / EVAL).read_text("utf-8")
+    assert text == render_eval(manifest)
+    board = yaml.safe_load(text)
+    assert board["evaluation_framework"] == "scbench"
+    assert board["name"] == "Spatial Competence Benchmark"
+    assert board["description"]
+    assert board["tasks"] == [
+        {"id": name, "config": name, "split": "test"}
+        for name in ("default", "axiomatic", "constructive")
+    ]
+    assert "test  # 14 scores" in text
+
+
 def test_card_is_tidy(whole):
-    card = (whole / CARD).read_text("utf-8")
+    card = render_card(read_manifest(whole))
     assert card.startswith("---\npretty_name: ")
     assert card.endswith("\n")
     assert not card.endswith("\n\n")

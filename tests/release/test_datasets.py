@@ -179,6 +179,17 @@ def test_references_are_apart_and_carry_the_canary(load, sound):
     assert not {"answer", "reference", "score"} & set(default.column_names)
 
 
+def test_every_config_streams_what_it_loads(load, sound, datasets):
+    manifest = read_manifest(sound)
+    names = datasets.get_dataset_config_names(str(sound))
+    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, "references"]
+    for name in names:
+        rows = load(str(sound), name, split="test")
+        streamed = load(str(sound), name, split="test", streaming=True)
+        assert [row["id"] for row in streamed] == rows["id"][:]
+        assert streamed.features == rows.features
+
+
 def test_an_unknown_config_is_refused_with_the_known_ones(load, sound):
     with pytest.raises(ValueError, match=r"BuilderConfig 'no_such' not found.*shikaku_rectangles"):
         load(str(sound), "no_such")

@@ -220,6 +220,18 @@ def test_a_task_of_another_package_can_be_frozen_by_name(parity_release):
     assert get_task("parity").card_text in card
 
 
+def test_seeds_stand_in_the_manifest(tmp_path):
+    tasks = [get_task("enumerate_edges"), get_task("polynomial_curve_fitting")]
+    manifest = build_release("0.0.1", tmp_path / "out", tasks)
+    rows = find_release(str(tmp_path / "out")).instances()
+    for task, record in manifest.tasks.items():
+        assert record.seeds == {
+            row.id: row.seed for row in rows.values() if row.task == task and row.seed is not None
+        }
+    assert manifest.tasks["polynomial_curve_fitting"].seeds
+    assert "seeds" not in json.loads(manifest.text())["tasks"]["enumerate_edges"]
+
+
 def test_frozen_task_holds_a_reference_for_every_instance():
     part = freeze_task(get_task("shikaku_rectangles"))
     right = [ref.id for ref in part.references if ref.kind == "reference"]

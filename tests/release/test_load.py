@@ -44,7 +44,10 @@ def test_an_unknown_version_names_near_ones(home):
     with pytest.raises(ReleaseError) as caught:
         find_release("v0.9.0")
     message = str(caught.value)
-    assert "no release 'v0.9.0': it is neither a folder nor one of the installed" in message
+    assert (
+        "no release 'v0.9.0': it is neither a folder, a .zip file, ORG/NAME@REVISION on the Hub"
+        in message
+    )
     assert "(0.2.0, 0.9.0rc1, 0.9.0, 0.10.0)" in message
     assert "Did you mean '0.9.0'" in message
 

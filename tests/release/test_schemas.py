@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from scbench.catalog import get_task
+from scbench.grading.engine import Limits
+from scbench.grading.run import Options, grade_file
 from scbench.model import Prediction, Status
+from scbench.release.example import example_predictions
 from scbench.release.load import find_release
-from scbench.release.schemas import prediction_schema, release_schemas
+from scbench.release.schemas import prediction_schema, release_schemas, results_schema
 
 TASKS = list(find_release().manifest.tasks)
 PREDICTION = jsonschema_rs.validator_for(prediction_schema())
@@ -209,6 +212,35 @@ def test_prediction_schema_agrees_with_the_package_on_any_fields(line):
     assert PREDICTION.is_valid(line) == accepts(Prediction, line)
     whole = {"id": "a/00"} | line
     assert PREDICTION.is_valid(whole) == accepts(Prediction, whole)
+
+
+RESULTS = jsonschema_rs.validator_for(results_schema())
+
+
+def test_results_of_a_run_validate(parity_release, write_lines, tmp_path):
+    path = write_lines(
+        {"id": "parity/00", "response": "no idea"},
+        {"id": "parity/01", "status": "blocked"},
+        *map(json.loads, example_predictions(parity_release)),
+    )
+    options = Options(str(path), parity_release, tmp_path / "out", Limits(1, None, 0), partial=True)
+    rows = grade_file(options).results.to_dicts()
+    assert {row["status"] for row in rows} >= {"answered", "unparsed", "blocked", "missing"}
+    for row in rows:
+        assert RESULTS.is_valid(row), row
+    published(parity_release.root, "results")
+    scored = next(row for row in rows if row["score"] is not None)
+    unscored = next(row for row in rows if row["score"] is None)
+    for changed in (
+        scored | {"score": None},
+        scored | {"score": 1.01},
+        scored | {"status": "fine"},
+        scored | {"subtask": "0"},
+        scored | {"more": 1},
+        unscored | {"score": 0.0},
+        {key: value for key, value in scored.items() if key != "release_hash"},
+    ):
+        assert not RESULTS.is_valid(changed), changed
 
 
 def test_lab_facing_texts_name_no_page_of_ours(whole):

@@ -1,0 +1,91 @@
+"""``scbench release publish`` and ``diff``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scbench.cli.console import PROBLEMS, USAGE, processors, reported_errors, say
+
+if TYPE_CHECKING:
+    from scbench.release.load import Release
+
+
+def publish(
+    folder: Annotated[str, typer.Argument(help="Folder or installed version of the release.")],
+    repo: Annotated[
+        str | None, typer.Option(help="ORG/NAME of a data set on the Hugging Face Hub.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(help="Folder, or URL of any fsspec target, with its index.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Verify, look, say what would happen; change nothing.")
+    ] = False,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes that verify; 0 takes one per usable processor.")
+    ] = 0,
+) -> None:
+    """Publish a release, once it verifies, and prove that the same bytes come back.
+
+    On the Hub: one commit, and a tag such as v1.0.0, which is never moved. The token is that of
+    `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
+    """
+    if (repo is None) == (to is None):
+        say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
+        raise typer.Exit(USAGE)
+    with reported_errors():
+        from scbench.release.load import installed_releases, open_release
+        from scbench.release.verify import verify_release
+
+        root = installed_releases().get(folder, Path(folder))
+        say(f"verifying {root}")
+        problems = verify_release(root, workers=workers or processors())
+        for problem in problems:
+            print(problem)  # noqa: T201
+        if problems:
+            say(f"{root} does not verify ({len(problems)} problems), so it is not published")
+            raise typer.Exit(PROBLEMS)
+        release = open_release(root)
+        if repo is not None:
+            _to_hub(release, repo, dry_run=dry_run)
+        elif to is not None:
+            from scbench.release.shelf import publish_to_target
+
+            publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
+        if not dry_run:
+            say(f"release {release.version} is published and verified")
+
+
+def _to_hub(release: "Release", repo: str, *, dry_run: bool) -> None:
+    from scbench.release.publish import plan_upload, publish_on_hub
+
+    plan = plan_upload(release, repo)
+    if dry_run:
+        for line in plan.lines(release):
+            _would(line)
+        return
+    publish_on_hub(release, plan, say)
+    if plan.tagged:
+        say(f"{repo} held {plan.tag} already, byte for byte; nothing was uploaded")
+    say(f'load it with load_dataset("{repo}", revision="{plan.tag}")')
+
+
+def _would(step: str) -> None:
+    print(f"would: {step}")  # noqa: T201
+
+
+def diff(
+    old: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
+    new: Annotated[str, typer.Argument(help="The same, of the newer release.")],
+) -> None:
+    """List instances added, removed, changed and withdrawn between two releases."""
+    with reported_errors():
+        from scbench.release.diff import diff_releases
+        from scbench.release.load import find_release
+
+        before, after = find_release(old), find_release(new)
+        lines = list(diff_releases(before, after).lines())
+        for line in lines:
+            print(line)  # noqa: T201
+        say(f"{before.version} to {after.version}: {len(lines)} differences")

@@ -1,0 +1,47 @@
+"""Sentences without which score tables could be misread; they stand below each table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scbench.catalog import Task
+from scbench.release.load import Release
+
+
+def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
+    """Return tasks whose grader is not of the version that the release was frozen with."""
+    frozen = {task: record.grader_version for task, record in release.manifest.tasks.items()}
+    return {
+        task.id: {"release": frozen[task.id], "installed": task.grader_version}
+        for task in tasks
+        if frozen[task.id] != task.grader_version
+    }
+
+
+def remarks(
+    release: Release, tasks: Sequence[Task], withdrawn: Mapping[str, Any] | None = None
+) -> Iterator[str]:
+    """Yield what must be said of scores.
+
+    Args:
+        release: what was graded against.
+        tasks: those that were graded.
+        withdrawn: ``withdrawn`` of a run's summary.
+    """
+    differences = grader_differences(release, tasks)
+    if differences:
+        named = ", ".join(
+            f"{task} v{versions['installed']} (release: v{versions['release']})"
+            for task, versions in differences.items()
+        )
+        yield (
+            f"Graded with other grader versions than those of release {release.version}: {named}. "
+            "Do not compare with scores of the release's own graders."
+        )
+    if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
+        counts = {
+            "withdrawn instance": len(withdrawn["instances"]),
+            "score": withdrawn["scores"],
+            "line": withdrawn["lines"],
+        }
+        items, *rest = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
+        yield f"Left out: {items} ({', '.join(rest)})."

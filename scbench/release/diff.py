@@ -1,0 +1,71 @@
+"""What changed between two releases."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scbench.model import Instance
+from scbench.release.load import Release
+
+_DERIVED = {"id", "content_hash"}
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Instances and graders that differ between an old and a new release.
+
+    Attributes:
+        added: ids that only the new one holds.
+        removed: ids that only the old one holds.
+        changed: ids whose rows differ, with the columns.
+        withdrawn: ids that the new one withdraws and the old one does not, with the reasons.
+        reinstated: ids that the old one withdraws and the new one holds without.
+        graders: tasks of both whose grader version differs, with the two versions.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: dict[str, tuple[str, ...]]
+    withdrawn: dict[str, str]
+    reinstated: tuple[str, ...]
+    graders: dict[str, tuple[int, int]]
+
+    def lines(self) -> Iterator[str]:
+        """Yield every difference as a line that begins with its kind."""
+        yield from (f"added {name}" for name in self.added)
+        yield from (f"removed {name}" for name in self.removed)
+        yield from (f"changed {name}: {', '.join(at)}" for name, at in self.changed.items())
+        yield from (f"withdrawn {name}: {why}" for name, why in self.withdrawn.items())
+        yield from (f"reinstated {name}" for name in self.reinstated)
+        yield from (f"grader {task}: v{old} to v{new}" for task, (old, new) in self.graders.items())
+
+
+def diff_releases(old: Release, new: Release) -> Diff:
+    """Compare two releases row by row.
+
+    Raises:
+        ReleaseError: a file of either is missing or is not what its manifest says.
+    """
+    before, after = old.instances(), new.instances()
+    tasks, earlier = new.manifest.tasks, old.manifest.tasks
+    gone, kept = old.manifest.withdrawn, new.manifest.withdrawn
+    return Diff(
+        added=tuple(name for name in after if name not in before),
+        removed=tuple(name for name in before if name not in after),
+        changed={
+            name: columns
+            for name, row in after.items()
+            if name in before and (columns := _columns(before[name], row))
+        },
+        withdrawn={name: why for name, why in kept.items() if name not in gone},
+        reinstated=tuple(name for name in gone if name in after and name not in kept),
+        graders={
+            task: (earlier[task].grader_version, record.grader_version)
+            for task, record in tasks.items()
+            if task in earlier and earlier[task].grader_version != record.grader_version
+        },
+    )
+
+
+def _columns(old: Instance, new: Instance) -> tuple[str, ...]:
+    names = (name for name in Instance.model_fields if name not in _DERIVED)
+    return tuple(name for name in names if getattr(old, name) != getattr(new, name))

@@ -1,0 +1,111 @@
+"""Where the bytes of a release lie: in a folder, or in a zip archive that is read in place.
+
+Nothing is unpacked, and no name from an archive is ever used as a path: files are asked for by the
+names that the manifest lists, with the sizes it gives.
+"""
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from scbench.errors import ReleaseError
+from scbench.release.manifest import MANIFEST
+
+_MOST_BYTES = 500_000_000
+_MOST_ENTRIES = 10_000
+"""Archives beyond these are no releases; a real one is a hundredth of that."""
+MOST_MANIFEST_BYTES = 20_000_000
+
+
+class Source(Protocol):
+    """Gives the bytes of a release's files."""
+
+    def read(self, name: str, most: int) -> bytes:
+        """Return a file's bytes, but never more than one over ``most``.
+
+        Raises:
+            OSError: there is no such file, or it cannot be read.
+            ReleaseError: the archive is damaged.
+        """
+        ...
+
+    def names(self) -> set[str]:
+        """Return the names of all that is there but folders."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A release in a folder."""
+
+    root: Path
+
+    def read(self, name: str, most: int) -> bytes:
+        """See `Source`."""
+        with (self.root / name).open("rb") as file:
+            return file.read(most + 1)
+
+    def names(self) -> set[str]:
+        """See `Source`."""
+        found = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
+        return {path.relative_to(self.root).as_posix() for path in found}
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A release in a zip archive.
+
+    Attributes:
+        path: of the archive.
+        prefix: what stands before the names, such as ``1.0.0/``; empty if the archive holds the
+            files themselves and not their folder.
+    """
+
+    path: Path
+    prefix: str
+
+    def read(self, name: str, most: int) -> bytes:
+        """See `Source`."""
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.prefix + name) as file:
+                return file.read(most + 1)
+        except KeyError:
+            raise FileNotFoundError(2, "not in the archive", name) from None
+        except Exception as error:  # damaged archives fail in many ways
+            raise ReleaseError(f"{self.path}: {name} cannot be read: {error}") from error
+
+    def names(self) -> set[str]:
+        """See `Source`."""
+        with zipfile.ZipFile(self.path) as archive:
+            names = archive.namelist()
+        return {name.removeprefix(self.prefix) for name in names if not name.endswith("/")}
+
+
+def open_archive(path: Path) -> Archive:
+    """Find the release in a zip archive.
+
+    Raises:
+        ReleaseError: it cannot be read, is far too large, names a file twice, or does not hold
+            exactly one release, at its top or in one folder.
+    """
+    if path.is_file() and path.stat().st_size > _MOST_BYTES:
+        raise ReleaseError(f"{path} is far too large for a release")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except Exception as error:  # damaged archives fail in many ways
+        raise ReleaseError(f"{path} cannot be read as a zip archive: {error}") from error
+    if len(names) > _MOST_ENTRIES:
+        raise ReleaseError(f"{path} holds {len(names)} files, far too many for a release")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ReleaseError(f"{path} holds {twice[:200]!r} twice, so which one counts is open")
+    tops = [name.removesuffix(MANIFEST) for name in names if name.endswith(MANIFEST)]
+    tops = [top for top in tops if top.count("/") == top.endswith("/")]
+    if len(tops) != 1:
+        raise ReleaseError(
+            f"{path} holds {len(tops) or 'no'} releases; a release's archive has one {MANIFEST}, "
+            "at its top or in one folder"
+        )
+    return Archive(path, tops[0])

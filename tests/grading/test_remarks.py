@@ -1,0 +1,65 @@
+"""Tables say so when the graders are not those that the release was frozen with."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.grading.remarks import grader_differences, remarks
+from scbench.release.example import example_predictions
+from scbench.release.freeze import build_release
+from scbench.release.load import Release, open_release
+from scbench.release.manifest import MANIFEST, Manifest
+
+GRADE = Path(sys.executable).with_name("scbench-grade")
+SAID = "Graded with other grader versions than those of release 0.0.1: enumerate_edges v"
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory) -> Release:
+    """A release that says it was frozen with another grader of one of its two tasks."""
+    root = tmp_path_factory.mktemp("older") / "release"
+    build_release("0.0.1", root, [get_task("enumerate_edges"), get_task("shikaku_rectangles")])
+    record = json.loads((root / MANIFEST).read_text("utf-8"))
+    record["tasks"]["enumerate_edges"]["grader_version"] += 7
+    (root / MANIFEST).write_text(Manifest.model_validate(record).sealed().text(), "utf-8")
+    return open_release(root)
+
+
+def test_differences_name_both_versions(older):
+    tasks = [get_task(name) for name in older.manifest.tasks]
+    now = tasks[0].grader_version
+    assert grader_differences(older, tasks) == {
+        "enumerate_edges": {"release": now + 7, "installed": now}
+    }
+    assert grader_differences(older, tasks[1:]) == {}
+    assert list(remarks(older, tasks[1:])) == []
+    (sentence,) = remarks(older, tasks)
+    assert sentence.startswith(f"{SAID}{now} (release: v{now + 7}).")
+
+
+@pytest.mark.parametrize("style", ["table", "markdown", "csv", "json"])
+def test_every_table_says_so(older, tmp_path, style):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("\n".join(example_predictions(older)), "utf-8")
+    args = ("--release", older.root, "--out", tmp_path / "out", "--format", style, "-q")
+    done = subprocess.run(
+        [GRADE, path, *map(str, args)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    where = done.stdout if style in {"table", "markdown"} else done.stderr
+    assert where.count(SAID) == (2 if style in {"table", "markdown"} else 1)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
+    assert list(summary["grader_differences"]) == ["enumerate_edges"]
+    if style == "json":
+        assert json.loads(done.stdout) == summary
+
+
+def test_the_self_test_says_so_too(older):
+    command = [GRADE, "--self-test", "--release", str(older.root), "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert SAID in done.stderr

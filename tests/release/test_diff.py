@@ -1,0 +1,73 @@
+"""What changed between two releases, instance by instance."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from scbench.catalog import get_task
+from scbench.release.diff import diff_releases
+from scbench.release.freeze import build_release
+from scbench.release.load import open_release
+from scbench.release.tables import read_table, write_table
+
+DATA = "data/enumerate_edges.parquet"
+
+
+def diff(old: Path, new: Path) -> list[str]:
+    return list(diff_releases(open_release(old), open_release(new)).lines())
+
+
+def test_a_release_does_not_differ_from_itself(sound):
+    assert diff(sound, sound) == []
+
+
+def test_tasks_added_and_removed_are_listed_by_instance(sound, tmp_path):
+    build_release("0.0.2", tmp_path / "one", [get_task("enumerate_edges")])
+    ids = [f"shikaku_rectangles/{i:02d}" for i in range(6)]
+    assert diff(tmp_path / "one", sound) == [f"added {name}" for name in ids]
+    assert diff(sound, tmp_path / "one") == [f"removed {name}" for name in ids]
+
+
+def test_changed_rows_are_listed_with_their_columns(sound, copy, forge):
+    table = read_table((copy / DATA).read_bytes())
+    rows = table.to_pylist()
+    rows[2] |= {"prompt": "Other."}
+    rows[5] |= {"difficulty": "?", "seed": 7}
+    write_table(copy / DATA, pa.Table.from_pylist(rows, schema=table.schema))
+    forge(copy)
+    assert diff(sound, copy) == [
+        "changed enumerate_edges/02: prompt",
+        "changed enumerate_edges/05: difficulty, seed",
+    ]
+
+
+def test_withdrawn_instances_and_other_graders_are_listed(sound, copy, forge):
+    forge(
+        copy,
+        lambda record: (
+            record.update(withdrawn={"enumerate_edges/01": "a side is missing"}),
+            record["tasks"]["shikaku_rectangles"].update(grader_version=9),
+        ),
+    )
+    old = open_release(sound).manifest.tasks["shikaku_rectangles"].grader_version
+    assert diff(sound, copy) == [
+        "withdrawn enumerate_edges/01: a side is missing",
+        f"grader shikaku_rectangles: v{old} to v9",
+    ]
+    assert diff(copy, sound)[0] == "reinstated enumerate_edges/01"
+
+
+@pytest.mark.parametrize("other", ["nowhere", "sound"])
+def test_command_prints_differences(sound, tmp_path, other):
+    command = [Path(sys.executable).with_name("scbench"), "release", "diff", str(sound)]
+    name = str(sound) if other == "sound" else str(tmp_path / other)
+    done = subprocess.run([*command, name], capture_output=True, text=True, check=False)
+    if other == "sound":
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr == "0.0.1 to 0.0.1: 0 differences\n"
+    else:
+        assert done.returncode == 2
+        assert "no release" in done.stderr

@@ -1,0 +1,247 @@
+"""Where releases may come from: folders, zip archives and the Hub; files are proven when read."""
+
+import random
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from scbench.canonical import sha256
+from scbench.errors import HubError, ReleaseError
+from scbench.release.export import export_release
+from scbench.release.load import find_release
+from scbench.release.manifest import MANIFEST, REFERENCES
+from scbench.release.verify import verify_anywhere
+
+DATA = "data/enumerate_edges.parquet"
+REPO = "org/scbench"
+
+
+def pack(root: Path, path: Path, prefix: str = "") -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(root.rglob("*")):
+            if file.is_file():
+                archive.write(file, prefix + file.relative_to(root).as_posix())
+    return path
+
+
+@pytest.mark.parametrize("prefix", ["", "1.0.0/", "a folder/"])
+def test_a_zip_archive_is_as_good_as_a_folder(sound, tmp_path, prefix):
+    release = find_release(str(pack(sound, tmp_path / "release.zip", prefix)))
+    folder = find_release(str(sound))
+    assert release.manifest == folder.manifest
+    assert release.instances() == folder.instances()
+    assert release.references() == folder.references()
+    assert [path.name for path in tmp_path.iterdir()] == ["release.zip"]
+    export_release(release, tmp_path / "out")
+    assert verify_anywhere(str(tmp_path / "release.zip")) == ()
+    assert find_release(str(tmp_path / "out")).instances() == folder.instances()
+
+
+def test_folders_beside_the_files_do_not_disturb(sound, tmp_path):
+    path = tmp_path / "release.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.mkdir("1.0.0")
+        archive.mkdir("1.0.0/data")
+        for file in sound.rglob("*"):
+            if file.is_file():
+                archive.write(file, f"1.0.0/{file.relative_to(sound).as_posix()}")
+    assert verify_anywhere(str(path)) == ()
+
+
+@pytest.mark.parametrize("name", [DATA, REFERENCES, "README.md", "croissant.json"])
+def test_a_file_changed_in_an_archive_is_refused_by_name(copy, tmp_path, name):
+    data = bytearray((copy / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (copy / name).write_bytes(data)
+    path = pack(copy, tmp_path / "release.zip")
+    with pytest.raises(ReleaseError, match=rf"{name} was changed after it was frozen"):
+        find_release(str(path)).read(name)
+    assert any(line.startswith(f"{name}: ") for line in verify_anywhere(str(path)))
+
+
+def test_a_changed_manifest_in_an_archive_is_refused(copy, tmp_path):
+    text = (copy / MANIFEST).read_text("utf-8")
+    (copy / MANIFEST).write_text(text.replace('"instances": 8', '"instances": 9'), "utf-8")
+    path = pack(copy, tmp_path / "release.zip")
+    with pytest.raises(ReleaseError, match=r"MANIFEST\.json was changed after it was frozen"):
+        find_release(str(path))
+    assert "was changed after it was frozen" in verify_anywhere(str(path))[0]
+
+
+def test_missing_and_foreign_files_of_an_archive_are_named(copy, tmp_path):
+    (copy / DATA).unlink()
+    (copy / "extra.txt").write_text("x")
+    path = pack(copy, tmp_path / "release.zip")
+    with pytest.raises(ReleaseError, match=rf"{DATA}: not in the archive"):
+        find_release(str(path)).instances()
+    problems = verify_anywhere(str(path))
+    assert "extra.txt: the manifest does not list this file" in problems
+    assert f"{DATA}: missing" in problems
+
+
+def add(path: Path, name: str, data: bytes = b"x") -> None:
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(name, data)
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "a/../../evil", "C:\\evil", "..\\evil"])
+def test_names_that_lead_elsewhere_are_only_named(sound, tmp_path, name):
+    path = pack(sound, tmp_path / "release.zip")
+    add(path, name)
+    release = find_release(str(path))
+    assert len(release.instances()) == 14
+    export_release(release, tmp_path / "out")
+    assert len(verify_anywhere(str(path))) == 1
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["out", "release.zip"]
+    assert not list(tmp_path.rglob("*evil*"))
+    assert not Path("/etc/evil").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_name_that_stands_twice_is_refused(sound, tmp_path):
+    path = pack(sound, tmp_path / "release.zip")
+    add(path, DATA)
+    with pytest.raises(ReleaseError, match=f"holds '{DATA}' twice"):
+        find_release(str(path))
+
+
+def test_a_bomb_is_not_blown_up(copy, forge, tmp_path, monkeypatch):
+    (copy / REFERENCES).write_bytes(bytes(30_000_000))
+    path = pack(copy, tmp_path / "release.zip")
+    assert path.stat().st_size < 200_000
+    read = []
+    original = zipfile.ZipExtFile.read
+
+    def listen(self, n=-1):
+        data = original(self, n)
+        read.append(len(data))
+        return data
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", listen)
+    with pytest.raises(ReleaseError, match="was changed after it was frozen"):
+        find_release(str(path)).references()
+    assert max(read) < 100_000
+
+
+@pytest.mark.parametrize("tops", [[], ["a/", "b/"], ["", "a/"], ["a/b/"]])
+def test_an_archive_must_hold_one_release(sound, tmp_path, tops):
+    path = tmp_path / "release.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("README.md", "x")
+        for top in tops:
+            archive.write(sound / MANIFEST, top + MANIFEST)
+    with pytest.raises(ReleaseError, match=r"holds (no|2) releases; .* has one MANIFEST\.json"):
+        find_release(str(path))
+
+
+def test_more_files_than_any_release_has_are_refused(tmp_path):
+    path = tmp_path / "release.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for i in range(10_001):
+            archive.writestr(str(i), "")
+    with pytest.raises(ReleaseError, match="far too many for a release"):
+        find_release(str(path))
+
+
+def test_damaged_archives_are_told_in_words(sound, tmp_path):
+    path = pack(sound, tmp_path / "release.zip")
+    whole = path.read_bytes()
+    rng = random.Random(5)
+    told = 0
+    for _ in range(60):
+        data = bytearray(whole)
+        for _ in range(rng.choice([1, 5, 50])):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        if rng.random() < 0.3:
+            data = data[: rng.randrange(len(data))]
+        path.write_bytes(data)
+        try:
+            release = find_release(str(path))
+            for name in release.manifest.files:
+                release.read(name)
+        except ReleaseError:
+            told += 1
+    assert told > 20
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x00" * 100, b"no zip"])
+def test_what_is_no_archive_is_told(tmp_path, data):
+    path = tmp_path / "release.zip"
+    path.write_bytes(data)
+    with pytest.raises(ReleaseError, match=r"release\.zip cannot be read as a zip archive"):
+        find_release(str(path))
+
+
+def test_a_repository_needs_a_revision(tmp_path):
+    with pytest.raises(ReleaseError, match=rf"name a revision too: {REPO}@v1\.0\.0"):
+        find_release(REPO)
+
+
+def fill(hub, sound: Path) -> str:
+    """Put a release on a Hub without our own publishing; return the commit."""
+    paths = [path for path in sound.rglob("*") if path.is_file()]
+    files = {path.relative_to(sound).as_posix(): path.read_bytes() for path in paths}
+    hub.objects |= {sha256(data): data for data in files.values()}
+    repo = hub.add_repo(REPO)
+    repo.tags["v0.0.1"] = repo.commit(files, "by hand")
+    return repo.tags["v0.0.1"]
+
+
+def test_a_release_on_the_hub_is_fetched_once(hub, sound, monkeypatch):
+    sha = fill(hub, sound)
+    release = find_release(f"{REPO}@v0.0.1")
+    assert release.instances() == find_release(str(sound)).instances()
+    asked = len(hub.log)
+    assert find_release(f"{REPO}@v0.0.1").version == "0.0.1"
+    assert find_release(f"{REPO}@{sha}").version == "0.0.1"
+    assert len(hub.log) == asked
+    assert find_release(f"{REPO}@main").version == "0.0.1"
+    assert len(hub.log) > asked
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert find_release(f"{REPO}@v0.0.1").references() == release.references()
+    assert find_release(f"{REPO}@main").version == "0.0.1"
+
+
+def test_a_snapshot_with_holes_is_completed(hub, sound):
+    fill(hub, sound)
+    root = find_release(f"{REPO}@v0.0.1").root
+    (root / DATA).unlink()
+    shutil.rmtree(root / "schemas")
+    assert verify_anywhere(f"{REPO}@v0.0.1") == ()
+
+
+def test_offline_and_not_cached_is_told(hub, sound, monkeypatch):
+    fill(hub, sound)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        HubError, match="not in the Hub cache as a whole, and HF_HUB_OFFLINE forbid"
+    ):
+        find_release(f"{REPO}@v0.0.1")
+    assert hub.log == []
+
+
+def test_an_unknown_repository_or_revision_is_told(hub, sound):
+    with pytest.raises(HubError, match=r"knows no data set org/scbench .*\(HTTP 404\)"):
+        find_release(f"{REPO}@v0.0.1")
+    fill(hub, sound)
+    with pytest.raises(HubError, match=r"no such revision .* tags such as v1\.0\.0"):
+        find_release(f"{REPO}@v9.9.9")
+
+
+def test_a_hub_that_fails_is_told(hub, sound):
+    fill(hub, sound)
+    hub.fail("GET", "/revision/", 503, times=9)
+    with pytest.raises(HubError, match=r"Hub itself fails \(HTTP 503\)"):
+        find_release(f"{REPO}@v0.0.1")
+    hub.faults.clear()
+    hub.fail("GET", "/objects/", "drop", times=99)
+    with pytest.raises(HubError, match="connection to the Hub"):
+        find_release(f"{REPO}@v0.0.1")
+
+
+def test_a_repository_that_is_no_release_is_told(hub):
+    hub.add_repo(REPO)
+    with pytest.raises(ReleaseError, match=r"is not a release folder: MANIFEST\.json"):
+        find_release(f"{REPO}@main")
