@@ -17,8 +17,8 @@ def graded(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("graded")
     script = f"""
         export PATH={BIN}:$PATH
-        scbench example > p.jsonl
-        scbench-grade p.jsonl --quiet --out out > tables.txt
+        scbench example | grep -v terrain_levelling > p.jsonl  # which takes long
+        scbench-grade p.jsonl --partial --quiet --out out > tables.txt
         scbench failure-modes judge out --out rules.parquet
         scbench failure-modes export out --out bundle.jsonl --predictions p.jsonl
     """
@@ -68,11 +68,14 @@ def test_matrix_and_deltas_compare_two_runs(modes, graded):
     done = modes("matrix", *common, *runs)
     assert done.returncode == 0, done.stderr
     frame = pl.read_csv(done.stdout.encode())
-    assert frame["count"].sum() == 106
-    assert frame.filter(pl.col("first_state") != "pass")["count"].sum() == 0
+    assert frame["count"].sum() == 285
+    other = frame.filter((pl.col("first_state") != "pass") & (pl.col("count") > 0))
+    assert other.select("first_state", "second_state", "count").rows() == [
+        ("missing", "missing", 9)
+    ]
     deltas = pl.read_csv(modes("deltas", *common).stdout.encode())
     assert deltas["state"].to_list()[0] == "pass"
-    assert deltas["n"][0] + deltas["left_out"][0] == 106
+    assert deltas["n"][0] + deltas["left_out"][0] == 285
     wrong = modes("matrix", *common, "--first", "oracle", "--second", "sloppy no_tools")
     assert wrong.returncode == 2
     assert "Did you mean 'oracle no_tools'?" in wrong.stderr
