@@ -54,7 +54,9 @@ class Params(ParamsModel):
 class PrintedDigit(AnswerModel):
     """One digit of the tower."""
 
-    digit: Annotated[Whole, Field(ge=0, le=9)] = Field(description="which digit it is")
+    digit: Annotated[Whole, Field(ge=0, le=9)] = Field(
+        description="which digit it is", json_schema_extra={"minimum": 0, "maximum": 9}
+    )
     orientation: Orientation = Field(description="how it is turned")
 
 

@@ -158,15 +158,15 @@ def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
 
 
 def test_an_installed_release_says_what_is_expected(write):
-    release = find_release("0.1.0")
-    known = {"release": "0.1.0", "release_hash": release.manifest.rows_hash}
+    release = find_release()
+    known = {"release": release.version, "release_hash": release.manifest.rows_hash}
     path = write(*({**row, **known} for row in ROWS))
     assert "has 3 of 27 scores" in refused(path)
     rows = read_results([write(*ROWS)])
     assert expected_scores(rows) == {}
     held = expected_scores(rows.with_columns(**{key: pl.lit(text) for key, text in known.items()}))
     assert held["two_segments"] == 27
-    forged = rows.with_columns(release=pl.lit("0.1.0"))
+    forged = rows.with_columns(release=pl.lit(release.version))
     assert expected_scores(forged) == {}, "a release of that name with other rows is unknown"
 
 

@@ -15,15 +15,28 @@ from scbench.grading.extract import declines, from_response, shape_of
 from scbench.judge import judge
 from scbench.model import Prediction
 from scbench.release.example import example_predictions
+from scbench.release.freeze import build_release
 from scbench.release.load import Release, find_release
 from scbench.release.schemas import prediction_schema
 
 BIN = Path(sys.executable).parent
 
 
+QUICK = (
+    "topology_enumeration",
+    "classify_behaviour",
+    "two_segments",
+    "half_subdivision_neighbours",
+)
+QUICK += ("delaunay_triangulation", "shikaku_rectangles", "maze_3d")
+
+
 @pytest.fixture(scope="module")
-def release(whole) -> Release:
-    return find_release(str(whole))
+def release(tmp_path_factory) -> Release:
+    """A release of tasks that are quick to grade, one of them answered in text."""
+    folder = tmp_path_factory.mktemp("example") / "0.0.3"
+    build_release("0.0.3", folder, [get_task(task) for task in QUICK])
+    return find_release(str(folder))
 
 
 @pytest.fixture(scope="module")

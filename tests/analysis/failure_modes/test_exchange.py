@@ -29,7 +29,7 @@ LONG = json.dumps({"edges": [[0]] * 9000})
 
 @pytest.fixture(scope="module")
 def release():
-    return find_release("0.1.0")
+    return find_release()
 
 
 @pytest.fixture(scope="module")
