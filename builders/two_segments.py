@@ -18,6 +18,7 @@ from scbench.builders.chord_search import (
     pairs,
 )
 from scbench.builders.chord_slips import frame_slips, pushed_out
+from scbench.builders.plain_numbers import plain
 from scbench.errors import GenerationError
 from scbench.schemas.two_segments import Answer, Counts, Params
 from scbench.seeding import Stream
@@ -106,7 +107,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         tolerance = Decimal(5).scaleb(-params.snap_decimals - 1)
         grid = _GRID.format(
-            values=", ".join(map(_plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
+            values=", ".join(map(plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
         )
         rules = _PROMPT.format(
             shape="the unit square" if unit else "a convex quadrilateral",
@@ -116,7 +117,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             decimals=params.snap_decimals,
             digits=params.snap_decimals + 2,
             **{
-                name: f"({_plain(x)}, {_plain(y)})"
+                name: f"({plain(x)}, {plain(y)})"
                 for name, (x, y) in zip("ABCD", params.corners, strict=True)
             },
         )
@@ -205,11 +206,6 @@ def _solve(params: Params) -> list[tuple[XY, XY]]:
     if pair is None:
         raise GenerationError("no two segments between the allowed points make these regions")
     return [(spots[a], spots[b]) for a, b in pair]
-
-
-def _plain(x: float) -> str:
-    """Return a number with all its decimals, and none where it is whole."""
-    return f"{Decimal(repr(x)):f}".removesuffix(".0")
 
 
 def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
