@@ -10,10 +10,11 @@ names a `Task`::
     knots = "my_package.knots:TASK"
 
 where ``TASK = Task(id="knots", ..., package="my_package.knots")`` and that package holds the
-modules ``schema``, ``builder`` and ``grader``, and a text ``card.md``.
+modules ``schema``, ``builder`` and ``grader``, a text ``card.md``, and if it has pictures a module
+``picture``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from scbench.builders.builder import Builder
+    from scbench.report.picture import Picture
 
 ENTRY_POINT_GROUP = "scbench.tasks"
 
@@ -51,6 +53,7 @@ def _load(name: str) -> ModuleType:
 
 
 Grade = Callable[[Any, Any], "Verdict | tuple[Verdict, ...]"]
+Draw = Callable[[Any, Any, Sequence[Verdict]], "Picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,12 @@ class Task:
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         return self._module("graders").VERSION  # type: ignore[no-any-return]
+
+    @property
+    def draw(self) -> "Draw | None":
+        """What makes its picture, ``draw(params, answer, verdicts)``; None if nothing does."""
+        name = f"{self.package}.picture" if self.package else f"scbench.report.pictures.{self.id}"
+        return import_module(name).draw if find_spec(name) else None  # type: ignore[no-any-return]
 
     @property
     def card_text(self) -> str:

@@ -1,0 +1,1 @@
+"""One module per task: ``draw(params, answer, verdicts)`` makes its picture."""

@@ -1,0 +1,105 @@
+"""Points and triangles: what was listed, what is wrong with it, what is missing."""
+
+from collections.abc import Sequence
+
+from scbench.model import Verdict
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.svg import Drawing
+from scbench.schemas.delaunay_triangulation import Answer, Params
+
+_SHOWN = 400
+"""Triangles drawn of an answer that lists more."""
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the points; with an answer its triangles, wrong ones shaded with their circles."""
+    points = params.points
+    n = len(points)
+    xs, ys = zip(*points, strict=True)
+    pad = 0.06 * max(max(xs) - min(xs), max(ys) - min(ys), 1e-9)
+    drawing = Drawing((min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad), size=380)
+    legend: list[tuple[str, str]] = []
+    caption = f"{n} points to be joined into triangles with empty circumcircles."
+    if answer is not None:
+        caption = _draw_answer(drawing, params, answer, verdicts, legend)
+    for i, point in enumerate(points):
+        drawing.dot(point, "ink", radius=2.5, tip=f"point {i} at {point[0]:g}, {point[1]:g}")
+        drawing.text(point, i, size=10, anchor="start", shift=(4, -6))
+    return Picture((Panel("points and triangles", drawing, caption),), caption, tuple(legend))
+
+
+def _draw_answer(
+    drawing: Drawing,
+    params: Params,
+    answer: Answer,
+    verdicts: Sequence[Verdict],
+    legend: list[tuple[str, str]],
+) -> str:
+    points = params.points
+    n = len(points)
+    drawable = [t for t in answer.triangles if max(t) < n and len(set(t)) == 3][:_SHOWN]
+    failed = failures(verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    surplus = {tuple(t) for t in metrics.get("surplus", ())}
+    missing = [tuple(t) for t in metrics.get("missing", ())][:_SHOWN]
+    for triangle in missing:
+        drawing.area([points[i] for i in triangle], "missing", hatched=True, opacity=0.5)
+        drawing.line([points[i] for i in triangle], "missing", closed=True, dashed=True, width=1)
+    for triangle in drawable:
+        corners = [points[i] for i in triangle]
+        wrong = tuple(sorted(triangle)) in surplus
+        drawing.area(
+            corners,
+            "surplus" if wrong else "right",
+            opacity=0.3 if wrong else 0.12,
+            edge="surplus" if wrong else "right",
+            width=2 if wrong else 1.5,
+            tip=f"triangle {list(triangle)}",
+        )
+    for a, b, c, inside in failed.get("empty_circle", ())[:8]:
+        circle = _circle(points[a], points[b], points[c])
+        if circle:
+            drawing.ring(circle[0], "wrong", radius=circle[1], units="task", width=1, dashed=True)
+        drawing.ring(points[inside], "wrong", radius=8, width=2.5, tip=f"point {inside} is inside")
+    for triangle in failed.get("repeats", ())[:50]:
+        tip = f"triangle {triangle} is listed more than once"
+        drawing.line([points[i] for i in triangle], "wrong", closed=True, width=3.5, tip=tip)
+    for edge in failed.get("overlap", ())[:50]:
+        drawing.line([points[i] for i in edge], "wrong", width=3.5)
+    for i in failed.get("all_points", ())[:50]:
+        drawing.ring(points[i], "wrong", radius=8, width=2.5, tip=f"point {i} is in no triangle")
+    if drawable:
+        legend.append(("right", "listed, and right" if verdicts else "listed"))
+    if surplus:
+        legend.append(("surplus", "listed, but wrong"))
+    if missing:
+        legend.append(("missing", "of a right answer, not listed"))
+    if failed:
+        legend.append(
+            (
+                "wrong",
+                "where it goes wrong: a circle that is not empty, an overlap, a triangle listed twice",
+            )
+        )
+    listed = f"{len(answer.triangles)} triangles listed"
+    if not verdicts:
+        return f"{listed}."
+    if not missing and not surplus and not failed:
+        return f"{listed}; {fraction(verdicts)}."
+    return (
+        f"{listed}; {len(metrics.get('missing', ()))} missing, {len(surplus)} that do not belong; "
+        f"{fraction(verdicts)}."
+    )
+
+
+def _circle(
+    a: Sequence[float], b: Sequence[float], c: Sequence[float]
+) -> tuple[tuple[float, float], float] | None:
+    """Return centre and radius of the circle through three points; None if they are in line."""
+    bx, by, cx, cy = b[0] - a[0], b[1] - a[1], c[0] - a[0], c[1] - a[1]
+    d = 2 * (bx * cy - by * cx)
+    if d == 0:
+        return None
+    ux = (cy * (bx * bx + by * by) - by * (cx * cx + cy * cy)) / d
+    uy = (bx * (cx * cx + cy * cy) - cx * (bx * bx + by * by)) / d
+    return (a[0] + ux, a[1] + uy), (ux * ux + uy * uy) ** 0.5
