@@ -78,7 +78,7 @@ def _draw_answer(
         legend.append(
             (
                 "wrong",
-                "where it goes wrong: a circle that is not empty, an overlap, a triangle listed twice",
+                "where it goes wrong: a circle not empty, an overlap, a triangle listed twice",
             )
         )
     listed = f"{len(answer.triangles)} triangles listed"
