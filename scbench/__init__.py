@@ -11,11 +11,17 @@ Importing this package loads nothing heavy; each room is imported where it is us
 ``scbench.release``  freeze, load, verify and export releases
 ``scbench.grading``  read predictions, run graders in killable workers
 ``scbench.analysis`` tables over results
+``scbench.reward``   scores without files, for training loops: `score`, `scores`, `outcome`
 ===================  ==========================================================
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from scbench.reward import outcome, score, scores
+
+__all__ = ["outcome", "score", "scores"]
 __version__ = "0.2.0"
 
 # In a checkout, builders/, graders/, dataset_card/ and releases/ stand beside this folder; once
@@ -25,3 +31,11 @@ _beside = Path(__file__).resolve().parent.parent
 if (_beside / "pyproject.toml").is_file() and (_beside / "graders" / "__init__.py").is_file():
     __path__.append(str(_beside))
 del _beside, Path
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from scbench import reward  # noqa: PLC0415  (importing scbench loads nothing heavy)
+
+    return getattr(reward, name)

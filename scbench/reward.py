@@ -1,0 +1,116 @@
+"""Scores for training loops: no file, no pool, the same verdicts as ``scbench-grade``.
+
+::
+
+    import scbench
+
+    scbench.score("two_segments/07", completion)        # a model's text
+    scbench.score("two_segments/07", {"segments": []})  # or the answer itself
+    scbench.scores(ids, completions)                    # one for each
+
+An instance is named by its id in the newest installed release, or given as an `Instance`: one of
+another release (``find_release(...).instances()``), or one that a builder drew a moment ago.
+
+What grades here grades in this process, so a walled-in child, a time limit or a limit on memory
+stands only where a grader itself puts one. Graders bound their work by counting; for untrusted
+answers to heavy tasks prefer the command.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from threading import Lock
+from typing import NamedTuple
+
+from pydantic import BaseModel, JsonValue
+
+from scbench.catalog import Task, get_task
+from scbench.errors import PredictionsError, did_you_mean
+from scbench.grading.outcome import Outcome, grade_prediction
+from scbench.model import Instance, Prediction
+
+_SIMULATING = Lock()
+"""Simulators and mesh libraries are not made for several threads at once."""
+
+
+class _Ready(NamedTuple):
+    task: Task
+    params: BaseModel
+
+
+@cache
+def _installed() -> Mapping[str, Instance]:
+    from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
+
+    return find_release().instances()
+
+
+@lru_cache(maxsize=4096)
+def _by_id(instance_id: str) -> _Ready:
+    instances = _installed()
+    if instance_id not in instances:
+        raise PredictionsError(
+            f"no instance {instance_id!r} in the newest installed release."
+            f"{did_you_mean(instance_id, instances)}"
+        )
+    return _read(instances[instance_id].task, instances[instance_id].params)
+
+
+@lru_cache(maxsize=4096)
+def _read(task_id: str, params: str) -> _Ready:
+    task = get_task(task_id)
+    return _Ready(task, task.params_model.model_validate_json(params))
+
+
+def outcome(instance: Instance | str, answer: JsonValue) -> Outcome:
+    """Grade one answer and return all there is to say of it.
+
+    Args:
+        instance: an id of the newest installed release, or an instance.
+        answer: text is taken for a model's reply, and the answer is looked for in it; anything else
+            is the answer itself, as JSON would hold it.
+
+    Returns:
+        Its status, and one verdict for each score of the task; none if the status is unscored.
+
+    Raises:
+        PredictionsError: no such instance.
+        CatalogError: this installation does not know its task.
+    """
+    ready = _by_id(instance) if isinstance(instance, str) else _read(instance.task, instance.params)
+    field = "response" if isinstance(answer, str) else "answer"
+    prediction = Prediction.model_construct(id="", **{field: answer})
+    if not ready.task.heavy:
+        return grade_prediction(prediction, *ready)
+    with _SIMULATING:
+        return grade_prediction(prediction, *ready)
+
+
+def score(instance: Instance | str, answer: JsonValue) -> float | None:
+    """Return the score of one answer, in [0, 1].
+
+    Safe to call from several threads.
+
+    Args:
+        instance: as for `outcome`.
+        answer: as for `outcome`.
+
+    Returns:
+        The score; the mean of them where one answer gets several; None if this installation cannot
+        grade the answer or a grader failed: neither is the model's doing, so it is no zero.
+
+    Raises:
+        PredictionsError: no such instance.
+        CatalogError: this installation does not know its task.
+    """
+    verdicts = outcome(instance, answer).verdicts
+    return sum(verdict.score for verdict in verdicts) / len(verdicts) if verdicts else None
+
+
+def scores(instances: Iterable[Instance | str], answers: Iterable[JsonValue]) -> list[float | None]:
+    """Return the scores of a batch, one for each pair of instance and answer, in order.
+
+    Raises:
+        ValueError: there are not as many instances as answers.
+        PredictionsError: one of the instances is unknown.
+    """
+    return [score(*pair) for pair in zip(instances, answers, strict=True)]

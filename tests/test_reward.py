@@ -1,0 +1,104 @@
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import scbench
+from scbench.catalog import available_tasks, get_task
+from scbench.errors import PredictionsError
+from scbench.grading.extract import shape_of
+from scbench.grading.outcome import grade_prediction
+from scbench.model import Instance, Prediction
+from scbench.release.load import find_release
+from scbench.reward import outcome
+
+LIGHT = [task for task in available_tasks() if not task.heavy and not task.package and task.n]
+
+
+@pytest.fixture(scope="module")
+def references():
+    """Stored answers of the light tasks of the newest release.
+
+    Not those that give text in place of an object: here text is taken for a reply.
+    """
+    light = {task.id: shape_of(task.answer_model).is_text for task in LIGHT}
+    return [
+        ref
+        for ref in find_release().references()
+        if (task_id := ref.id.partition("/")[0]) in light
+        and (light[task_id] or not ref.answer.startswith('"'))
+    ]
+
+
+def test_scores_are_those_of_the_release(references):
+    some = references[::3]
+    ids = [ref.id for ref in some]
+    got = scbench.scores(ids, [json.loads(ref.answer) for ref in some])
+    assert got == [ref.score for ref in some]
+
+
+def test_threads_get_the_same_scores(references):
+    some = references[::7]
+    with ThreadPoolExecutor(8) as pool:
+        got = list(pool.map(lambda ref: scbench.score(ref.id, json.loads(ref.answer)), some))
+    assert got == [ref.score for ref in some]
+
+
+def test_verdicts_are_those_of_a_line_in_a_file(references):
+    instances = find_release().instances()
+    for ref in references[::11]:
+        instance = instances[ref.id]
+        task = get_task(instance.task)
+        params = task.params_model.model_validate_json(instance.params)
+        for field, given in (
+            ("answer", json.loads(ref.answer)),
+            ("response", f"I thought hard.\n\n```json\n{ref.answer}\n```"),
+        ):
+            if field == "answer" and isinstance(given, str):
+                continue
+            line = Prediction.model_validate({"id": ref.id, field: given})
+            assert outcome(ref.id, given) == grade_prediction(line, task, params)
+
+
+def test_an_instance_drawn_a_moment_ago_is_graded():
+    task = get_task("shikaku_rectangles")
+    builder = task.builder()
+    case = builder.generate_random()[0]
+    params = task.params_model.model_validate(case["instance"])
+    instance = Instance.freeze(
+        task=task.id,
+        bucket=task.bucket,
+        subtask=0,
+        difficulty="fresh",
+        prompt=case["input"],
+        images=(),
+        params=params.model_dump_json(),
+        answer_schema="{}",
+        scores=1,
+        seed=case["seed"],
+    )
+    assert scbench.score(instance, f"Answer: {case['target']}") == 1
+    assert scbench.score(instance, "I give up.") == 0
+
+
+def test_nine_criteria_give_their_mean():
+    verdicts = outcome("interlocking_parts/00", "nothing").verdicts
+    assert len(verdicts) == 9
+    assert scbench.score("interlocking_parts/00", "nothing") == 0
+
+
+def test_what_cannot_be_graded_is_none_and_not_zero():
+    here = [float(i % 5 == 0) for i in range(16)]
+    program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
+    assert outcome("interlocking_parts/00", {"parts": [program]}).status == "not_run"
+    assert scbench.score("interlocking_parts/00", {"parts": [program]}) is None
+
+
+def test_an_unknown_id_names_near_ones():
+    with pytest.raises(PredictionsError, match="Did you mean 'two_segments/00'"):
+        scbench.score("two_segment/00", "")
+
+
+def test_batches_must_fit_together():
+    with pytest.raises(ValueError, match="zip"):
+        scbench.scores(["two_segments/00"], [])
