@@ -1,0 +1,68 @@
+"""Verdicts do not move: a change of any needs a new version of its grader."""
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scbench.catalog import SECONDS, available_tasks, get_task
+from scbench.grading.outcome import grade_prediction
+from scbench.judge import judge
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_verdicts.py"
+GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
+RENEW = "if that is meant, raise the grader's VERSION and run tools/golden_verdicts.py"
+TASKS = [task.id for task in available_tasks() if task.n and not task.package]
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_verdicts_on_stored_answers_are_those_written_down(task_id):
+    task = get_task(task_id)
+    version, written = GOLDEN.read(task_id)
+    assert version == task.grader_version, "run tools/golden_verdicts.py"
+    params = [item.params for item in task.builder().paper()]
+    seen = set()
+    for instance_id, name, answer in GOLDEN.stored_answers(task):
+        key = GOLDEN.key(instance_id, name, answer)
+        seen.add(key)
+        assert key in written, f"{key} is new: run tools/golden_verdicts.py"
+        if task.seconds > SECONDS and name == "reference":
+            assert written[key].scores == (1.0,)  # the contract suite judges it: once is enough
+            continue
+        verdicts = judge(task, params[int(instance_id.partition("/")[2])], answer)
+        assert GOLDEN.golden(verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
+    gone = {key for key in written if "\treal\t" not in key} - seen
+    assert not gone, f"{len(gone)} answers are gone: run tools/golden_verdicts.py"
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_verdicts_on_real_answers_are_those_written_down(task_id):
+    task = get_task(task_id)
+    _, written = GOLDEN.read(task_id)
+    params = [item.params for item in task.builder().paper()]
+    lines = list(GOLDEN.real_lines(task))
+    if not lines:
+        assert any("\treal\t" in key for key in written)
+        pytest.skip("no real answers at hand")
+    for digest, prediction in lines:
+        key = f"{prediction.id}\treal\t{digest}"
+        outcome = grade_prediction(prediction, task, params[int(prediction.id.partition("/")[2])])
+        assert GOLDEN.golden(outcome.verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
+
+
+def test_a_changed_verdict_is_not_written_down_without_a_new_version(tmp_path, monkeypatch):
+    task = get_task("two_segments")
+    space = GOLDEN.write.__globals__
+    monkeypatch.setitem(space, "FOLDER", tmp_path)
+    assert "0 changed" in GOLDEN.write(task)
+    path = tmp_path / "two_segments.tsv"
+    before = path.read_text()
+    lines = before.splitlines()
+    lines[1] = lines[1].replace("\t0.0\t", "\t1.0\t")
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(SystemExit, match="raise VERSION"):
+        GOLDEN.write(task)
+    path.write_text("\n".join(["grader version 0", *lines[1:]]) + "\n")
+    assert "1 changed" in GOLDEN.write(task)
+    assert path.read_text() == before
