@@ -31,9 +31,9 @@ class Point(BaseModel):
 
 
 class Case(BaseModel):
-    """One generated case."""
+    """One generated case. A builder with facts to tell has a subclass with a field for each."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: str = Field(description="the full text put to a model")
     target: str = Field(description="a right answer; canonical JSON unless the task's is text")
@@ -45,11 +45,19 @@ class Case(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PaperItem(Generic[ParamsT]):
-    """One instance of the paper's list: its parameters, difficulty and the seed it came from."""
+    """One instance to be frozen: of the paper's list, or drawn.
+
+    Attributes:
+        params: its parameters.
+        difficulty: easy, medium, hard or very-hard.
+        seed: it was drawn with, if it was drawn.
+        point: where it was drawn, with the facts of the case (`Builder.point_of`); None in a list.
+    """
 
     params: ParamsT
     difficulty: str
     seed: int | None = None
+    point: Mapping[str, JsonValue] | None = None
 
 
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
@@ -71,7 +79,12 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     answer_model: ClassVar[type[BaseModel]]
     space: ClassVar[type[Point]]
     """Pydantic model of the parameter space."""
+    case_model: ClassVar[type[Case]] = Case
+    """Pydantic model of a case; one with facts has a field for each."""
     guess_rate: ClassVar[float] = 0.0
+    """The score that blind guessing gets, if it is the same for every case."""
+    extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
+    """Points at the rim of the space, where the contract suite looks as well."""
 
     def __init__(self, rng: BitSource | None = None) -> None:
         self.rng: BitSource = Stream("builder", self.task) if rng is None else rng
@@ -105,6 +118,18 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
             GenerationError: the point cannot give one within the builder's bound on work.
         """
 
+    def facts(self, params: ParamsT) -> dict[str, JsonValue]:  # noqa: ARG002
+        """Return what is known of a case besides its knobs; the other fields of `case_model`."""
+        return {}
+
+    def guess_rate_of(self, params: ParamsT) -> float:  # noqa: ARG002
+        """Return the score that blind guessing gets: 1/choices of a choice question, 0 if open."""
+        return self.guess_rate
+
+    def target(self, params: ParamsT) -> str:
+        """Return a right answer as text: the reference as canonical JSON."""
+        return canonical_json(self.reference(params).model_dump(mode="json"))
+
     # What all tasks share.
 
     def paper(self) -> list[PaperItem[ParamsT]]:
@@ -126,14 +151,20 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
         at = point.model_dump(mode="json", exclude={"count"})
         params = self.draw(point, Stream("case", self.task, self.version, at, seed))
-        return Case(
+        return self.case_model(
             input=self.prompt(params),
-            target=canonical_json(self.reference(params).model_dump(mode="json")),
+            target=self.target(params),
             params=at,
             seed=seed,
-            guess_rate=self.guess_rate,
+            guess_rate=self.guess_rate_of(params),
             instance=params.model_dump(mode="json"),
+            **self.facts(params),
         )
+
+    def point_of(self, case: Case) -> dict[str, JsonValue]:
+        """Return what a release's column ``point`` holds of a case: its knobs and its facts."""
+        facts = case.model_dump(mode="json", exclude=set(Case.model_fields))
+        return {**case.params, **facts}
 
     def generate_random(self, **params: object) -> list[dict[str, Any]]:
         """Make ``count`` cases at a point of the parameter space.
@@ -158,7 +189,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     def get_result_schema(self) -> type[BaseModel]:
         """Return the pydantic model of one case."""
-        return Case
+        return self.case_model
 
 
 def reply_as(form: str) -> str:

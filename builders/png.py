@@ -9,9 +9,9 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+from scbench.png import indexed_file
+
 _STORED_MAX = 0xFFFF
-_INDEXED = 3
 _MAX_COLOURS = 16
 
 Colour = tuple[int, int, int]
@@ -35,16 +35,9 @@ def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> b
     if any(not 0 <= value < len(palette) for row in pixels for value in row):
         raise ValueError(f"a pixel is not one of the {len(palette)} colours")
     depth = next(depth for depth in (1, 2, 4) if len(palette) <= 1 << depth)
-    header = struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)
     # The byte before each row names its filter: none.
     raw = b"".join(b"\x00" + _packed(row, depth) for row in pixels)
-    chunks = (
-        _chunk(b"IHDR", header),
-        _chunk(b"PLTE", b"".join(bytes(colour) for colour in palette)),
-        _chunk(b"IDAT", _stored(raw)),
-        _chunk(b"IEND", b""),
-    )
-    return _SIGNATURE + b"".join(chunks)
+    return indexed_file((width, height), depth, palette, _stored(raw))
 
 
 def magnified(cells: Sequence[Sequence[int]], factor: int) -> list[list[int]]:
@@ -64,10 +57,6 @@ def _packed(row: Sequence[int], depth: int) -> bytes:
             byte = byte << depth | value
         packed.append(byte)
     return bytes(packed)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def _stored(raw: bytes) -> bytes:

@@ -80,7 +80,19 @@ def differences(
 ) -> tuple[list[Piece], list[Piece]] | None:
     """Return the pieces that a mesh has too much and those that it lacks.
 
-    None is returned if the pieces do not add up to the volumes known to be right, also not with
+    The arguments are those of `difference_bodies`, and so is what is raised.
+    """
+    both = difference_bodies(points, corners, other, surplus, missing)
+    whole = float(other.volume())
+    return None if both is None else (_pieces(both[0], whole), _pieces(both[1], whole))
+
+
+def difference_bodies(
+    points: Array, corners: Indices, other: Manifold, surplus: float, missing: float
+) -> tuple[Manifold, Manifold] | None:
+    """Return what a mesh has too much and what it lacks.
+
+    None is returned if these do not add up to the volumes known to be right, also not with
     vertices moved by a trifle.
 
     Args:
@@ -101,7 +113,7 @@ def differences(
         more, less = body - other, other - body
         wrong = abs(more.volume() - surplus) + abs(less.volume() - missing)
         if wrong <= _SHARE * whole:
-            return _pieces(more, whole), _pieces(less, whole)
+            return more, less
     return None
 
 

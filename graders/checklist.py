@@ -19,6 +19,11 @@ _SHOWN = 50
 """How many offenders a check carries; the count is always whole."""
 
 
+def brief(number: int) -> str:
+    """Return a whole number as a sentence can hold it, however many digits it has."""
+    return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"
+
+
 class Checklist:
     """Collects checks in the order they are made.
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
-from scbench.graders.checklist import Checklist
+from scbench.graders.checklist import Checklist, brief
 from scbench.graders.planar import XY, Edge, first_inside, orient, to_integers, triangulate
 from scbench.model import Verdict
 from scbench.schemas.delaunay_triangulation import Answer, Params
@@ -72,7 +72,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         bad,
         lambda i: (
             f"{len(bad)} triangles name an index outside 0..{n - 1} or a point twice; the "
-            f"first is {list(answer.triangles[i])} at position {i}."
+            f"first is [{', '.join(map(brief, answer.triangles[i]))}] at position {i}."
         ),
     )
     # From here on: each usable triangle once, its corners ascending.

@@ -75,6 +75,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "length",
         length >= frame.needed,
         f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones.",
+        needed=frame.needed,
     )
     visited = set(codes)
     missed = sorted(cell for cell in params.food if frame.grid.codes[cell] not in visited)

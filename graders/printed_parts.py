@@ -53,11 +53,14 @@ class PrintedPart(NamedTuple):
 _known: dict[tuple[FileType, str], PrintedPart] = {}
 
 
-def read_parts(files: Sequence[tuple[FileType, str]]) -> list[PrintedPart]:
+def read_parts(
+    files: Sequence[tuple[FileType, str]], limits: isolation.Limits = _SCAD_LIMITS
+) -> list[PrintedPart]:
     """Return the part in each file.
 
     Args:
         files: type and contents of each.
+        limits: of the process that evaluates the OpenSCAD sources.
 
     Raises:
         scbench.errors.CannotGrade: there are programs, which this process may not or cannot run, or
@@ -78,7 +81,7 @@ def read_parts(files: Sequence[tuple[FileType, str]]) -> list[PrintedPart]:
         else:
             found[kind, contents] = read
     texts = list(dict.fromkeys(sources.values()))
-    bodies = dict(zip(texts, _evaluate(texts), strict=True))
+    bodies = dict(zip(texts, _evaluate(texts, limits), strict=True))
     found |= {file: bodies[text] for file, text in sources.items()}
     for file in wanted:
         if len(_known) >= _KEPT:
@@ -193,7 +196,7 @@ def _from_triangles(triangles: Array) -> PrintedPart:
     return PrintedPart(shell)
 
 
-def _evaluate(sources: list[str]) -> list[PrintedPart]:
+def _evaluate(sources: list[str], limits: isolation.Limits) -> list[PrintedPart]:
     """Return what OpenSCAD sources draw."""
     if not sources:
         return []
@@ -204,7 +207,7 @@ def _evaluate(sources: list[str]) -> list[PrintedPart]:
             "pip install openscad-evaluator"
         )
     job = {"sources": sources, "steps": MOST_STEPS, "triangles": MOST_TRIANGLES}
-    done = isolation.call_script(Path(spec.origin), json.dumps(job).encode(), _SCAD_LIMITS)
+    done = isolation.call_script(Path(spec.origin), json.dumps(job).encode(), limits)
     if done.flooded:
         raise isolation.ChildError("the meshes of OpenSCAD sources are too large")
     (size,) = struct.unpack_from("<Q", done.stdout)

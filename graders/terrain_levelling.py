@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from scbench.graders.checklist import Checklist
+from scbench.graders.checklist import Checklist, brief
 from scbench.graders.rubble import (
     ball_count,
     blast_cell,
@@ -77,7 +77,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "grid",
         [i for i, blast in enumerate(blasts) if not _on_map(blast, n)],
         lambda i: (
-            f"Blast {i} (counted from 0) is at x = {blasts[i].x}, y = {blasts[i].y}; "
+            f"Blast {i} (counted from 0) is at x = {brief(blasts[i].x)}, "
+            f"y = {brief(blasts[i].y)}; "
             f"both must be in 0..{n - 1}."
         ),
     )

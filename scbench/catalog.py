@@ -38,6 +38,16 @@ ENTRY_POINT_GROUP = "scbench.tasks"
 BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
 """The paper's buckets, in the order of its tables."""
 
+Dimension = Literal[
+    "multi-hop reasoning",
+    "working memory",
+    "tokenization",
+    "novel input patterns",
+    "distraction",
+    "interference",
+]
+"""What makes a task hard (spec: manifolds)."""
+
 SECONDS = 120.0
 """Wall-clock limit of one verdict, where a task says nothing else."""
 
@@ -64,7 +74,8 @@ class Task:
         id: stable name, used in instance ids.
         title: name in tables.
         bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
-        n: number of scores in the task's fixed list; 285 over the tasks of this package.
+        n: number of scores in the task's fixed list; 285 over the tasks of this package. 0 for a
+            text task, whose instances are all drawn.
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
         package: for tasks of other packages, the package that holds the modules ``schema``,
             ``builder`` and ``grader`` and the text ``card.md``; empty for ours.
@@ -73,6 +84,7 @@ class Task:
             and this only ends what hangs.
         scores: how many scores one answer gets.
         isolated: whether its grader runs parts of answers in a walled-in child.
+        dimensions: what it stresses, for tables; empty where nobody has said.
     """
 
     id: str
@@ -85,6 +97,7 @@ class Task:
     scores: int = 1
     seconds: float = SECONDS
     isolated: bool = False
+    dimensions: tuple[Dimension, ...] = ()
 
     def __str__(self) -> str:
         return self.id
@@ -207,6 +220,26 @@ _OURS = (
     ),
 )
 
+_TEXTS = (
+    Task(
+        "arithmetic",
+        "Arithmetic",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "working memory", "tokenization"),
+    ),
+    Task(
+        "boolean",
+        "Boolean Logic",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
+    ),
+)
+"""Text tasks over parameter spaces (spec: manifolds)."""
+
 
 @cache
 def all_tasks() -> Mapping[str, Task]:
@@ -215,7 +248,7 @@ def all_tasks() -> Mapping[str, Task]:
     Raises:
         CatalogError: an entry point is not a `Task`, or uses an id that is taken.
     """
-    tasks = {task.id: task for task in _OURS}
+    tasks = {task.id: task for task in (*_OURS, *_TEXTS)}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         task = entry.load()
         if not isinstance(task, Task):
@@ -241,3 +274,8 @@ def get_task(task_id: str) -> Task:
 def available_tasks() -> tuple[Task, ...]:
     """Return the tasks that this installation can build and grade, in table order."""
     return tuple(task for task in all_tasks().values() if task.available)
+
+
+def listed_tasks() -> tuple[Task, ...]:
+    """Return this package's tasks with a fixed list, installed or not: the paper's 22."""
+    return _OURS

@@ -121,7 +121,7 @@ class Instance(BaseModel):
 
     id: str = Field(description="task and subtask, such as csg_union/03")
     task: str = Field(description="id of the task")
-    bucket: str = Field(description="axiomatic, constructive or planning")
+    bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
     subtask: int = Field(description="position inside the task, from 0", ge=0)
     difficulty: str = Field(description="easy, medium, hard or very-hard")
     prompt: str = Field(description="the full text put to a model")
@@ -130,6 +130,15 @@ class Instance(BaseModel):
     answer_schema: str = Field(description="JSON Schema of the answer, as canonical JSON")
     scores: int = Field(description="how many scores one answer gets (9 in interlocking_parts)")
     seed: int | None = Field(description="seed it was drawn with, if it was drawn")
+    # Releases up to 0.2.0 have neither of the next two.
+    point: str | None = Field(
+        default=None,
+        description="point of the parameter space it was drawn at, with the facts of the case, as "
+        "canonical JSON; null for items of a fixed list",
+    )
+    guess_rate: float = Field(
+        default=0.0, ge=0, le=1, description="the score that blind guessing gets; 0 if open"
+    )
     content_hash: str = Field(description="SHA-256 of everything above, in canonical form")
 
     @classmethod
@@ -146,6 +155,8 @@ class Instance(BaseModel):
         answer_schema: str,
         scores: int,
         seed: int | None,
+        point: str | None = None,
+        guess_rate: float = 0.0,
     ) -> "Instance":
         """Make an instance, with its id and content hash."""
         row: dict[str, Any] = {
@@ -159,6 +170,8 @@ class Instance(BaseModel):
             "answer_schema": answer_schema,
             "scores": scores,
             "seed": seed,
+            "point": point,
+            "guess_rate": float(guess_rate),
         }
         digest = content_hash(row | {"images": [sha256(image) for image in images]})
         return cls(**row, images=images, content_hash=digest)

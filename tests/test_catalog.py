@@ -4,23 +4,42 @@ import subprocess
 import sys
 from collections import Counter
 from importlib.metadata import EntryPoint
+from typing import get_args
 
 import pytest
 
 import scbench.catalog
-from scbench.catalog import BUCKETS, Task, all_tasks, available_tasks, get_task
+from scbench.catalog import (
+    BUCKETS,
+    Dimension,
+    Task,
+    all_tasks,
+    available_tasks,
+    get_task,
+    listed_tasks,
+)
 from scbench.errors import CatalogError
 
 
 def ours():
     """The paper's tasks; whatever plugins are installed bring their own."""
-    return [task for task in all_tasks().values() if not task.package]
+    return [task for task in all_tasks().values() if task.n and not task.package]
 
 
 def test_the_paper_has_22_tasks_and_285_scores():
     assert len(ours()) == 22
     assert sum(task.n for task in ours()) == 285
-    assert list(all_tasks().values())[:22] == ours(), "plugins stand last"
+    assert list(all_tasks().values())[:22] == ours() == list(listed_tasks())
+
+
+def test_text_tasks_stand_after_the_papers_and_before_plugins():
+    rest = list(all_tasks().values())[22:]
+    own = [task for task in rest if not task.package]
+    assert rest[: len(own)] == own, "plugins stand last"
+    assert {"arithmetic", "boolean"} <= {task.id for task in own}
+    assert {(task.bucket, task.n, task.scoring) for task in own} == {("manifolds", 0, "binary")}
+    known = get_args(Dimension)
+    assert all(set(task.dimensions) <= set(known) for task in own)
 
 
 def test_scores_by_bucket():

@@ -84,6 +84,8 @@ FIELDS = {
     "answer_schema": '{"type":"object"}',
     "scores": 1,
     "seed": None,
+    "point": '{"depth":2}',
+    "guess_rate": 0.25,
 }
 
 
@@ -104,7 +106,7 @@ def test_content_hash_is_that_of_the_canonical_row():
     text = json.dumps(row, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(text.encode()).hexdigest()
     assert Instance.freeze(**FIELDS).content_hash == digest
-    assert digest == "4d08643e4b73bb7278b04853fba78dc660bd2df4b32e5ca2c7545b19399ffb2b"
+    assert digest == "98d176510aeecfefff85b88b2815d4b2180f8dcf478a25fbeac3252849db1c18"
 
 
 CHANGES = {
@@ -117,6 +119,8 @@ CHANGES = {
     "answer_schema": '{"type":"array"}',
     "scores": 9,
     "seed": 0,
+    "point": None,
+    "guess_rate": 0.5,
 }
 IMAGES = {
     "none": (),

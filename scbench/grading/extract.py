@@ -18,6 +18,10 @@ NaN nor a key given twice is repaired. An array is put under the answer's key if
 an object whose only key is ``answer`` gives way to what it holds. Where a task's answer is itself
 text, it is the last fenced block, or else the whole response.
 
+Where the answer is a word, a number or a short list under the one key ``answer``, only an object
+that has this key counts; a value without it is put under it. If there is no such object, the text
+is searched for a final answer in words (`scbench.grading.short`).
+
 A fence is a line of three or more backticks and maybe a language; it is closed by a line of as many
 backticks alone, by the next fence with a language, or by the end of the text.
 
@@ -28,7 +32,7 @@ length of the text.
 import re
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
@@ -37,6 +41,7 @@ from pydantic import BaseModel, JsonValue
 from scbench.canonical import parse_json
 from scbench.errors import JsonError
 from scbench.grading.literal import as_json
+from scbench.grading.short import find_short
 from scbench.model import Prediction
 from scbench.schemas.base import json_schema
 
@@ -50,6 +55,7 @@ _OUTSIDE = re.compile(r"\\.|[\[{]", re.DOTALL)
 """In prose only an opening bracket counts; inside one, quotes do, too."""
 _INSIDE = re.compile(r"""\\.|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'\w++'|[\[\]{}]""", re.DOTALL)
 _CLOSES = {"]": "[", "}": "{"}
+_SCALARS = {"boolean", "integer", "number", "string"}
 _DECLINES = re.compile(
     r"\b(?:i|we)(?:\s+am|\s+was|['’]m|\s+must|\s+have\s+to)?\s+"
     r"(?:can\s?not|can['’]t|could\s?n['’]t|could not|won['’]t|will not|unable to|not able to|"
@@ -65,6 +71,10 @@ class Shape:
     is_text: bool
     keys: tuple[str, ...]
     """Required keys of the answer object."""
+    is_short: bool = False
+    """Whether ``answer`` is the only key and can hold a word or a number."""
+    is_list: bool = False
+    """Whether such an answer can be a list as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,13 @@ class Found:
 def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
-    return Shape(schema.get("type") == "string", tuple(schema.get("required", ())))
+    keys = tuple(schema.get("required", ()))
+    kinds: set[str] = set()
+    if keys == ("answer",):
+        value = schema["properties"]["answer"]
+        kinds = {part.get("type", "") for part in value.get("anyOf", [value])}
+    is_short = bool(kinds & _SCALARS) and kinds <= {*_SCALARS, "array"}
+    return Shape(schema.get("type") == "string", keys, is_short, is_short and "array" in kinds)
 
 
 def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
@@ -94,6 +110,8 @@ def from_field(answer: JsonValue, shape: Shape) -> Found:
     """Return the answer given in a prediction's ``answer`` field."""
     if shape.is_text and isinstance(answer, str):
         return _text(answer, "answer")
+    if shape.is_short and not isinstance(answer, dict):
+        return Found({"answer": answer}, "answer", ("wrapped_bare_value",))
     return Found(answer, "answer")
 
 
@@ -106,15 +124,36 @@ def from_response(response: str, shape: Shape) -> Found | None:
         return (
             Found(found.value, found.source, (*dropped, *found.repairs)) if text.strip() else None
         )
-    for source, candidate in _candidates(text, shape):
-        parsed = _parse(candidate)
-        if parsed is None:
-            continue
-        value, repairs = parsed
-        value, more = _fit(value, shape)
+    if shape.is_short:
+        short = _short(text, shape)
+        return short and replace(short, repairs=(*dropped, *short.repairs))
+    for source, value, repairs in _read(text, shape):
+        value, more = _fit(value, shape)  # noqa: PLW2901
         if isinstance(value, dict) and (source != "embedded" or value.keys() >= set(shape.keys)):
             return Found(value, source, (*dropped, *repairs, *more))
     return None
+
+
+def _read(text: str, shape: Shape) -> Iterator[tuple[str, JsonValue, tuple[str, ...]]]:
+    """Yield what can be read of the places to look at: place, value, repairs."""
+    for source, candidate in _candidates(text, shape):
+        parsed = _parse(candidate)
+        if parsed is not None:
+            yield source, *parsed
+
+
+def _short(text: str, shape: Shape) -> Found | None:
+    """Return an object with the key ``answer``, else an array, else a final answer in words."""
+    array: Found | None = None
+    for source, value, repairs in _read(text, shape):
+        if isinstance(value, dict) and "answer" in value:
+            return Found(value, source, repairs)
+        if array is None and shape.is_list and isinstance(value, list):
+            array = Found({"answer": value}, source, (*repairs, "wrapped_bare_array"))
+    if array is not None:
+        return array
+    words = find_short(text, is_list=shape.is_list)
+    return words and Found({"answer": words[0]}, words[1], ("plain_text",))
 
 
 def declines(response: str) -> bool:

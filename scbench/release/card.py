@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from scbench.catalog import BUCKETS, Task, all_tasks
 from scbench.errors import ReleaseError
 from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TITLE
-from scbench.release.manifest import REFERENCES, Manifest, data_file
+from scbench.release.manifest import REFERENCES, Manifest, data_file, picture_file
 from scbench.release.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
 
 _TEXTS = files("scbench.dataset_card")
@@ -106,6 +106,7 @@ def render_card(manifest: Manifest) -> str:
                 "record": record,
                 "text": "\n\n".join(text for text in paragraphs if text not in corrections),
                 "corrections": [text.removeprefix(_CORRECTIONS).strip() for text in corrections],
+                "picture": picture_file(task_id) if picture_file(task_id) in manifest.files else "",
             }
         )
     body = _template("card.md.j2").render(

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from scbench import __version__
 from scbench.canonical import content_hash, rows_hash, sha256
-from scbench.catalog import Task, available_tasks
+from scbench.catalog import Task, listed_tasks
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.release.card import render_card, render_eval
 from scbench.release.croissant import render_croissant
@@ -34,18 +34,21 @@ from scbench.release.manifest import (
     TaskRecord,
     data_file,
     is_version,
+    picture_file,
 )
 from scbench.release.schemas import release_schemas
 from scbench.release.tables import instance_table, reference_table, write_table
+from scbench.report.gallery import cases, draw_cases
 
 _LIBRARIES = (
     *("gmpy2", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow", "pybullet"),
-    *("pydantic", "PyYAML", "scipy", "shapely"),
+    *("pydantic", "PyYAML", "scipy", "shapely", "vl-convert-python"),
 )
 """What has a say in rows, references or files."""
 
 
-def _installed(name: str) -> str:
+def installed(name: str) -> str:
+    """Return the installed version of a library, in words if there is none."""
     try:
         return installed_version(name)
     except PackageNotFoundError:
@@ -53,8 +56,8 @@ def _installed(name: str) -> str:
 
 
 def own_tasks() -> tuple[Task, ...]:
-    """Return the tasks of this package that this installation can build."""
-    return tuple(task for task in available_tasks() if not task.package)
+    """Return the tasks of this package that this installation can build from a fixed list."""
+    return tuple(task for task in listed_tasks() if task.available)
 
 
 def build_release(
@@ -71,7 +74,7 @@ def build_release(
     Args:
         version: name of the release, such as 1.0.0 or 1.0.0rc1.
         out: the folder to make; it must not exist.
-        tasks: what to freeze; every task of this package by default.
+        tasks: what to freeze; every task of this package with a fixed list by default.
         withdrawn: instances found to be wrong after an earlier release, each with the reason.
         workers: processes that make tasks; the bytes are the same with any number.
         on_task: called after each task, for progress.
@@ -93,7 +96,8 @@ def build_release(
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
             root = Path(scratch, "release")
-            manifest = _fill(root, version, freeze_tasks(chosen, workers, on_task), withdrawn)
+            parts = freeze_tasks(chosen, workers, on_task)
+            manifest = _fill(root, version, parts, withdrawn, workers)
             root.rename(out)
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
@@ -105,6 +109,7 @@ def _fill(
     version: str,
     parts: Iterable[tuple[Task, FrozenTask | Exception]],
     withdrawn: Mapping[str, str],
+    workers: int,
 ) -> Manifest:
     frozen: list[FrozenTask] = []
     for task, part in parts:
@@ -123,6 +128,8 @@ def _fill(
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
         _write_text(root / name, text)
+    for name, data in pictures(frozen, workers).items():
+        _write(root / name, data)
     # These are rendered from the manifest and are then among the files that it lists.
     draft = make_manifest(version, frozen, dict(_file_records(root)), withdrawn)
     for name, text in rendered_files(draft).items():
@@ -130,6 +137,19 @@ def _fill(
     manifest = make_manifest(version, frozen, dict(_file_records(root)), withdrawn)
     _write_text(root / MANIFEST, manifest.text())
     return manifest
+
+
+def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
+    """Return the pictures of a release, one for each task that has any: path and PNG file.
+
+    Raises:
+        ReleaseError: one cannot be drawn.
+        ModuleNotFoundError: the library that draws is not installed.
+    """
+    instances = [instance for part in frozen for instance in part.instances]
+    references = [reference for part in frozen for reference in part.references]
+    found = list(cases([part.task for part in frozen], instances, references))
+    return {picture_file(task): data for task, data in draw_cases(found, workers).items()}
 
 
 def rendered_files(manifest: Manifest) -> dict[str, str]:
@@ -186,7 +206,7 @@ def make_manifest(
         files=dict(files),
         libraries={
             "python": ".".join(platform.python_version_tuple()[:2]),
-            **{name: _installed(name) for name in _LIBRARIES},
+            **{name: installed(name) for name in _LIBRARIES},
         },
         canary=CANARY,
         withdrawn=dict(withdrawn),
@@ -214,5 +234,9 @@ def release_files(root: Path) -> list[str]:
 
 
 def _write_text(path: Path, text: str) -> None:
+    _write(path, text.encode())
+
+
+def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    path.write_bytes(data)

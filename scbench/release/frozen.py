@@ -13,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from scbench.builders.builder import PaperItem
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
@@ -46,14 +47,18 @@ class _Draft(NamedTuple):
     answers: tuple[_Answer, ...]
 
 
-def freeze_task(task: Task) -> FrozenTask:
+def freeze_task(task: Task, items: Sequence[PaperItem[Any]] | None = None) -> FrozenTask:
     """Make a task's instances and references, and prove its grader on them.
 
+    Args:
+        task: the task.
+        items: what to freeze, in order; the builder's fixed list by default.
+
     Raises:
-        ReleaseError: a reference scores below 1, a counter-reference scores 1, there is none of
-            them, or the grader fails.
+        ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
+            scores 1, there is none of them, or the grader fails.
     """
-    drafts = _draft(task)
+    drafts = _draft(task, items)
     return _join(task, drafts, [_proven(task, draft) for draft in drafts])
 
 
@@ -120,12 +125,18 @@ def _together(
     return done
 
 
-def _draft(task: Task) -> list[_Draft]:
+def _draft(task: Task, items: Sequence[PaperItem[Any]] | None = None) -> list[_Draft]:
     """Make a task's instances and answers."""
     builder = task.builder()
+    if items is None:
+        items = builder.paper()
+    if not items:
+        raise ReleaseError(
+            f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
+        )
     schema = canonical_json(json_schema(task.answer_model))
     drafts = []
-    for subtask, item in enumerate(builder.paper()):
+    for subtask, item in enumerate(items):
         instance = Instance.freeze(
             task=task.id,
             bucket=task.bucket,
@@ -137,6 +148,8 @@ def _draft(task: Task) -> list[_Draft]:
             answer_schema=schema,
             scores=task.scores,
             seed=item.seed,
+            point=None if item.point is None else canonical_json(item.point),
+            guess_rate=builder.guess_rate_of(item.params),
         )
         answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
         counters = builder.counter_references(item.params)

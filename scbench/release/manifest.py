@@ -20,8 +20,10 @@ REFERENCES = "references/references.parquet"
 CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 """Stands in every row of the references and on the card, so that leaks can be found."""
 
-SHARED_SCHEMAS = ("prediction", "results")
-"""JSON Schemas that belong to no task. The one of submissions joins them when its model exists."""
+SHARED_SCHEMAS = ("prediction", "results", "submission")
+"""JSON Schemas that belong to no task."""
+_NO_SUBMISSIONS = "0.2.0"
+"""The last version of the package whose releases had no schema of submissions."""
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
@@ -36,8 +38,16 @@ def schema_file(name: str) -> str:
     return f"schemas/{name}.json"
 
 
+def picture_file(task_id: str) -> str:
+    """Return the path, inside a release, of a task's picture. Tasks without pictures have none."""
+    return f"gallery/{task_id}.png"
+
+
 def layout(task_ids: Iterable[str]) -> set[str]:
-    """Return the paths of all files, but the manifest, that a release of these tasks has."""
+    """Return the paths of all files that a release of these tasks has.
+
+    Besides, it has the manifest, and may have pictures, see `picture_file`.
+    """
     names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
     for task_id in task_ids:
         names |= {data_file(task_id)}
@@ -150,6 +160,12 @@ class Manifest(_Part):
             if not part[name]:
                 del part[name]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def may_lack(manifest: Manifest) -> set[str]:
+    """Return what `layout` names, but releases did not have yet when this one was built."""
+    old = version_key(manifest.package_version) <= version_key(_NO_SUBMISSIONS)
+    return {schema_file("submission")} if old else set()
 
 
 def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:

@@ -1,4 +1,4 @@
-"""The JSON Schemas that a release publishes: of predictions, results, parameters and answers."""
+"""The JSON Schemas that a release publishes: of what labs send, results, parameters and answers."""
 
 import json
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from pydantic import ConfigDict, create_model
 
 from scbench.catalog import Task
 from scbench.grading.rows import Row
+from scbench.leaderboard.submission import submission_schema
 from scbench.model import REPORTABLE, Prediction, Status
 from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema
@@ -17,7 +18,11 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
     """Return the JSON Schema files of a release: path inside it, and text."""
-    schemas = {"prediction": prediction_schema(), "results": results_schema()}
+    schemas = {
+        "prediction": prediction_schema(),
+        "results": results_schema(),
+        "submission": submission_schema(),
+    }
     for task in tasks:
         schemas[f"{task.id}.params"] = json_schema(task.params_model)
         schemas[f"{task.id}.answer"] = json_schema(task.answer_model)

@@ -31,6 +31,8 @@ INSTANCE_COLUMNS = {
     "answer_schema": "string",
     "scores": "int32",
     "seed": "int64",
+    "point": "string",
+    "guess_rate": "float64",
     "content_hash": "string",
 }
 REFERENCE_COLUMNS = {
@@ -41,8 +43,8 @@ REFERENCE_COLUMNS = {
     "score": "float64",
     "canary": "string",
 }
-_NULLABLE = {"seed", "images"}
-"""A seed can be absent. Images never are, but ``datasets`` knows only nullable ones as images."""
+_NULLABLE = {"seed", "point", "images"}
+"""A seed and a point can be absent. Images never are, but ``datasets`` sees no others as images."""
 
 
 def _schema(columns: dict[str, str]) -> pa.Schema:

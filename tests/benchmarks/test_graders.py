@@ -2,8 +2,8 @@
 
 ``pytest tests/benchmarks --benchmark-enable -n0``; the column OPS is rounds, each of which judges
 every answer once, so answers per second are OPS times ``answers`` in the extra figures. Judged are
-the right answers or the wrong ones, of all paper instances of a task or of the largest, which is
-the one with the longest right answer.
+the right answers or the wrong ones, of all paper instances of a task (twenty fresh ones, if it has
+none) or of the largest, which is the one with the longest right answer.
 """
 
 import pytest
@@ -26,7 +26,11 @@ def answers(task, params, kind):
 @pytest.mark.parametrize("kind", ["reference", "counter_reference"])
 @pytest.mark.parametrize("task", LIGHT, ids=str)
 def test_judging(benchmark, task, kind, which):
-    instances = [item.params for item in task.builder().paper()]
+    builder = task.builder()
+    instances = [item.params for item in builder.paper()] or [
+        task.params_model.model_validate(builder.case(builder.space(), seed).instance)
+        for seed in range(20)
+    ]
     if which == "largest":
         instances = [
             max(instances, key=lambda params: len(str(answers(task, params, "reference"))))

@@ -3,6 +3,8 @@
 import copy
 import json
 import random
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -12,18 +14,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from scbench.builders.knobs import kinds_of
 from scbench.canonical import canonical_json
 from scbench.catalog import SECONDS, Task, available_tasks, get_task
+from scbench.errors import CannotGrade
 from scbench.graders.checklist import COMMON_CHECKS
-from scbench.grading.extract import shape_of
+from scbench.grading.extract import from_field, from_response, shape_of
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
-from scbench.model import Prediction
+from scbench.model import Prediction, Status
 from scbench.schemas.base import json_schema
+from scbench.seeding import Stream
 
 SPEC_REFERENCES = Path(__file__).parent.parent / "data" / "spec_references"
 TASKS = [task.id for task in available_tasks()]
-OURS = [task for task in available_tasks() if not task.package]
+OURS = [task for task in available_tasks() if task.n and not task.package]
+TEXTS = [task for task in available_tasks() if not task.n]
 INSTANCES = [f"{task.id}/{i:02d}" for task in available_tasks() for i in range(task.instances)]
 OBJECTS = [task for task in available_tasks() if not shape_of(task.answer_model).is_text]
 FRESH_SEEDS = range(20)
@@ -31,16 +37,36 @@ FRESH_SEEDS = range(20)
 
 @cache
 def items(task_id: str):
-    """Each paper instance with its reference and counter-references, as JSON."""
+    """Each paper instance with its reference and counter-references, as JSON.
+
+    A task without a list has fresh ones at the default point and at the extremes.
+    """
     builder = get_task(task_id).builder()
+    found = [item.params for item in builder.paper()] or [
+        builder.params_model.model_validate(case.instance) for case in fresh_cases(task_id)
+    ]
     return [
         (
-            item.params,
-            builder.reference(item.params).model_dump(mode="json"),
-            dict(builder.counter_references(item.params)),
+            params,
+            builder.reference(params).model_dump(mode="json"),
+            dict(builder.counter_references(params)),
         )
-        for item in builder.paper()
+        for params in found
     ]
+
+
+@cache
+def fresh_cases(task_id: str):
+    """Cases of twenty seeds at the default point, and of three at each of the extremes."""
+    builder = get_task(task_id).builder()
+    space = builder.get_generation_schema()
+    points = [(space(), FRESH_SEEDS), *((space(**knobs), range(3)) for knobs in builder.extremes)]
+    return [builder.case(point, seed) for point, seeds in points for seed in seeds]
+
+
+def right_answer(task: Task, target: str):
+    """The answer that a case's target stands for."""
+    return {"answer": target} if shape_of(task.answer_model).is_short else json.loads(target)
 
 
 def lengthy(task: Task) -> bool:
@@ -127,6 +153,8 @@ def test_real_answers_get_the_scores_of_a_right_grader(task, real_rows):
     for prediction, expected in ours:
         params = items(task.id)[int(prediction["id"].partition("/")[2])][0]
         outcome = grade_prediction(Prediction.model_validate(prediction), task, params)
+        if outcome.status is Status.NOT_RUN:
+            raise CannotGrade(outcome.reason)
         wanted = expected.get("expected_scores", {"0": expected.get("expected_score")})
         wanted = [wanted[key] for key in sorted(wanted, key=int)]
         got = [verdict.score for verdict in outcome.verdicts]
@@ -137,7 +165,9 @@ def test_every_counter_reference_scores_below_one(task):
     for i, (params, reference, counters) in enumerate(items(task.id)):
         assert len(counters) >= 3
         for name, answer in counters.items():
-            assert answer != reference, f"{task.id}/{i:02d} {name} is the reference"
+            # As text, because Python holds True for equal to 1.
+            same = canonical_json(answer) == canonical_json(reference)
+            assert not same, f"{task.id}/{i:02d} {name} is the reference"
             assert score(task, params, answer) < 1, f"{task.id}/{i:02d} {name}"
 
 
@@ -154,13 +184,21 @@ JUNK = [
 ]  # fmt: skip
 
 
+def could_be_right(task: Task, junk) -> bool:
+    """Whether junk is a fair answer to a question whose answer is a number or a truth value."""
+    short = shape_of(task.answer_model).is_short
+    return short and (isinstance(junk, bool | int | float) or junk == {"answer": 1})
+
+
 def test_junk_scores_below_one_and_never_raises(task):
     for params, reference, _ in items(task.id)[:: max(1, len(items(task.id)) // 3)]:
         keys = list(reference) if isinstance(reference, dict) else []
         for junk in JUNK:
-            assert score(task, params, junk) < 1
+            fair = could_be_right(task, junk)
+            assert score(task, params, junk) < 1 or fair
             for key in keys:
-                assert score(task, params, {**reference, key: junk}) < 1 or junk == reference[key]
+                given = score(task, params, {**reference, key: junk})
+                assert given < 1 or fair or junk == reference[key]
         for key in json_schema(task.answer_model).get("required", ()):
             assert score(task, params, {k: v for k, v in reference.items() if k != key}) < 1
 
@@ -223,7 +261,7 @@ def test_fresh_instances_are_repeatable_distinct_and_solved(task):
     assert len({case.input for case in cases}) == len(cases), "neighbouring seeds share an item"
     for i, case in enumerate(cases):
         params = task.params_model.model_validate(case.instance)
-        reference = json.loads(case.target)
+        reference = right_answer(task, case.target)
         assert score(task, params, reference) == 1
         if task.heavy and i >= 4:
             continue
@@ -249,6 +287,93 @@ def test_generate_random_keeps_its_schemas(task):
 def test_every_knob_is_described(task):
     for name, field in task.builder.space.model_fields.items():
         assert field.description, name
+
+
+def test_a_value_beyond_a_bound_is_refused_with_the_name_and_the_bound(task):
+    builder = task.builder()
+    for name, schema in json_schema(builder.get_generation_schema())["properties"].items():
+        step = schema.get("multipleOf", 1)
+        for bound, away in (("minimum", -step), ("maximum", step)):
+            if bound in schema:
+                with pytest.raises(ValidationError) as caught:
+                    builder.generate_random(**{name: schema[bound] + away})
+                (error,) = caught.value.errors()
+                assert error["loc"] == (name,)
+                assert schema[bound] in error["ctx"].values()
+                assert error["input"] == schema[bound] + away
+
+
+# Text tasks.
+
+
+@pytest.fixture(params=TEXTS, ids=str)
+def text_task(request) -> Task:
+    return request.param
+
+
+def test_text_tasks_are_known_by_their_answers(text_task):
+    assert text_task.bucket == "manifolds"
+    assert text_task.builder().paper() == []
+    assert shape_of(text_task.answer_model).is_short
+    assert text_task.dimensions
+
+
+def test_every_knob_of_a_text_task_has_a_kind(text_task):
+    space = text_task.builder.space
+    assert list(kinds_of(space)) == [name for name in space.model_fields if name != "count"]
+
+
+def test_cases_carry_their_facts_and_no_truth(text_task):
+    builder = text_task.builder()
+    for case in fresh_cases(text_task.id):
+        params = text_task.params_model.model_validate(case.instance)
+        point = builder.point_of(case)
+        assert point == case.params | builder.facts(params)
+        assert not case.params.keys() & builder.facts(params).keys()
+        canonical_json(point)
+        assert case.guess_rate == builder.guess_rate_of(params) < 1
+        assert not case.instance.keys() & {"answer", "target", "value", "solution"}
+        assert case.instance.keys() == text_task.params_model.model_fields.keys()
+        assert builder.prompt(params) == case.input
+
+
+def test_every_prompt_of_a_text_task_ends_with_the_form_of_the_answer(text_task):
+    for case in fresh_cases(text_task.id):
+        assert case.input.splitlines()[-1] in {'{"answer": "..."}', '{"answer": ...}'}
+
+
+def test_the_target_is_right_however_it_is_given(text_task):
+    shape = shape_of(text_task.answer_model)
+    for case in fresh_cases(text_task.id):
+        params = text_task.params_model.model_validate(case.instance)
+        written = json.dumps({"answer": case.target})
+        replies = [
+            f"Answer: {case.target}",
+            f"It took a while.\n\n**Final answer:**\n{case.target}\n",
+            f"<answer>{case.target}</answer>",
+            f"So it is:\n```json\n{written}\n```",
+            f"<think>{written[:-3]}x</think>{written}",
+        ]
+        given = [from_field(case.target, shape), *(from_response(text, shape) for text in replies)]
+        for found in given:
+            assert score(text_task, params, found.value) == 1
+
+
+def test_neighbouring_seeds_share_no_case(text_task):
+    inputs = [
+        {case["input"] for case in text_task.builder(Stream("run", seed)).generate_random(count=50)}
+        for seed in range(3)
+    ]
+    assert len(set.union(*inputs)) == 150
+
+
+def test_the_grader_does_not_ask_the_builder(text_task):
+    code = (
+        f"import sys, scbench.graders.{text_task.id}; "
+        "print(*(name for name in sys.modules if name.startswith('scbench.builders')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 def test_grader_names_its_checks(task):

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from scbench.builders.builder import PaperItem
 from scbench.builders.enumerate_edges import TaskBuilder
+from scbench.canonical import canonical_json
 from scbench.catalog import Task, get_task
 from scbench.errors import ReleaseError
 from scbench.judge import judge
@@ -212,6 +214,43 @@ def test_no_tasks_are_not_every_task(tmp_path):
 def test_tasks_of_other_packages_are_not_in_our_releases():
     assert all(not task.package for task in own_tasks())
     assert {"enumerate_edges", "delaunay_triangulation"} <= {task.id for task in own_tasks()}
+
+
+def test_only_tasks_with_a_list_are_frozen_unless_instances_are_given(tmp_path):
+    assert all(task.n for task in own_tasks())
+    assert len(own_tasks()) <= 22
+    with pytest.raises(ReleaseError, match="arithmetic has no fixed list of instances"):
+        build_release("0.0.1", tmp_path / "out", [get_task("arithmetic")])
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("task_id", ["boolean", "shikaku_rectangles"])
+def test_drawn_instances_are_frozen_with_their_point_and_guess_rate(task_id):
+    task = get_task(task_id)
+    builder = task.builder()
+    cases = [builder.case(builder.space(), seed) for seed in range(3)]
+    items = [
+        PaperItem(task.params_model(**case.instance), "medium", case.seed, builder.point_of(case))
+        for case in cases
+    ]
+    part = freeze_task(task, items)
+    for row, case in zip(part.instances, cases, strict=True):
+        assert (row.prompt, row.seed, row.bucket) == (case.input, case.seed, task.bucket)
+        assert row.guess_rate == case.guess_rate == builder.guess_rate
+        assert row.point == canonical_json(builder.point_of(case))
+        point = json.loads(row.point)
+        knobs = {name: point[name] for name in builder.space.model_fields.keys() & point}
+        assert builder.case(builder.space(**knobs), row.seed) == case
+        assert point.keys() - knobs.keys() == type(case).model_fields.keys() - {
+            *("input", "target", "params", "seed", "guess_rate", "instance")
+        }
+    right = [ref for ref in part.references if ref.kind == "reference"]
+    assert [ref.score for ref in right] == [1.0] * 3
+
+
+def test_items_of_a_list_have_no_point_and_no_guess_rate(sound):
+    rows = find_release(str(sound)).instances().values()
+    assert {(row.point, row.guess_rate) for row in rows} == {(None, 0.0)}
 
 
 def test_a_task_of_another_package_can_be_frozen_by_name(parity_release):

@@ -137,6 +137,15 @@ def test_rows_that_are_no_instances_are_refused_by_name(copy, forge, change):
         find_release(str(copy)).instances()
 
 
+def test_releases_from_before_points_and_guess_rates_can_be_read(copy, forge):
+    table = read_table((copy / DATA).read_bytes())
+    write_table(copy / DATA, table.drop_columns(["point", "guess_rate"]))
+    forge(copy)
+    rows = find_release(str(copy)).instances(["enumerate_edges"]).values()
+    assert len(rows) == table.num_rows
+    assert {(row.point, row.guess_rate) for row in rows} == {(None, 0.0)}
+
+
 def test_what_is_no_parquet_is_refused_by_name(copy, forge):
     (copy / REFERENCES).write_text("id,answer\n")
     forge(copy)

@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.model import Instance
@@ -27,7 +27,7 @@ def make(i: int = 0, **changes: object) -> Instance:
     values: dict = {
         "task": "some_task", "bucket": "planning", "subtask": i, "difficulty": "easy",
         "prompt": "Do it.", "images": (), "params": "{}", "answer_schema": "{}", "scores": 1,
-        "seed": None,
+        "seed": None, "point": None, "guess_rate": 0.0,
     }  # fmt: skip
     return Instance.freeze(**values | changes)
 
@@ -45,14 +45,18 @@ def test_metadata_names_every_column_for_datasets():
     assert features["images"] == {"_type": "List", "feature": {"_type": "Image"}}
 
 
+@settings(deadline=None)
 @given(
     prompt=TEXT,
     params=TEXT,
     images=st.lists(st.binary(max_size=20), max_size=3),
     seed=st.none() | st.integers(-(2**63), 2**63 - 1),
+    point=st.none() | TEXT,
+    guess_rate=st.floats(0, 1),
 )
-def test_instances_survive_their_table(prompt, params, images, seed):
-    instance = make(prompt=prompt, params=params, images=tuple(images), seed=seed)
+def test_instances_survive_their_table(prompt, params, images, seed, point, guess_rate):
+    values = {"prompt": prompt, "params": params, "images": tuple(images), "seed": seed}
+    instance = make(**values, point=point, guess_rate=guess_rate)
     table = instance_table([instance, make(1)])
     assert table.schema.equals(INSTANCE_SCHEMA, check_metadata=True)
     table.validate(full=True)

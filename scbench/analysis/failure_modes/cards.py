@@ -65,6 +65,18 @@ def _contract(task: Task) -> Iterator[str]:
             "and rows that are broken or numbered."
         )
         return
+    if shape.is_short:
+        yield (
+            "The answer is read from a JSON object in the reply with the key `answer`, else from "
+            "the last final answer that is marked by `Answer:`, `The answer is`, an `<answer>` tag "
+            "or `\\boxed{}`, else it is the whole reply if that is one word. Quotes, emphasis "
+            "and blanks round it do not matter."
+        )
+        yield (
+            "Expect two answers where one was asked for, words of explanation in the place of the "
+            "answer, and replies that end before an answer is marked."
+        )
+        return
     yield (
         "The answer is read from the last fenced block that can be read, or what follows the last "
         "`Answer:` or stands in the last `<answer>` tag, or the whole reply, or the last object in "

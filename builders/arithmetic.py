@@ -1,0 +1,154 @@
+"""Arithmetic: one expression in brackets and signs, to be worked out exactly."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.brackets import depth_of, draw_brackets, join_tokens
+from scbench.builders.builder import Case, Point
+from scbench.builders.expressions import USUAL, read_tokens, value_of, without_zero_divisors
+from scbench.builders.knobs import knob
+from scbench.builders.text_task import TextBuilder, reply_short
+from scbench.schemas.arithmetic import Answer, Params
+from scbench.seeding import Stream
+
+_RULES = """\
+Work out the value of this expression:
+
+{expression}
+
+The rules are the usual ones. What stands in brackets comes first. {products} before + and -;
+operators of the same rank are worked out from left to right. A minus sign at the beginning, after
+an operator or after an opening bracket belongs to the number that follows it: 5 - -3 is 8. Blanks
+mean nothing, and some may be missing: 5--3 is 8, too.{exact}
+
+"""
+_EXACT = """ Work exactly with fractions; nothing
+is rounded."""
+
+
+class Space(Point):
+    """Knobs of expressions."""
+
+    length: int = knob(10, "scale", "number of terms, which are whole numbers", ge=3, le=50)
+    max_depth: int = knob(3, "depth", "most brackets inside each other", ge=0, le=8)
+    min_number: int = knob(-9, "scale", "smallest number", ge=-9, le=9)
+    max_number: int = knob(9, "scale", "largest number", ge=-9, le=9)
+    prob_open: float = knob(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
+    prob_dewhitespace: float = knob(
+        0.0, "interference", "chance that a blank is left out", ge=0, le=1
+    )
+    division: bool = knob(
+        default=False,
+        kind="semantic",
+        description="whether / is among the operators, and answers can be fractions",
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Space":
+        if self.min_number > self.max_number:
+            raise ValueError(f"min_number {self.min_number} is above max_number {self.max_number}")
+        return self
+
+
+class ArithmeticCase(Case):
+    """A case of arithmetic."""
+
+    depth: int = Field(ge=0, description="depth of brackets reached")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Expressions over small whole numbers."""
+
+    task = "arithmetic"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = ArithmeticCase
+    extremes = (
+        {"length": 3, "max_depth": 0},
+        {"length": 50, "max_depth": 8, "prob_open": 0.9, "prob_dewhitespace": 1, "division": True},
+        {"length": 20, "max_depth": 4, "min_number": 0, "max_number": 1, "division": True},
+        {"min_number": -9, "max_number": -9, "prob_dewhitespace": 0.5},
+        {"min_number": 0, "max_number": 0, "division": True},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the expression and the rules it is read by."""
+        divides = "/" in params.expression
+        text = _RULES.format(
+            expression=params.expression,
+            products="* and / come" if divides else "* comes",
+            exact=_EXACT if divides else "",
+        )
+        if not divides:
+            return text + reply_short("a whole number", quoted=False)
+        return text + reply_short("a whole number, or a fraction in lowest terms such as -2/3")
+
+    def reference(self, params: Params) -> Answer:
+        """Work it out by recursion over the ranks of the operators."""
+        return Answer(answer=_written(value_of(read_tokens(params.expression), USUAL)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return what other rules of reading give, near misses, and what is no number."""
+        tokens = read_tokens(params.expression)
+        right = value_of(tokens, USUAL)
+        slips: dict[str, Fraction | None] = {
+            "left_to_right": _attempt(tokens, dict.fromkeys("+-*/", 1)),
+            "sums_first": _attempt(tokens, {"*": 1, "/": 1, "+": 2, "-": 2}),
+            "right_to_left": _attempt(tokens, USUAL, from_right=True),
+            "brackets_ignored": _attempt([t for t in tokens if t not in {"(", ")"}], USUAL),
+            "signs_ignored": _attempt([t if t == "-" else t.lstrip("-") for t in tokens], USUAL),
+            "one_more": right + 1,
+            "one_less": right - 1,
+            "other_sign": -right,
+            "upside_down": 1 / right if right else None,
+            "rounded_down": Fraction(right.numerator // right.denominator),
+        }
+        wrong: dict[str, JsonValue] = {
+            name: {"answer": _written(value)}
+            for name, value in slips.items()
+            if value is not None and value != right
+        }
+        shown = str(right)
+        return wrong | {
+            "expression": {"answer": params.expression},
+            "listed": {"answer": [shown]},
+            "two_numbers": {"answer": f"{shown} or {right + 1}"},
+            "boolean": {"answer": right == 1},
+        }
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return the depth of brackets reached."""
+        return {"depth": depth_of(params.expression)}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
+        operators = "+-*/" if point.division else "+-*"
+        opened, closed = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
+        tokens: list[str] = []
+        for i in range(point.length):
+            if i:
+                tokens.append(rng.choice(operators))
+            tokens += "(" * opened[i]
+            tokens.append(str(rng.between(point.min_number, point.max_number)))
+            tokens += ")" * closed[i]
+        if point.division:
+            without_zero_divisors(tokens)
+        return Params(expression=join_tokens(tokens, point.prob_dewhitespace, rng))
+
+
+def _attempt(
+    tokens: list[str], ranks: Mapping[str, int], *, from_right: bool = False
+) -> Fraction | None:
+    """Return what another reading gives; None if that divides by zero."""
+    try:
+        return value_of(tokens, ranks, from_right=from_right)
+    except ZeroDivisionError:
+        return None
+
+
+def _written(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)

@@ -1,0 +1,39 @@
+"""Knobs of parameter spaces, each with the kind of difficulty it sets (spec: manifolds).
+
+Tables group by kind. It stands in the schema of the space as ``kind``, where any program can read
+it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, Field
+
+Kind = Literal["scale", "depth", "interference", "semantic"]
+"""Length or scale, depth, interference, semantic complexity."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def knob(default: object, kind: Kind, description: str, **bounds: Any) -> Any:  # noqa: ANN401
+    """Return the field of a knob.
+
+    Args:
+        default: its value if nothing is said.
+        kind: what kind of difficulty it sets.
+        description: one line for users.
+        bounds: what else `pydantic.Field` takes, such as ``ge`` and ``le``.
+    """
+    return Field(
+        default=default, description=description, json_schema_extra={"kind": kind}, **bounds
+    )
+
+
+def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
+    """Return the kind of every knob of a space that has one, in the order of its fields."""
+    found: dict[str, Kind] = {}
+    for name, field in space.model_fields.items():
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and extra.get("kind") in KINDS:
+            found[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
+    return found

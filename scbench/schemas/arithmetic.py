@@ -1,0 +1,26 @@
+"""Arithmetic: the value of an expression."""
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, ParamsModel
+from scbench.schemas.short import ShortNumber
+
+
+class Params(ParamsModel):
+    """An expression, as the prompt prints it."""
+
+    expression: str = Field(
+        min_length=1,
+        max_length=10_000,
+        pattern=r"^[0-9+\-*/() ]+$",
+        description="whole numbers, + - * / and brackets; a minus sign that follows nothing, an "
+        "operator or an opening bracket belongs to the number after it",
+    )
+
+
+class Answer(AnswerModel):
+    """The value of the expression."""
+
+    answer: ShortNumber = Field(
+        description='the value: a whole number, or a fraction such as "2/3" as a string'
+    )

@@ -1,0 +1,38 @@
+"""Boolean logic: the truth value of an expression."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, ParamsModel
+from scbench.schemas.short import ShortTruth
+
+Format = Literal["TRUE_FALSE", "T_F", "ON_OFF", "BINARY", "YES_NO"]
+"""How truth values are written."""
+
+LITERALS: dict[Format, tuple[str, str]] = {
+    "TRUE_FALSE": ("TRUE", "FALSE"),
+    "T_F": ("T", "F"),
+    "ON_OFF": ("ON", "OFF"),
+    "BINARY": ("1", "0"),
+    "YES_NO": ("YES", "NO"),
+}
+"""The words for true and false in each format."""
+
+
+class Params(ParamsModel):
+    """An expression, as the prompt prints it."""
+
+    expression: str = Field(
+        min_length=1,
+        max_length=20_000,
+        pattern=r"^[A-Z01() ]+$",
+        description="truth values in the given format, NOT, AND, XOR, OR and brackets",
+    )
+    format: Format = Field(description="how truth values are written")
+
+
+class Answer(AnswerModel):
+    """The truth value of the expression."""
+
+    answer: ShortTruth = Field(description="the truth value, in the prompt's words")

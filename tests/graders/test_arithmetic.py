@@ -1,0 +1,201 @@
+"""Arithmetic: three routes to one value, forms of the answer, and expressions that are none."""
+
+import ast
+import operator
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from scbench.builders.arithmetic import Space, TaskBuilder
+from scbench.builders.expressions import USUAL, ZeroDivisor, read_tokens, value_of
+from scbench.catalog import get_task
+from scbench.graders.arithmetic import evaluate
+from scbench.judge import judge
+from scbench.schemas.arithmetic import Params
+from scbench.seeding import Stream
+
+TASK = get_task("arithmetic")
+BUILDER = TaskBuilder()
+
+OPERATIONS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def by_python(node):
+    """The value by Python's own reading of the text."""
+    match node:
+        case ast.Expression(body=body):
+            return by_python(body)
+        case ast.Constant(value=int(value)):
+            return Fraction(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            return Fraction(-value)
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATIONS[type(op)](by_python(left), by_python(right))
+    raise AssertionError(ast.dump(node))
+
+
+@st.composite
+def spaces(draw):
+    low, high = sorted((draw(st.integers(-9, 9)), draw(st.integers(-9, 9))))
+    return Space(
+        length=draw(st.integers(3, 50)),
+        max_depth=draw(st.integers(0, 8)),
+        min_number=low,
+        max_number=high,
+        prob_open=draw(st.floats(0, 1)),
+        prob_dewhitespace=draw(st.sampled_from([0, 0.3, 1])),
+        division=draw(st.booleans()),
+    )
+
+
+def deepest(text):
+    """Depth by taking innermost brackets away, round by round."""
+    marks, rounds = re.sub(r"[^()]", "", text), 0
+    while marks:
+        marks, rounds = marks.replace("()", ""), rounds + 1
+    return rounds
+
+
+@settings(max_examples=1000, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_builder_grader_and_python_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("arithmetic", seed))
+    expected = by_python(ast.parse(params.expression, mode="eval"))
+    assert evaluate(params.expression) == expected
+    assert value_of(read_tokens(params.expression), USUAL) == expected
+    assert Fraction(BUILDER.target(params)) == expected
+    assert BUILDER.target(params) == str(expected)
+
+
+@settings(max_examples=300, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_cases_keep_their_knobs(point, seed):
+    params = BUILDER.draw(point, Stream("knobs", seed))
+    tokens = read_tokens(params.expression)
+    numbers = [int(token) for token in tokens if token[-1].isdigit()]
+    assert len(numbers) == point.length
+    assert all(point.min_number <= number <= point.max_number for number in numbers)
+    assert point.division or "/" not in params.expression
+    depth = BUILDER.facts(params)["depth"]
+    assert depth == deepest(params.expression) <= point.max_depth
+    if point.prob_dewhitespace == 1:
+        assert " " not in params.expression
+    if point.prob_dewhitespace == 0:
+        assert " ".join(tokens).replace("( ", "(").replace(" )", ")") == params.expression
+
+
+def test_every_knob_moves_what_it_says():
+    def drawn(**knobs):
+        return [
+            case["instance"]["expression"] for case in BUILDER.generate_random(count=60, **knobs)
+        ]
+
+    assert {text.count("(") for text in drawn(max_depth=0)} == {0}
+    few, many = drawn(length=30, prob_open=0.1), drawn(length=30, prob_open=0.6)
+    assert sum(text.count("(") for text in few) < sum(text.count("(") for text in many) / 2
+    deep = [BUILDER.facts(Params(expression=t))["depth"] for t in drawn(length=50, max_depth=8)]
+    assert max(deep) == 8
+    assert sum(deep) / len(deep) > 6
+    blanks = [sum(t.count(" ") for t in drawn(prob_dewhitespace=p)) for p in (0, 0.5, 1)]
+    assert blanks[2] == 0
+    assert 0.4 < blanks[1] / blanks[0] < 0.6
+    divided = drawn(division=True, max_number=9, min_number=1)
+    assert any("/" in text for text in divided)
+    assert any(evaluate(text).denominator > 1 for text in divided)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("2 + 3 * 4", 14),
+        ("2 - 3 - 4", -5),
+        ("8 / 4 / 2", 1),
+        ("8 / (4 / 2)", 4),
+        ("5--3", 8),
+        ("5 -3", 2),
+        ("5- -3", 8),
+        ("-2*-3", 6),
+        ("(-2+1)*-3", 3),
+        ("1/3+1/6", Fraction(1, 2)),
+        ("-(1)" * 0 + "0*(7-7)", 0),
+        ("12 * 10", 120),
+    ],
+)
+def test_the_usual_rules_hold(expression, value):
+    assert evaluate(expression) == value
+    assert value_of(read_tokens(expression), USUAL) == value
+
+
+@pytest.mark.parametrize(
+    "expression", ["", "1 +", "(1", "1)", "1 2", "()", "* 2", "1 + * 2", "- 3", "-(3)", "--3"]
+)
+def test_what_is_no_expression_has_no_value(expression):
+    with pytest.raises((ValueError, IndexError)):
+        evaluate(expression)
+
+
+def test_zero_divisors_are_named_by_their_operator():
+    with pytest.raises(ZeroDivisor) as caught:
+        value_of(read_tokens("1 + 2 / (3 - 3)"), USUAL)
+    assert caught.value.at == 3
+    with pytest.raises(ZeroDivisionError):
+        evaluate("1/0")
+
+
+HALF = Params(expression="1 / 2")
+
+
+@pytest.mark.parametrize(
+    "answer", ["1/2", "2/4", "0.5", ".5", 0.5, "-1/-2", "\\frac{1}{2}", "+0.50"]
+)
+def test_equal_numbers_are_the_same_answer(answer):
+    (verdict,) = judge(TASK, HALF, {"answer": answer})
+    assert verdict.score == 1
+    assert [check.passed for check in verdict.checks] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ("2/1", "value"), (0, "value"), ("0.5000001", "value"), (1, "value"), (10**4000, "value"),
+        ("half", "readable"), ("", "readable"), ("1/2 or 2/1", "readable"), ("1 / 2 / 1",
+        "readable"),
+        (True, "answer_schema"), (None, "answer_schema"), (["1/2"], "answer_schema"),
+    ],
+)  # fmt: skip
+def test_wrong_and_unreadable_answers_are_told_apart(answer, failed):
+    (verdict,) = judge(TASK, HALF, {"answer": answer})
+    assert verdict.score == 0
+    assert next(check.id for check in verdict.checks if check.passed is False) == failed
+
+
+def test_counters_are_the_mistakes_of_readers():
+    params = Params(expression="2 - 3 * (4 - -5) - 1")
+    counters = BUILDER.counter_references(params)
+    assert counters["left_to_right"] == {"answer": -10}
+    assert counters["sums_first"] == {"answer": -8}
+    assert counters["right_to_left"] == {"answer": 2 - (27 - 1)}
+    assert counters["brackets_ignored"] == {"answer": 2 - 12 + 5 - 1}
+    assert counters["signs_ignored"] == {"answer": 2 + 3 - 1}
+
+
+def test_bounds_that_cross_are_refused():
+    with pytest.raises(ValidationError, match="min_number 5 is above max_number 4"):
+        Space(min_number=5, max_number=4)
+
+
+def test_the_prompt_speaks_of_division_only_where_there_is_some():
+    assert "fraction" not in BUILDER.prompt(Params(expression="1 + 2 * 3"))
+    assert "* comes before + and -" in BUILDER.prompt(Params(expression="1 + 2 * 3"))
+    assert "* and / come before + and -" in BUILDER.prompt(HALF)
+    assert "lowest terms" in BUILDER.prompt(HALF)
+    assert "\n1 / 2\n" in BUILDER.prompt(HALF)

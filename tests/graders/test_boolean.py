@@ -1,0 +1,175 @@
+"""Boolean logic: three routes to one value, five notations, and a fair coin."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.boolean import Space, TaskBuilder, _spread
+from scbench.catalog import get_task
+from scbench.graders.boolean import evaluate
+from scbench.judge import judge
+from scbench.schemas.boolean import LITERALS, Params
+from scbench.seeding import Stream
+
+TASK = get_task("boolean")
+BUILDER = TaskBuilder()
+FORMATS = list(LITERALS)
+
+
+def words_of(text, true, false):
+    """The words of a text from left to right, told apart by what may stand where."""
+    words, operand = [], True
+    while text := text.lstrip(" "):
+        known = ["NOT", "(", true, false] if operand else ["AND", "XOR", "OR", ")"]
+        word = next(word for word in known if text.startswith(word))
+        words.append(word)
+        operand = word in {"NOT", "(", "AND", "XOR", "OR"}
+        text = text[len(word) :]
+    return words
+
+
+def by_rewriting(words, true, false):
+    """The value by rewriting words with words, one rule at a time, until one is left."""
+    text = "".join({true: "1", false: "0", "NOT": "~", "AND": "&", "XOR": "^", "OR": "|"}.get(w, w)
+                   for w in words)  # fmt: skip
+    rules = [
+        (r"\(([01])\)", lambda m: m[1]),
+        (r"~([01])", lambda m: "10"[int(m[1])]),
+        (r"(?<![~])([01])&([01])", lambda m: str(int(m[1]) & int(m[2]))),
+        (r"(?<![~&])([01])\^([01])(?!&)", lambda m: str(int(m[1]) ^ int(m[2]))),
+        (r"(?<![~&^])([01])\|([01])(?![&^])", lambda m: str(int(m[1]) | int(m[2]))),
+    ]
+    while len(text) > 1:
+        for pattern, value in rules:
+            text, changed = re.subn(pattern, value, text, count=1)
+            if changed:
+                break
+        else:
+            raise AssertionError(text)
+    return text == "1"
+
+
+@st.composite
+def spaces(draw):
+    return Space(
+        length=draw(st.integers(3, 40) | st.integers(3, 200)),
+        max_depth=draw(st.integers(0, 8)),
+        prob_open=draw(st.floats(0, 1)),
+        prob_negation=draw(st.floats(0, 1)),
+        format=draw(st.sampled_from(FORMATS)),
+        prob_dewhitespace=draw(st.sampled_from([0, 0.3, 1])),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_builder_grader_and_rewriting_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("boolean", seed))
+    true, false = LITERALS[params.format]
+    words = words_of(params.expression, true, false)
+    expected = by_rewriting(words, true, false)
+    assert evaluate(params.expression, true, false) is expected
+    assert BUILDER.target(params) == (true if expected else false)
+    assert sum(word in {true, false} for word in words) == point.length
+    assert BUILDER.facts(params)["depth"] <= point.max_depth
+    if point.prob_dewhitespace == 1:
+        assert " " not in params.expression
+    if point.prob_dewhitespace == 0:
+        spaced = " ".join(words).replace("( ", "(").replace(" )", ")")
+        assert spaced == params.expression
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 OR 1 AND 0", True),
+        ("1 XOR 1 AND 0", True),
+        ("1 OR 1 XOR 1", True),
+        ("1 XOR 1 OR 1", True),
+        ("(1 OR 1) XOR 1", False),
+        ("NOT 0 AND 0", False),
+        ("NOT (0 AND 0)", True),
+        ("NOT 1 XOR 1", True),
+        ("NOT NOT 1", True),
+        ("NOT NOT NOT 1", False),
+        ("1 XOR 1 XOR 1", True),
+        ("NOT NOT (NOT 1 OR 0)", False),
+    ],
+)
+def test_not_comes_before_and_before_xor_before_or(expression, value):
+    params = Params(expression=expression, format="BINARY")
+    assert evaluate(expression, "1", "0") is value
+    assert BUILDER.target(params) == str(int(value))
+    assert by_rewriting(words_of(expression, "1", "0"), "1", "0") is value
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["", "T AND", "AND T", "T F", "(T", "T)", "()", "NOT", "T NOT F", "X", "TRUE AND T",
+     "T XOR OR F"],
+)  # fmt: skip
+def test_what_is_no_expression_has_no_value(expression):
+    with pytest.raises(ValueError, match=r"is (not well formed|no value)"):
+        evaluate(expression, "T", "F")
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(["AND", "OR", "XOR"]), min_size=1, max_size=60),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_terms_are_drawn_to_give_the_wanted_value(operators, value, seed):
+    terms = _spread(operators, value, Stream("spread", seed))
+    assert len(terms) == len(operators) + 1
+    words = ["1" if term else "0" for term in terms]
+    text = " ".join(w for pair in zip(words, [*operators, ""], strict=True) for w in pair).strip()
+    assert evaluate(text, "1", "0") is value
+
+
+@pytest.mark.parametrize(
+    "knobs", [{}, {"length": 60, "max_depth": 0}, {"prob_negation": 0}], ids=str
+)
+def test_true_and_false_are_equally_likely_even_in_long_rows(knobs):
+    targets = [case["target"] for case in BUILDER.generate_random(count=600, **knobs)]
+    assert 240 < targets.count("TRUE") < 360
+
+
+def test_terms_are_not_all_alike():
+    texts = [c["instance"]["expression"] for c in BUILDER.generate_random(count=100, length=40)]
+    share = sum(t.count("TRUE") for t in texts) / (100 * 40)
+    assert 0.35 < share < 0.65
+    chains = sum(text.count("NOT NOT") for text in texts)
+    assert chains > 100
+
+
+@pytest.mark.parametrize("notation", FORMATS)
+def test_every_notation_is_an_answer_to_every_other(notation):
+    true, false = LITERALS[notation]
+    for asked in FORMATS:
+        t, f = LITERALS[asked]
+        params = Params(expression=f"{t} AND NOT {f}", format=asked)
+        for word in (true, true.lower(), true.title(), f"**{true}**", f"{true}.", True, 1):
+            assert judge(TASK, params, {"answer": word})[0].score == 1
+        for word in (false, false.lower(), False, 0):
+            (verdict,) = judge(TASK, params, {"answer": word})
+            assert verdict.score == 0
+            assert verdict.failed[0].id == "value"
+            assert f"The value is {t}" in verdict.failed[0].message
+        assert f"{t} means true and {f} means false" in BUILDER.prompt(params)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ("TRUE FALSE", "readable"), ("NOT TRUE", "readable"), ("", "readable"), (2, "readable"),
+        ("10", "readable"), (1.0, "answer_schema"), (["TRUE"], "answer_schema"), (None,
+        "answer_schema"),
+    ],
+)  # fmt: skip
+def test_what_is_no_truth_value_is_told(answer, failed):
+    params = Params(expression="T OR T", format="T_F")
+    (verdict,) = judge(TASK, params, {"answer": answer})
+    assert next(check.id for check in verdict.checks if check.passed is False) == failed
