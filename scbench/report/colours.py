@@ -43,15 +43,19 @@ def series(i: int) -> str:
     return SERIES[i % (len(SERIES) - 2)]
 
 
-def style_sheet() -> str:
-    """Return the rules that give stroke (``s-ROLE``) and fill (``f-ROLE``) their colours."""
-    light = _rules(0)
-    dark = _rules(1)
-    return (
+def style_sheet(dark: bool | None = None) -> str:  # noqa: FBT001
+    """Return the rules that give stroke (``s-ROLE``) and fill (``f-ROLE``) their colours.
+
+    Args:
+        dark: whether the colours are those of dark mode; None follows the reader.
+    """
+    rules = (
         ".sb text{font-family:system-ui,sans-serif}"
         ".sb .halo{paint-order:stroke;stroke-width:3px;stroke-linejoin:round}"
-        f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
     )
+    if dark is not None:
+        return rules + _rules(int(dark))
+    return f"{rules}{_rules(0)}@media (prefers-color-scheme:dark){{{_rules(1)}}}"
 
 
 def _rules(mode: int) -> str:

@@ -4,21 +4,28 @@ A drawing is deterministic text: the same calls give the same bytes. Everything 
 answer is escaped here, so no picture module needs to think of it.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from html import escape
 from typing import Literal
 
-from scbench.errors import ResultsError
-from scbench.report.colours import ROLES, style_sheet
+from scbench.report.colours import style_sheet
+from scbench.report.svg_text import (
+    arrow_head,
+    as_float,
+    frames_away,
+    hatch_pattern,
+    known_role,
+    opacity_attribute,
+    plain_text,
+    point_list,
+    short,
+)
 
 XY = Sequence[float]
 
 MAX_SHAPES = 20_000
 """A drawing with more shapes says that it was cut short; a browser would choke on it."""
-
-_FAR = 4.0
-"""Coordinates this many frames away are pulled in: answers may point anywhere."""
 
 
 class Drawing:
@@ -51,10 +58,16 @@ class Drawing:
 
     def at(self, point: XY) -> tuple[float, float]:
         """Return a point of the task in pixels."""
-        x = min(max((point[0] - self._x) / self._w, -_FAR), 1 + _FAR) * self._w
-        y = min(max((point[1] - self._y) / self._h, -_FAR), 1 + _FAR) * self._h
+        x = frames_away((as_float(point[0]) - self._x) / self._w) * self._w
+        y = frames_away((as_float(point[1]) - self._y) / self._h) * self._h
         y = self._h - y if self._up else y
         return self._margin + x * self.scale, self._margin + y * self.scale
+
+    def nearest(self, point: XY) -> tuple[float, float]:
+        """Return the place inside the frame, in the task's coordinates, nearest to a point."""
+        x = min(max(as_float(point[0]), self._x), self._x + self._w)
+        y = min(max(as_float(point[1]), self._y), self._y + self._h)
+        return x, y
 
     def _add(self, shape: str, tip: str = "") -> None:
         if len(self._shapes) >= MAX_SHAPES:
@@ -62,7 +75,7 @@ class Drawing:
             return
         if tip:
             name, _, rest = shape.partition(" ")
-            shape = f"{name} {rest[:-2]}><title>{escape(tip)}</title></{name[1:]}>"
+            shape = f"{name} {rest[:-2]}><title>{plain_text(tip)}</title></{name[1:]}>"
         self._shapes.append(shape)
 
     def line(
@@ -84,26 +97,13 @@ class Drawing:
         kind = "polygon" if closed else "polyline"
         extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
-            f'<{kind} points="{_points(ends)}" class="s-{_role(role)}" fill="none" '
-            f'stroke-width="{_n(width)}" stroke-linejoin="round" stroke-linecap="round"'
-            f"{extra}{_opacity(opacity)}/>",
+            f'<{kind} points="{point_list(ends)}" class="s-{known_role(role)}" fill="none" '
+            f'stroke-width="{short(width)}" stroke-linejoin="round" stroke-linecap="round"'
+            f"{extra}{opacity_attribute(opacity)}/>",
             tip,
         )
-        if arrow:
-            self._head(ends[-2], ends[-1], role, width)
-
-    def _head(
-        self, tail: tuple[float, float], tip: tuple[float, float], role: str, width: float
-    ) -> None:
-        dx, dy = tip[0] - tail[0], tip[1] - tail[1]
-        length = (dx * dx + dy * dy) ** 0.5
-        if length == 0:
-            return
-        size = 4 + 2 * width
-        ux, uy = dx / length * size, dy / length * size
-        back = (tip[0] - ux, tip[1] - uy)
-        wings = [(back[0] - uy / 2, back[1] + ux / 2), tip, (back[0] + uy / 2, back[1] - ux / 2)]
-        self._add(f'<polygon points="{_points(wings)}" class="f-{_role(role)}"/>')
+        if arrow and ends[-2] != ends[-1]:
+            self._add(arrow_head(ends[-2], ends[-1], role, width))
 
     def area(
         self,
@@ -121,7 +121,7 @@ class Drawing:
         corners = [self.at(point) for point in points]
         if len(corners) < 3:
             return
-        shape = f'<polygon points="{_points(corners)}"'
+        shape = f'<polygon points="{point_list(corners)}"'
         self._fill(shape, role, opacity, edge, width, dashed, hatched, tip)
 
     def box(
@@ -140,10 +140,77 @@ class Drawing:
         """Fill or hatch the rectangle between two opposite corners."""
         (ax, ay), (bx, by) = self.at(corner), self.at(other)
         shape = (
-            f'<rect x="{_n(min(ax, bx))}" y="{_n(min(ay, by))}" '
-            f'width="{_n(abs(bx - ax))}" height="{_n(abs(by - ay))}"'
+            f'<rect x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
+            f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
         )
         self._fill(shape, role, opacity, edge, width, dashed, hatched, tip)
+
+    def tiles(
+        self,
+        corners: Iterable[XY],
+        role: str,
+        *,
+        size: tuple[float, float] = (1, 1),
+        opacity: float = 1,
+        hatched: bool = False,
+        tip: str = "",
+    ) -> None:
+        """Fill or hatch many rectangles of one size (in the task's units) as one shape.
+
+        A corner is the one with the smallest coordinates. Takes a fifth of the text of boxes.
+        """
+        wide, high = size
+        rectangles = (
+            (corner[0], corner[1], corner[0] + wide, corner[1] + high) for corner in corners
+        )
+        self.mosaic(rectangles, role, opacity=opacity, hatched=hatched, tip=tip)
+
+    def mosaic(
+        self,
+        rectangles: Iterable[tuple[float, float, float, float]],
+        role: str,
+        *,
+        opacity: float = 1,
+        hatched: bool = False,
+        crisp: bool = False,
+        tip: str = "",
+    ) -> None:
+        """Fill or hatch many rectangles as one shape: lowest x and y, then highest of each.
+
+        Crisp ones leave no hairline between neighbours.
+        """
+        path = ""
+        for x0, y0, x1, y1 in rectangles:
+            x, y = self.at((x0, y1 if self._up else y0))
+            wide, high = short((x1 - x0) * self.scale), short((y1 - y0) * self.scale)
+            path += f"M{short(x)} {short(y)}h{wide}v{high}h-{wide}z"
+        if path:
+            sharp = ' shape-rendering="crispEdges"' if crisp else ""
+            self._fill(f'<path{sharp} d="{path}"', role, opacity, None, 0, False, hatched, tip)
+
+    def strokes(
+        self,
+        lines: Iterable[Iterable[XY]],
+        role: str,
+        *,
+        width: float = 1,
+        dashed: bool = False,
+        opacity: float = 1,
+        tip: str = "",
+    ) -> None:
+        """Draw many separate lines as one shape."""
+        path = "".join(
+            "M" + "L".join(f"{short(x)} {short(y)}" for x, y in map(self.at, line))
+            for line in lines
+        )
+        if path:
+            extra = ' stroke-dasharray="5 4"' if dashed else ""
+            self._add(
+                f'<path d="{path}" fill="none" class="s-{known_role(role)}" '
+                f'stroke-width="{short(width)}" stroke-linecap="round" '
+                f'stroke-linejoin="round"{extra}{opacity_attribute(opacity)}/>',
+                tip,
+            )
 
     def _fill(
         self,
@@ -157,26 +224,28 @@ class Drawing:
         tip: str,
     ) -> None:
         if hatched:
-            self._hatches.add(_role(role))
+            self._hatches.add(known_role(role))
             fill = f' fill="url(#HATCH-{role})"'
             classes: list[str] = []
         else:
             fill = ""
-            classes = [f"f-{_role(role)}"]
+            classes = [f"f-{known_role(role)}"]
         stroke = ""
         if edge is not None:
-            classes.append(f"s-{_role(edge)}")
+            classes.append(f"s-{known_role(edge)}")
             dashes = ' stroke-dasharray="5 4"' if dashed else ""
-            stroke = f' stroke-width="{_n(width)}" stroke-linejoin="round"{dashes}'
+            stroke = f' stroke-width="{short(width)}" stroke-linejoin="round"{dashes}'
         named = f' class="{" ".join(classes)}"' if classes else ""
-        seen = f' fill-opacity="{_n(opacity)}"' if opacity < 1 else ""
+        seen = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
         self._add(f"{shape}{named}{fill}{seen}{stroke}/>", tip)
 
     def dot(self, point: XY, role: str, *, radius: float = 3, tip: str = "") -> None:
         """Draw a filled disc; its radius is in pixels."""
         x, y = self.at(point)
         self._add(
-            f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(radius)}" class="f-{_role(role)}"/>', tip
+            f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(radius)}" '
+            f'class="f-{known_role(role)}"/>',
+            tip,
         )
 
     def ring(
@@ -195,18 +264,18 @@ class Drawing:
         r = min(radius * self.scale, 1e5) if units == "task" else radius
         extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
-            f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(r)}" fill="none" '
-            f'class="s-{_role(role)}" stroke-width="{_n(width)}"{extra}/>',
+            f'<circle cx="{short(x)}" cy="{short(y)}" r="{short(r)}" fill="none" '
+            f'class="s-{known_role(role)}" stroke-width="{short(width)}"{extra}/>',
             tip,
         )
 
     def cross(self, centre: XY, role: str, *, radius: float = 5, width: float = 2) -> None:
         """Draw an x at a place; its radius is in pixels."""
         x, y = self.at(centre)
-        a, b, c, d = _n(x - radius), _n(x + radius), _n(y - radius), _n(y + radius)
+        a, b, c, d = short(x - radius), short(x + radius), short(y - radius), short(y + radius)
         self._add(
-            f'<path d="M{a} {c}L{b} {d}M{a} {d}L{b} {c}" fill="none" class="s-{_role(role)}" '
-            f'stroke-width="{_n(width)}" stroke-linecap="round"/>'
+            f'<path d="M{a} {c}L{b} {d}M{a} {d}L{b} {c}" fill="none" class="s-{known_role(role)}" '
+            f'stroke-width="{short(width)}" stroke-linecap="round"/>'
         )
 
     def curve(
@@ -221,11 +290,11 @@ class Drawing:
         tip: str = "",
     ) -> None:
         """Draw a quadratic Bezier curve."""
-        a, b, c = (" ".join(map(_n, self.at(point))) for point in (start, control, end))
+        a, b, c = (" ".join(map(short, self.at(point))) for point in (start, control, end))
         extra = ' stroke-dasharray="5 4"' if dashed else ""
         self._add(
-            f'<path d="M{a}Q{b} {c}" fill="none" class="s-{_role(role)}" '
-            f'stroke-width="{_n(width)}" stroke-linecap="round"{extra}/>',
+            f'<path d="M{a}Q{b} {c}" fill="none" class="s-{known_role(role)}" '
+            f'stroke-width="{short(width)}" stroke-linecap="round"{extra}/>',
             tip,
         )
 
@@ -254,9 +323,19 @@ class Drawing:
         x, y = self.at(point)
         weight = ' font-weight="700"' if bold else ""
         self._add(
-            f'<text x="{_n(x + shift[0])}" y="{_n(y + shift[1] + size * 0.35)}" '
-            f'font-size="{_n(size)}" text-anchor="{anchor}" class="halo f-{_role(role)}"{weight}>'
-            f"{escape(str(words)[:80])}</text>"
+            f'<text x="{short(x + shift[0])}" y="{short(y + shift[1] + size * 0.35)}" '
+            f'font-size="{short(size)}" text-anchor="{anchor}" '
+            f'class="halo f-{known_role(role)}"{weight}>'
+            f"{plain_text(str(words)[:80])}</text>"
+        )
+
+    def image(self, corner: XY, other: XY, png: bytes) -> None:
+        """Fill the rectangle between two opposite corners with a picture."""
+        (ax, ay), (bx, by) = self.at(corner), self.at(other)
+        self._add(
+            f'<image x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
+            f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}" '
+            f'href="data:image/png;base64,{b64encode(png).decode()}"/>'
         )
 
     @property
@@ -269,13 +348,14 @@ class Drawing:
         """Height of the whole drawing in pixels."""
         return self._h * self.scale + 2 * self._margin
 
-    def render(self, label: str, *, alone: bool = False) -> str:
+    def render(self, label: str, *, alone: bool = False, dark: bool | None = None) -> str:
         """Return the SVG element.
 
         Args:
             label: what it shows, for people who cannot see it.
             alone: whether it stands in a file of its own, which then needs its own style and
                 paper.
+            dark: its colours, if it stands alone and is not to follow the reader's mode.
         """
         if self._left_out:
             self._shapes.append(
@@ -285,47 +365,19 @@ class Drawing:
         body = "".join(self._shapes)
         # Patterns are found by id through the whole page, so each drawing has its own.
         prefix = "h" + sha256(body.encode()).hexdigest()[:12]
-        hatches = "".join(_hatch(f"{prefix}-{role}", role) for role in sorted(self._hatches))
+        hatches = "".join(hatch_pattern(f"{prefix}-{role}", role) for role in sorted(self._hatches))
         body = body.replace("url(#HATCH-", f"url(#{prefix}-")
-        width, height = _n(self.width), _n(self.height)
+        width, height = short(self.width), short(self.height)
         head = space = ""
         if alone:
             space = ' xmlns="http://www.w3.org/2000/svg"'
-            head = f"<style>{style_sheet()}</style>"
+            head = f"<style>{style_sheet(dark)}</style>"
             body = f'<rect width="{width}" height="{height}" class="f-paper"/>{body}'
         return (
             f'<svg{space} class="sb" role="img" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}"><title>{escape(label)}</title>{head}'
+            f'viewBox="0 0 {width} {height}"><title>{plain_text(label)}</title>{head}'
             f"{f'<defs>{hatches}</defs>' if hatches else ''}{body}</svg>"
         )
-
-
-def _hatch(name: str, role: str) -> str:
-    return (
-        f'<pattern id="{name}" width="6" height="6" patternUnits="userSpaceOnUse" '
-        f'patternTransform="rotate(45)"><path d="M0 0V6" class="s-{role}" stroke-width="3"/>'
-        "</pattern>"
-    )
-
-
-def _role(name: str) -> str:
-    if name not in ROLES:
-        raise ResultsError(f"no colour has the role {name!r}")
-    return name
-
-
-def _n(value: float) -> str:
-    """Return a number to a hundredth of a pixel, without zeros that say nothing."""
-    text = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if text in {"-0", ""} else text
-
-
-def _points(ends: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"{_n(x)},{_n(y)}" for x, y in ends)
-
-
-def _opacity(value: float) -> str:
-    return f' opacity="{_n(value)}"' if value < 1 else ""
 
 
 def drawing_png(drawing: Drawing, label: str, *, scale: float = 2) -> bytes:

@@ -1,0 +1,201 @@
+"""Solids of cells for scenes: voxels and columns, as few triangles as show them.
+
+Faces between two cells are left out, and faces side by side are joined to rectangles.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from scbench.report.scene import Faces, Mesh, Points, boxes
+
+Cells = npt.NDArray[np.bool_]
+Heights = npt.NDArray[np.float64]
+
+Rectangle = tuple[int, int, int, int]
+Edge = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+def rectangles(mask: Cells) -> list[Rectangle]:
+    """Cut a set of cells into few rectangles.
+
+    Args:
+        mask: shape (rows, columns).
+
+    Returns:
+        First row, first column, and the row and the column after the last, of each.
+    """
+    done: list[Rectangle] = []
+    growing: dict[tuple[int, int], tuple[int, int]] = {}
+    for i, start, end in _runs(mask):
+        first, last = growing.get((start, end), (i, i - 1))
+        if last < i - 1:
+            done.append((first, start, last + 1, end))
+            first = i
+        growing[start, end] = (first, i)
+    done += [(first, start, last + 1, end) for (start, end), (first, last) in growing.items()]
+    return sorted(done)
+
+
+def _runs(mask: Cells) -> list[tuple[int, int, int]]:
+    """Return the row, the first position, and the one after the last, of each run of cells."""
+    steps = np.diff(mask.astype(np.int8), axis=1, prepend=0, append=0)
+    rows, starts = np.nonzero(steps == 1)
+    ends = np.nonzero(steps == -1)[1]
+    return list(zip(rows.tolist(), starts.tolist(), ends.tolist(), strict=True))
+
+
+def roughness(cells: Cells) -> int:
+    """Return an upper bound of the rectangles that `voxels` makes of cells, told quickly."""
+    total = 0
+    for axis in range(3):
+        inner = 1 if axis == 2 else 2
+        for up in (False, True):
+            bare = cells & ~_shifted(cells, axis, up=up)
+            total += int((bare & ~_shifted(bare, inner, up=False)).sum())
+    return total
+
+
+def voxels(
+    cells: Cells,
+    role: str,
+    *,
+    others: Cells | None = None,
+    opacity: float = 1.0,
+    name: str = "",
+    seams: bool = False,
+) -> Mesh:
+    """Return cells as one mesh; the cell (x, y, z) fills x to x + 1 and so on.
+
+    Args:
+        cells: shape (n, m, k), indexed x, y, z.
+        role: their colour.
+        others: cells of other meshes; faces against them are left out.
+        opacity: 1 is solid.
+        name: what they are.
+        seams: whether every cell is outlined, rather than the whole; then faces are not joined.
+    """
+    filled = cells if others is None else cells | others
+    if seams:
+        return _single(cells, filled, role, opacity, name)
+    quads: list[list[tuple[float, ...]]] = []
+    edges: set[Edge] = set()
+    for axis in range(3):
+        for up in (False, True):
+            bare = cells & ~_shifted(filled, axis, up=up)
+            for layer in np.nonzero(bare.any(axis=tuple({0, 1, 2} - {axis})))[0].tolist():
+                mask = np.take(bare, [layer], axis=axis).squeeze(axis)
+                at = layer + up
+                for a, b, c, d in rectangles(mask):
+                    corners = [(a, b), (c, b), (c, d), (a, d)]
+                    order = corners if _forward(axis, up=up) else corners[::-1]
+                    quads.append([_lifted(axis, at, i, j) for i, j in order])
+                edges.update(_outline(mask, axis, at))
+    return _mesh(quads, sorted(edges), role, opacity, name)
+
+
+def _forward(axis: int, *, up: bool) -> bool:
+    """Whether the corners of a face go round against the clock, seen from outside."""
+    return up == (axis != 1)
+
+
+def _single(cells: Cells, filled: Cells, role: str, opacity: float, name: str) -> Mesh:
+    """Return cells face by face, each cell outlined."""
+    quads = [np.zeros((0, 4, 3))]
+    for axis in range(3):
+        for up in (False, True):
+            places = np.argwhere(cells & ~_shifted(filled, axis, up=up))
+            corners = [(0, 0), (1, 0), (1, 1), (0, 1)]
+            order = corners if _forward(axis, up=up) else corners[::-1]
+            face = np.array([_lifted(axis, int(up), i, j) for i, j in order])
+            quads.append(places[:, None, :] + face)
+    low = np.argwhere(cells).tolist()
+    rims = boxes([(cell, [c + 1 for c in cell]) for cell in low], role).outline
+    mesh = _mesh(np.concatenate(quads), (), role, opacity, name)
+    return replace(mesh, outline=rims)
+
+
+def columns(
+    heights: Heights,
+    role: str,
+    *,
+    base: float = 0.0,
+    only: Cells | None = None,
+    opacity: float = 1.0,
+    name: str = "",
+) -> Mesh:
+    """Return a height map as columns; the cell (x, y) fills x to x + 1 and y to y + 1.
+
+    Args:
+        heights: shape (n, m), indexed x, y.
+        role: their colour.
+        base: where columns begin; walls at the sides of the map reach down to it.
+        only: the columns that belong to this mesh; all if None.
+        opacity: 1 is solid.
+        name: what they are.
+    """
+    quads: list[list[tuple[float, ...]]] = []
+    edges: set[Edge] = set()
+    wide, deep = heights.shape
+    mine = np.ones_like(heights, dtype=bool) if only is None else only
+    for x, y in np.argwhere(mine).tolist():
+        top = float(heights[x, y])
+        quads.append([(x, y, top), (x + 1, y, top), (x + 1, y + 1, top), (x, y + 1, top)])
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            u, v = x + dx, y + dy
+            below = float(heights[u, v]) if 0 <= u < wide and 0 <= v < deep else base
+            if below < top:
+                (ax, ay), (bx, by) = _side(x, y, dx, dy)
+                quads.append([(ax, ay, below), (bx, by, below), (bx, by, top), (ax, ay, top)])
+                edges.add(((ax, ay, top), (bx, by, top)))
+    return _mesh(quads, sorted(edges), role, opacity, name)
+
+
+def _side(x: int, y: int, dx: int, dy: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the ends of one side of a cell, from left to right for who looks at it."""
+    if dx:
+        return ((x + 1, y), (x + 1, y + 1)) if dx > 0 else ((x, y + 1), (x, y))
+    return ((x + 1, y + 1), (x, y + 1)) if dy > 0 else ((x, y), (x + 1, y))
+
+
+def _shifted(cells: Cells, axis: int, *, up: bool) -> Cells:
+    """Return for each cell whether the next one above it, or below it, along an axis is there."""
+    moved = np.zeros_like(cells)
+    here, there = [slice(None)] * 3, [slice(None)] * 3
+    here[axis], there[axis] = (slice(None, -1), slice(1, None))[:: 1 if up else -1]
+    moved[tuple(here)] = cells[tuple(there)]
+    return moved
+
+
+def _outline(mask: Cells, axis: int, at: int) -> Iterator[Edge]:
+    """Yield the edges of the faces of one layer, those in a row joined."""
+    padded = np.pad(mask, 1)
+    for rows_first in (True, False):
+        table = padded if rows_first else padded.T
+        for i, start, end in _runs(table[:-1, 1:-1] ^ table[1:, 1:-1]):
+            ends = ((i, start), (i, end)) if rows_first else ((start, i), (end, i))
+            one, other = (_lifted(axis, at, a, b) for a, b in ends)
+            yield one, other
+
+
+def _lifted(axis: int, at: float, i: float, j: float) -> tuple[float, ...]:
+    """Return the point of a layer across an axis, its other two coordinates in order."""
+    point = [i, j]
+    point.insert(axis, at)
+    return tuple(point)
+
+
+def _mesh(
+    quads: list[list[tuple[float, ...]]] | Points,
+    edges: Iterable[Edge],
+    role: str,
+    opacity: float,
+    name: str,
+) -> Mesh:
+    points: Points = np.array(quads, dtype=np.float64).reshape(-1, 3)
+    starts = 4 * np.arange(len(quads), dtype=np.int64)[:, None, None]
+    faces: Faces = (starts + np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int64)).reshape(-1, 3)
+    outline = tuple(np.array(edge, dtype=np.float64) for edge in edges)
+    return Mesh(points, faces, role, opacity, name, outline)

@@ -1,0 +1,69 @@
+"""Bars that show how much of what was asked for an answer reached."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from scbench.model import Check, Verdict
+from scbench.report.picture import Panel
+from scbench.report.svg import Drawing
+
+_ROW = 34
+_WIDE = 300
+
+
+class Gauge(NamedTuple):
+    """One figure beside the one asked for.
+
+    Attributes:
+        label: what is counted.
+        value: what the answer reached.
+        wanted: what was asked for.
+        passed: what the verdict says of it; None if it was not judged.
+        sense: whether so much is the least, the most, or the only right figure.
+        unit: stands behind both figures.
+    """
+
+    label: str
+    value: float
+    wanted: float
+    passed: bool | None
+    sense: str = "at least"
+    unit: str = ""
+
+
+def check_of(verdicts: Sequence[Verdict], check_id: str) -> Check | None:
+    """Return the check with this id, of the first verdict that has it."""
+    for verdict in verdicts:
+        for check in verdict.checks:
+            if check.id == check_id:
+                return check
+    return None
+
+
+def passed(verdicts: Sequence[Verdict], check_id: str) -> bool | None:
+    """Return what became of a check; None too if there is none."""
+    check = check_of(verdicts, check_id)
+    return None if check is None else check.passed
+
+
+def gauge_panel(gauges: Iterable[Gauge], title: str = "what was asked for") -> Panel:
+    """Return bars below each other, each with a mark where the asked-for figure lies."""
+    rows = list(gauges)
+    drawing = Drawing((0, 0, _WIDE, _ROW * len(rows)), size=max(_WIDE, _ROW * len(rows)), up=False)
+    words = []
+    for i, row in enumerate(rows):
+        says = f"{row.value:.4g}{row.unit}; {row.sense} {row.wanted:.4g}{row.unit}"
+        words.append(f"{row.label}: {says}")
+        role = {True: "right", False: "wrong", None: "quiet"}[row.passed]
+        sign = {True: "✓", False: "✗", None: ""}[row.passed]
+        drawing.text((0, i * _ROW + 7), sign, role, anchor="start", size=12, bold=True)
+        drawing.text((14 * bool(sign), i * _ROW + 7), row.label, anchor="start", size=12)
+        drawing.text((_WIDE, i * _ROW + 7), says, role, anchor="end", size=12, bold=True)
+        full = max(row.value, row.wanted, 1e-9) * 1.15
+        top, bottom = i * _ROW + 17, i * _ROW + 25
+        drawing.box((0, top), (_WIDE, bottom), "faint", opacity=0.5)
+        end = max(0.0, row.value) / full * _WIDE
+        drawing.box((0, top), (end, bottom), role, hatched=row.passed is False)
+        mark = row.wanted / full * _WIDE
+        drawing.line([(mark, top - 3), (mark, bottom + 3)], "ink", width=2)
+    return Panel(title, drawing, "; ".join(words) + ".")

@@ -1,0 +1,310 @@
+"""Solids and the mesh of their union: broken edges and faces, missing and surplus volume."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from manifold3d import Manifold
+
+from scbench.graders.bodies import difference_bodies, to_body
+from scbench.graders.meshes import Faces, PolygonMesh, shells, triangulate
+from scbench.graders.solids import solid_body, union_body
+from scbench.model import Verdict
+from scbench.report.colours import series
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.scene import Lines, Marks, Mesh, Points, Scene
+from scbench.report.solids import body_mesh, box_around, pulled_in
+from scbench.schemas.csg_union import Answer, Params
+
+_MOST_CORNERS = 12_000
+"""Corners of faces drawn of an answer; of one face, a tenth."""
+_MOST_MARKS = 50
+_VIEW = 0.9
+"""How far beyond the union, in times its size, vertices are drawn where they are."""
+_ROUNDING = 1e-3
+_NEAR = 0.02
+"""Edges so near each other are the same for the eye."""
+
+_ON_EDGES = ("winding", "watertight", "edge_manifold")
+_ON_FACES = ("indices", "degenerate_faces", "planar_faces", "simple_faces")
+_ON_PAIRS = ("self_intersection", "touching")
+_ON_SHELLS = ("zero_volume", "nesting")
+_ON_VERTICES = ("coordinates", "duplicate_vertices", "outliers")
+
+_WORDS = {
+    "not_empty": "there are no faces",
+    "coordinates": "{n} vertices are absurdly far away",
+    "indices": "{n} faces name vertices that do not exist, or one twice",
+    "duplicate_vertices": "vertices are doubled at {n} places",
+    "outliers": "{n} vertices lie far away from all others",
+    "degenerate_faces": "{n} faces have no area",
+    "planar_faces": "{n} faces are not flat",
+    "winding": "{n} edges join faces that disagree which side is outside",
+    "watertight": "{n} edges are open",
+    "edge_manifold": "{n} edges are on more than two faces",
+    "simple_faces": "{n} faces cross themselves",
+    "self_intersection": "{n} pairs of faces cut through each other",
+    "touching": "{n} pairs of faces lie on each other",
+    "zero_volume": "{n} shells enclose no volume",
+    "nesting": "{n} shells lie inside material or point the wrong way",
+    "resource_limit": "it is too large to be judged",
+}
+
+
+class _Mesh(NamedTuple):
+    """What can be drawn of an answer."""
+
+    points: Points
+    faces: Faces
+    at: list[int]
+    """Position of each face in the answer's list."""
+    left_out: int
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the solids; with an answer its mesh on the union, then what is missing and surplus."""
+    if answer is None:
+        return _instance(params)
+    union = union_body(params)
+    metrics = verdicts[0].metrics if verdicts else {}
+    mesh, pulled = _usable(answer, union)
+    caption = _caption(mesh, verdicts, pulled)
+    legend: list[tuple[str, str]] = []
+    panels = [Panel("the answer", _answer_scene(mesh, union, verdicts, legend), caption)]
+    volumes = None
+    if metrics.get("surplus") or metrics.get("missing"):
+        volumes = _differences(mesh, union, metrics)
+    if volumes is not None:
+        scene = _volume_scene(union, volumes, metrics, legend)
+        panels.append(Panel("missing and surplus volume", scene, caption))
+    if "volume_answer" in metrics and not mesh.left_out and _hollow(union):
+        panels.append(Panel("the front half taken away", _cut_scene(mesh, union), caption))
+    return Picture(tuple(panels), caption, tuple(legend), _table(metrics))
+
+
+def _instance(params: Params) -> Picture:
+    parts: list[Mesh | Marks] = []
+    for i, solid in enumerate(params.solids):
+        body = solid_body(solid)
+        parts.append(body_mesh(body, series(i), opacity=0.55, name=f"{i + 1}: {solid.kind}"))
+    middles = [
+        [(a + b) / 2 for a, b in zip(*_ends(solid_body(s)), strict=True)] for s in params.solids
+    ]
+    names = tuple(str(i + 1) for i in range(len(middles)))
+    parts.append(Marks(np.array(middles), "ink", 0, names))
+    many = len(params.solids)
+    caption = f"{many} solid{'s' * (many > 1)} whose union is to be given as one closed mesh."
+    scene = Scene(tuple(parts), grid=_ends(union_body(params)))
+    return Picture((Panel("the solids", scene, caption),), caption)
+
+
+def _ends(body: Manifold) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    box = body.bounding_box()
+    return tuple(box[:3]), tuple(box[3:])
+
+
+def _usable(answer: Answer, union: Manifold) -> tuple[_Mesh, int]:
+    """Return what can be drawn of an answer, and how many vertices had to be pulled in."""
+    points = np.array([v.xyz for v in answer.polyhedron.vertex], dtype=np.float64).reshape(-1, 3)
+    near, far = pulled_in(points, *box_around(np.array(_ends(union)), _VIEW))
+    room, faces, at, left_out = _MOST_CORNERS, [], [], 0
+    for i, face in enumerate(answer.polyhedron.faces):
+        corners = face.vertex
+        if max(corners) >= len(points) or len(set(corners)) < len(corners):
+            continue
+        if len(corners) > min(room, _MOST_CORNERS // 10):
+            left_out += 1
+            continue
+        room -= len(corners)
+        faces.append(corners)
+        at.append(i)
+    return _Mesh(near, tuple(faces), at, left_out), int(np.sum(far))
+
+
+def _answer_scene(
+    mesh: _Mesh, union: Manifold, verdicts: Sequence[Verdict], legend: list[tuple[str, str]]
+) -> Scene:
+    failed = failures(verdicts)
+    bad = _bad_faces(mesh, failed)
+    cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
+    wrong = np.isin(cut.face, sorted(bad))
+    right = bool(verdicts) and verdicts[0].score == 1
+    role = "right" if right else "answer"
+    parts: list[Mesh | Lines | Marks] = []
+    if len(cut.corners):
+        rims = _rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
+        opacity = 0.9 if right else 0.55 if failed.keys() - {"union"} else 0.75
+        parts.append(Mesh(mesh.points, cut.corners[~wrong], role, opacity, "the answer", rims))
+        legend.append((role, "the answer, which is the union" if right else "the answer"))
+    if bad:
+        rims = _rims(mesh, sorted(bad))
+        parts.append(Mesh(mesh.points, cut.corners[wrong], "wrong", 0.85, "wrong faces", rims))
+    if not right:
+        edges = _lacking(body_mesh(union, "target").outline, _rims(mesh, range(len(mesh.faces))))
+        if edges:
+            parts.append(Lines(edges, "target", 1.5, dashed=True, name="edges of the union"))
+            legend.append(("target", "edges of the union that the answer does not have (dashed)"))
+    parts += _marks(mesh, failed)
+    if any(part.role == "wrong" for part in parts):
+        legend.append(("wrong", "edges, faces and vertices that are wrong (thick, filled, dots)"))
+    return Scene(tuple(parts), grid=_ends(union))
+
+
+def _bad_faces(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> set[int]:
+    """Return the faces, as positions among those drawn, that checks point at."""
+    named = {i for check in _ON_FACES for i in failed.get(check, ())}
+    named |= {i for check in _ON_PAIRS for pair in failed.get(check, ()) for i in pair}
+    place = {i: k for k, i in enumerate(mesh.at)}
+    bad = {place[i] for i in named if i in place}
+    firsts = {place[i] for c in _ON_SHELLS for i in failed.get(c, ()) if i in place}
+    if firsts:
+        shell = shells(mesh.faces)
+        bad |= set(np.flatnonzero(np.isin(shell, shell[sorted(firsts)])).tolist())
+    return bad
+
+
+def _rims(mesh: _Mesh, chosen: Sequence[int]) -> tuple[Points, ...]:
+    """Return the edges of faces, each once."""
+    edges = {
+        (min(a, b), max(a, b))
+        for f in chosen
+        for a, b in zip(mesh.faces[f], mesh.faces[f][1:] + mesh.faces[f][:1], strict=True)
+    }
+    return tuple(mesh.points[list(edge)] for edge in sorted(edges))
+
+
+def _lacking(edges: Sequence[Points], own: Sequence[Points]) -> tuple[Points, ...]:
+    """Return the edges that do not run along one of a mesh's own edges."""
+    if not own:
+        return tuple(edges)
+    start, along = (np.array([edge[0] for edge in own]), np.array([e[1] - e[0] for e in own]))
+    length = np.maximum(np.einsum("ij,ij->i", along, along), 1e-12)
+
+    def near(point: Points) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+        share = np.clip(np.einsum("ij,ij->i", point - start, along) / length, 0, 1)
+        away = start + share[:, None] * along - point
+        close: np.ndarray[Any, np.dtype[np.bool_]] = np.einsum("ij,ij->i", away, away) < _NEAR**2
+        return close
+
+    return tuple(edge for edge in edges if not np.any(near(edge[0]) & near(edge[1])))
+
+
+def _marks(mesh: _Mesh, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
+    """Return what marks wrong edges and vertices."""
+    parts: list[Lines | Marks] = []
+    for check in _ON_EDGES:
+        edges = failed.get(check, ())[:_MOST_MARKS]
+        paths = tuple(mesh.points[list(edge)] for edge in edges)
+        if paths:
+            width, dashed = {"winding": (3.0, True), "watertight": (4.0, False)}.get(
+                check, (6.0, False)
+            )
+            parts.append(Lines(paths, "wrong", width, dashed, check.replace("_", " ")))
+    named: list[int] = []
+    for check in _ON_VERTICES:
+        for entry in failed.get(check, ())[:_MOST_MARKS]:
+            named += [entry] if isinstance(entry, int) else entry[:2]
+    named = [i for i in dict.fromkeys(named) if i < len(mesh.points)][:_MOST_MARKS]
+    if named:
+        labels = tuple(str(i) for i in named)
+        parts.append(Marks(mesh.points[named], "wrong", 8, labels, "wrong vertices"))
+    return parts
+
+
+def _body(mesh: _Mesh) -> tuple[Points, np.ndarray[Any, np.dtype[np.int64]]]:
+    """Return points, each on a triangle, and triangles that face outwards."""
+    cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
+    used, corners = np.unique(cut.corners, return_inverse=True)
+    points, corners = mesh.points[used], corners.reshape(-1, 3)
+    a, b, c = (points[corners[:, k]] - points[0] for k in range(3))
+    if np.sum(np.cross(a, b) * c) < 0:
+        corners = corners[:, ::-1]
+    return points, corners
+
+
+def _differences(
+    mesh: _Mesh, union: Manifold, metrics: Mapping[str, Any]
+) -> tuple[Manifold, Manifold] | None:
+    """Return the bodies that are surplus and missing, if they agree with the verdict's volumes."""
+    r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
+    try:
+        return difference_bodies(*_body(mesh), union, v - i, r - i)
+    except ValueError:
+        return None  # not all of the mesh is drawn
+
+
+def _volume_scene(
+    union: Manifold,
+    volumes: tuple[Manifold, Manifold],
+    metrics: Mapping[str, Any],
+    legend: list[tuple[str, str]],
+) -> Scene:
+    whole = metrics["volume_union"]
+    ghost = body_mesh(union, "given", opacity=0.12)
+    parts: list[Mesh | Lines | Marks] = [ghost]
+    for role, body, words in (
+        ("surplus", volumes[0], "surplus: in the answer, but not in the union"),
+        ("missing", volumes[1], "missing: in the union, but not in the answer"),
+    ):
+        pieces = metrics.get(role, ())
+        if not pieces:
+            continue
+        # Slivers that rounding leaves would look like faults; shells of voids are negative.
+        thin = _ROUNDING * float(np.max(np.subtract(*_ends(union)[::-1])))
+        parts.extend(
+            body_mesh(part, role, opacity=0.8, thickness=thin)
+            for part in body.decompose()
+            if abs(part.volume()) >= _ROUNDING * whole
+        )
+        places = np.array([[*piece["low"], *piece["high"]] for piece in pieces])
+        labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
+        parts.append(Marks((places[:, :3] + places[:, 3:]) / 2, role, 0, labels))
+        legend.append((role, words))
+    return Scene(tuple(parts), grid=_ends(union))
+
+
+def _hollow(union: Manifold) -> bool:
+    return any(part.volume() < 0 for part in union.decompose())
+
+
+def _cut_scene(mesh: _Mesh, union: Manifold) -> Scene:
+    """Show the back half of the answer, for what the outside hides."""
+    low, high = _ends(union)
+    middle = (low[1] + high[1]) / 2
+    # What is kept lies on the side that the normal points to.
+    half = to_body(*_body(mesh)).trim_by_plane((0.0, 1.0, 0.0), middle)
+    edges = body_mesh(union.trim_by_plane((0.0, 1.0, 0.0), middle), "target").outline
+    outline = Lines(edges, "target", 1.5, dashed=True, name="edges of the union")
+    return Scene(
+        (body_mesh(half, "answer", name="the answer"), outline), elevation=35, grid=(low, high)
+    )
+
+
+def _caption(mesh: _Mesh, verdicts: Sequence[Verdict], pulled: int) -> str:
+    many = f"A mesh of {len(mesh.points)} vertices and {len(mesh.faces)} faces"
+    if not verdicts:
+        return f"{many}."
+    checks = [c for c in verdicts[0].checks if c.passed is False and c.id in _WORDS]
+    metrics = verdicts[0].metrics
+    said = [_WORDS[check.id].format(n=check.details.get("count", 1)) for check in checks[:3]]
+    if "volume_answer" in metrics:
+        r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
+        if metrics.get("missing") or metrics.get("surplus"):
+            said.append(
+                f"{(r - i) / r:.1%} of the union's volume is missing, {(v - i) / r:.1%} surplus"
+            )
+    if mesh.left_out:
+        said.append(f"{mesh.left_out} large faces are not drawn")
+    if pulled:
+        said.append(f"{pulled} vertices far outside are drawn at the rim")
+    text = "; ".join(said)
+    return f"{many}{': ' if text else '; '}{text}{'; ' if text else ''}{fraction(verdicts)}."
+
+
+def _table(metrics: Mapping[str, Any]) -> str | None:
+    """Return the volumes as a table."""
+    if "volume_answer" not in metrics:
+        return None
+    r, v, i = (metrics[f"volume_{name}"] for name in ("union", "answer", "common"))
+    rows = (("union", r), ("answer", v), ("common", i), ("missing", r - i), ("surplus", v - i))
+    return "\n".join(f"{name:8}{value + 0.0:14.3f}{value / r:9.1%}" for name, value in rows)

@@ -1,0 +1,176 @@
+"""Squares with labelled corners: the sides that an answer joins, and those it should join."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scbench.graders.squares import on_ring
+from scbench.model import Verdict
+from scbench.report.labelled_squares import (
+    Stroke,
+    Tile,
+    joining,
+    sheet,
+    square_text,
+    tuple_text,
+)
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.text_blocks import side_by_side
+from scbench.schemas.enumerate_edges import Answer, Params
+from scbench.schemas.squares import CORNERS, SIDES
+
+_SHOWN = 47
+_PAIRS = 12
+"""Pairs drawn of one square that lists more; there are six."""
+
+Pair = tuple[int, int]
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw every square with its crossing points; with an answer the curves it names as arcs."""
+    tiles = [_key(params)]
+    legend: list[tuple[str, str]] = []
+    caption = (
+        f"{len(params.squares)} squares, corners read in the numbered order: which sides, by the "
+        "numbers beside them, must a curve join? Dots are where a side changes class."
+    )
+    if answer is None:
+        tiles += [_square(params, i) for i in range(len(params.squares))][:_SHOWN]
+    else:
+        faults = _faults(verdicts)
+        judged = bool(verdicts) and "squares_right" in verdicts[0].metrics
+        tiles += [
+            _answered(params, answer, i, faults.get(i, {}), judged)
+            for i in range(len(params.squares))
+        ][:_SHOWN]
+        caption = _caption(params, answer, verdicts)
+        legend = _legend(tiles)
+    text = side_by_side(_key_text(params, tiles))
+    panel = Panel("squares", sheet(tiles), caption)
+    return Picture((panel,), caption, tuple(legend), text)
+
+
+def _key(params: Params) -> Tile:
+    order = tuple(CORNERS.index(name) for name in params.corner_order)
+    return Tile(title="order, sides", order=order, sides=_indices(params))
+
+
+def _indices(params: Params) -> tuple[str, ...]:
+    return tuple(str(params.edge_order.index(side)) for side in SIDES)
+
+
+def _key_text(params: Params, tiles: Iterable[Tile]) -> Iterable[Sequence[str]]:
+    yield ["corners:", *params.corner_order]
+    yield from (square_text(tile) for tile in tiles if tile.labels)
+
+
+def _square(params: Params, i: int) -> Tile:
+    labels = params.squares[i]
+    ring = on_ring(labels, params.corner_order, CORNERS)
+    return Tile(ring, f"{i}: {tuple_text(labels)}", sides=_indices(params))
+
+
+def _faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]]:
+    """Return what the verdict found in each square, by check id."""
+    found: dict[int, dict[str, list[Any]]] = {}
+    for check_id, offenders in failures(verdicts).items():
+        for item in offenders:
+            if isinstance(item, Mapping) and "square" in item:
+                found.setdefault(item["square"], {}).setdefault(check_id, []).append(item)
+    return found
+
+
+def _answered(
+    params: Params,
+    answer: Answer,
+    i: int,
+    faults: Mapping[str, list[Any]],
+    judged: bool,  # noqa: FBT001
+) -> Tile:
+    plain = _square(params, i)
+    ring_side = [SIDES.index(side) for side in params.edge_order]
+    given = answer.edges[i] if i < len(answer.edges) else None
+    surplus = {tuple(item["pair"]) for item in faults.get("certain", ())}
+    missing = [tuple(item["pair"]) for item in faults.get("complete", ())]
+    strokes: list[Stroke] = []
+    for a, b in dict.fromkeys((min(pair), max(pair)) for pair in (given or ())[:_PAIRS]):
+        if a == b or b > 3:
+            continue
+        role = "wrong" if (a, b) in surplus else "right" if judged else "answer"
+        tip = f"sides {a} and {b}"
+        one, other = ring_side[a], ring_side[b]
+        strokes.append(joining(4, one, other, role, tip=tip))
+    for a, b in missing:
+        tip = f"sides {a} and {b} are joined, but not listed"
+        strokes.append(
+            joining(4, ring_side[a], ring_side[b], "missing", dashed=True, width=2.5, tip=tip)
+        )
+    changes = {side for side in range(4) if plain.labels[side] != plain.labels[(side + 1) % 4]}
+    bare = {ring_side[n] for pair in surplus for n in pair} - changes
+    state = "wrong" if faults else "right" if judged else ""
+    return Tile(
+        plain.labels,
+        plain.title,
+        state,
+        _below(given, faults, missing),
+        tuple(strokes),
+        sides=plain.sides,
+        faults=tuple(sorted(bare)),
+    )
+
+
+def _below(
+    given: Sequence[Sequence[int]] | None,
+    faults: Mapping[str, list[Any]],
+    missing: Sequence[Sequence[int]],
+) -> tuple[tuple[str, str], ...]:
+    if given is None:
+        return (("wrong", "no list"),)
+    listed = " ".join(_shown(pair) for pair in given[:3]) or "no pair"
+    lines = [("ink", listed + (" ..." if len(given) > 3 else ""))]
+    for check_id, words in (
+        ("indices", "no such pair"),
+        ("ascending", "larger first"),
+        ("repeats", "listed twice"),
+    ):
+        if check_id in faults:
+            lines.append(("wrong", words))
+    if missing:
+        pairs = " ".join(_shown(pair) for pair in missing[:2])
+        lines.append(("missing", f"not listed: {pairs}"))
+    return tuple(lines)
+
+
+def _shown(pair: Sequence[int]) -> str:
+    return f"{min(pair[0], 99)}-{min(pair[1], 99)}"
+
+
+def _legend(tiles: Sequence[Tile]) -> list[tuple[str, str]]:
+    drawn = {(stroke.role, stroke.dashed) for tile in tiles for stroke in tile.strokes}
+    words = (
+        (("right", False), "listed, and right"),
+        (("answer", False), "listed"),
+        (("wrong", False), "listed, but not certain or not even there"),
+        (("missing", True), "dashed: not listed, but certain"),
+    )
+    legend = [(key[0], said) for key, said in words if key in drawn]
+    if any(tile.faults for tile in tiles):
+        legend.append(("wrong", "crossed out: a side where nothing changes"))
+    return legend
+
+
+def _caption(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str:
+    n = len(params.squares)
+    more = f" The first {_SHOWN} squares are drawn." if n > _SHOWN else ""
+    if not verdicts:
+        return f"The sides joined in {len(answer.edges)} squares.{more}"
+    metrics = verdicts[0].metrics
+    if "squares_right" not in metrics:
+        said = f"{len(answer.edges)} lists for {n} squares"
+        return f"{said}; {fraction(verdicts)}.{more}"
+    parts = [f"{metrics['squares_right']} of {n} squares have the right pairs"]
+    surplus, missing = len(metrics.get("surplus", ())), len(metrics.get("missing", ()))
+    parts += [f"{surplus} wrong pair{'s' * (surplus > 1)} listed"] if surplus else []
+    parts += [f"{missing} missing"] if missing else []
+    form = set(failures(verdicts)) & {"indices", "ascending", "repeats"}
+    parts += ["some pairs are not written as asked"] if form else []
+    return f"{'; '.join(parts)}; {fraction(verdicts)}.{more}"

@@ -1,0 +1,223 @@
+"""A grid with blocked cells, and the tour that an answer makes of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from scbench.model import Verdict
+from scbench.report.gauges import check_of, passed
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.svg import Drawing
+from scbench.schemas.hamiltonian_loop import Answer, Params
+
+_SHOWN = 12_000
+"""Steps drawn of a longer tour; the largest grid has 10,000 cells."""
+_NUMBERED = 8
+"""Grids up to this size show the number of each step."""
+
+Cell = tuple[int, int]
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the grid; with an answer the tour, its jumps, and cells left out or entered again."""
+    n = params.size
+    free = n * n - len(params.blocked)
+    if answer is None:
+        drawing = _grid(params, outside=False)
+        caption = (
+            f"{n} x {n} cells, {len(params.blocked)} of them blocked: visit all {free} others."
+        )
+        text = "\n".join(_rows(params, {}))
+        legend = (("rock", "blocked"),) if params.blocked else ()
+        return Picture((Panel("the grid", drawing, caption),), caption, legend, text)
+    cells: list[Cell] = [(step["xy"][0], step["xy"][1]) for step in answer.steps[:_SHOWN]]
+    legend_parts: list[tuple[str, str]] = [("rock", "blocked")] if params.blocked else []
+    outside = passed(verdicts, "inside") is False
+    drawing = _grid(params, outside=outside)
+    _draw_tour(drawing, params, cells, verdicts, legend_parts)
+    caption = _caption(answer, verdicts, free)
+    rows = list(_rows(params, _links(cells)))
+    text = "\n".join((*rows, *_key(rows)))
+    return Picture((Panel("the tour", drawing, caption),), caption, tuple(legend_parts), text)
+
+
+def _grid(params: Params, *, outside: bool) -> Drawing:
+    n = params.size
+    room = 1.0 if outside else 0.0
+    size = min(max(24 * n, 240), 640)
+    drawing = Drawing((0.5 - room, 0.5 - room, n + 0.5 + room, n + 0.5 + room), size=size, up=False)
+    ticks = [i + 0.5 for i in range(n + 1)]
+    drawing.strokes([[(0.5, t), (n + 0.5, t)] for t in ticks], "faint")
+    drawing.strokes([[(t, 0.5), (t, n + 0.5)] for t in ticks], "faint")
+    drawing.tiles([(x - 0.5, y - 0.5) for x, y in params.blocked], "rock", opacity=0.75)
+    frame = [(0.5, 0.5), (n + 0.5, 0.5), (n + 0.5, n + 0.5), (0.5, n + 0.5)]
+    drawing.line(frame, "ink", closed=True)
+    every = 1 if drawing.scale >= 14 else 10
+    for i in [1, *range(every, n + 1, every)]:
+        drawing.text((i, 0.5), i, "quiet", size=9, shift=(0, -8))
+        drawing.text((0.5, i), i, "quiet", size=9, shift=(-8, 0))
+    return drawing
+
+
+def _draw_tour(
+    drawing: Drawing,
+    params: Params,
+    cells: Sequence[Cell],
+    verdicts: Sequence[Verdict],
+    legend: list[tuple[str, str]],
+) -> None:
+    failed = failures(verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    missing = [(x - 0.5, y - 0.5) for x, y in metrics.get("missing", ())]
+    drawing.tiles(missing, "missing", hatched=True, opacity=0.6, tip="not visited")
+    places = [drawing.nearest(cell) for cell in cells]
+    jumps = {i for i in failed.get("adjacent", ()) if i < len(cells)}
+    role = "right" if verdicts and verdicts[0].score == 1 else "answer"
+    thick = min(max(drawing.scale / 8, 1.5), 4)
+    run: list[tuple[float, float]] = []
+    for i, place in enumerate(places):
+        if i in jumps:
+            drawing.line(run, role, width=thick)
+            run = []
+        run.append(place)
+    closed = passed(verdicts, "closed")
+    drawing.line([*run, places[0]] if closed and len(cells) > 2 else run, role, width=thick)
+    for i in sorted(jumps):
+        ends = places[i - 1 : i + 1]
+        tip = f"step {i + 1} does not lead to a neighbour"
+        drawing.line(ends, "wrong", width=thick + 0.5, tip=tip, arrow=True)
+    _mark_cells(drawing, cells, verdicts, legend)
+    open_end = closed is False and len(cells) > 1
+    if open_end:
+        drawing.line([places[-1], places[0]], "wrong", width=2.5, dashed=True, tip="not closed")
+        drawing.cross(places[-1], "wrong", radius=max(drawing.scale / 4, 4), width=3)
+    start = places[0]
+    drawing.dot(start, "ink", radius=max(min(drawing.scale / 4, 7), 3), tip="start")
+    if len(places) > 1:
+        _arrow(drawing, start, places[1])
+    if params.size <= _NUMBERED:
+        seen: set[Cell] = set()
+        for i, (cell, place) in enumerate(zip(cells, places, strict=True)):
+            if cell not in seen:
+                drawing.text(place, i + 1, "quiet", size=9, shift=(-drawing.scale / 3, 10))
+            seen.add(cell)
+    legend.insert(0, (role, "the tour, from the dot"))
+    if jumps:
+        legend.append(("wrong", "arrows: steps that do not lead to a neighbour"))
+    if open_end:
+        legend.append(("wrong", "dashed: the tour does not close"))
+    if missing:
+        legend.append(("missing", "hatched: not visited"))
+
+
+def _arrow(drawing: Drawing, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Show which way the tour leaves its start."""
+    (ax, ay), (bx, by) = start, end
+    length = max(abs(bx - ax), abs(by - ay), 1.0)
+    tip = (ax + 0.75 * (bx - ax) / length, ay + 0.75 * (by - ay) / length)
+    drawing.line([start, tip], "ink", width=2, arrow=True)
+
+
+def _mark_cells(
+    drawing: Drawing,
+    cells: Sequence[Cell],
+    verdicts: Sequence[Verdict],
+    legend: list[tuple[str, str]],
+) -> None:
+    failed = failures(verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    radius = min(max(drawing.scale * 0.42, 4), 14)
+    repeated = metrics.get("repeated", ())
+    for x, y in repeated:
+        drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip="visited again")
+    if repeated:
+        legend.append(("wrong", "ringed: visited more than once"))
+    entered = {cells[i] for i in failed.get("free", ()) if i < len(cells)}
+    for cell in sorted(entered):
+        drawing.cross(cell, "wrong", radius=radius * 0.7, width=3)
+    if entered:
+        legend.append(("wrong", "crosses: blocked cells that are entered"))
+    away = {drawing.nearest(cells[i]) for i in failed.get("inside", ()) if i < len(cells)}
+    for place in sorted(away):
+        drawing.ring(place, "wrong", radius=5, width=2.5, tip="outside the grid")
+        drawing.cross(place, "wrong", radius=3, width=2)
+    if away:
+        legend.append(("wrong", "crossed rings: outside the grid"))
+
+
+def _caption(answer: Answer, verdicts: Sequence[Verdict], free: int) -> str:
+    n = len(answer.steps)
+    said = f"{n} cell{'s' * (n != 1)} listed"
+    if n > _SHOWN:
+        said += f", the first {_SHOWN} drawn"
+    if not verdicts:
+        return f"{said}."
+    metrics = verdicts[0].metrics
+    if "visited" not in metrics:
+        return f"{said}, but only {free} are free; {fraction(verdicts)}."
+    parts = [f"{said}; {metrics['visited']} of {free} free cells visited"]
+    for check_id, words in (
+        ("inside", "outside the grid"),
+        ("free", "blocked"),
+        ("repeats", "visited again"),
+        ("adjacent", "jumps"),
+    ):
+        check = check_of(verdicts, check_id)
+        count = check.details.get("count", 0) if check else 0
+        if count:
+            more = " (50 are marked)" if check_id != "repeats" and count > 50 else ""
+            parts.append(f"{count} {words if count > 1 else words.removesuffix('s')}{more}")
+    if passed(verdicts, "closed") is False:
+        parts.append("the end does not meet the start")
+    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+
+
+_TURNS = {
+    frozenset("EW"): "─",
+    frozenset("NS"): "│",
+    frozenset("ES"): "┌",
+    frozenset("SW"): "┐",
+    frozenset("EN"): "└",
+    frozenset("NW"): "┘",
+    frozenset("E"): "╶",
+    frozenset("W"): "╴",
+    frozenset("N"): "╵",
+    frozenset("S"): "╷",
+}
+_MOVES = {(1, 0): "EW", (-1, 0): "WE", (0, 1): "SN", (0, -1): "NS"}
+
+
+def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
+    """Return for each cell of a tour the sides through which it is entered and left."""
+    links: dict[Cell, set[str]] = {cell: set() for cell in cells}
+    for (ax, ay), (bx, by) in pairwise((*cells, cells[0])):
+        move = _MOVES.get((bx - ax, by - ay))
+        if move:
+            links[ax, ay].add(move[0])
+            links[bx, by].add(move[1])
+    return links
+
+
+def _rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
+    """Yield the rows of the grid as text; a second character joins neighbours side by side."""
+    n = params.size
+    blocked = set(params.blocked)
+    for y in range(1, n + 1):
+        row = []
+        for x in range(1, n + 1):
+            sides = links.get((x, y))
+            sign = "#" if (x, y) in blocked else "."
+            if sides is not None:
+                sign = _TURNS.get(frozenset(sides), "*")
+            row.append(sign)
+            if n <= 58:
+                row.append("─" if sides and "E" in sides else " ")
+        yield "".join(row).rstrip()
+
+
+def _key(rows: Sequence[str]) -> Iterable[str]:
+    """Yield an empty line, and what the signs in the rows mean that are no lines."""
+    meanings = {".": "not visited", "#": "blocked", "*": "entered more than once, or by a jump"}
+    key = [f"{sign} {words}" for sign, words in meanings.items() if any(sign in r for r in rows)]
+    if key:
+        yield ""
+        yield ", ".join(key)

@@ -1,0 +1,366 @@
+"""A crowd behind a building: from above, with the shadow that hides it, and for the sniper."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from scbench.graders.hide_and_seek import boxes, true_camera
+from scbench.graders.sight import Camera
+from scbench.model import Verdict
+from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.svg import Drawing
+from scbench.schemas.hide_and_seek import Answer, Params
+
+_SHOWN = 1_000
+"""People drawn of a larger crowd."""
+_FEW = 8
+"""More faults of a kind are not ringed one by one."""
+_FAR_AWAY = 1_000.0
+"""How far shadows reach that have no end, in metres."""
+
+Floats = npt.NDArray[np.float64]
+XY = tuple[float, float]
+
+
+class _Crowd(NamedTuple):
+    """Where everybody is, and what the verdict says of them by their position in the answer."""
+
+    xy: Floats
+    near: list[int]
+    far: set[int]
+    inside: set[int]
+    pairs: list[tuple[int, int]]
+    pixels: dict[int, int]
+
+    @property
+    def faulty(self) -> set[int]:
+        """Everybody who breaks a rule by where he stands, whoever sees him."""
+        return self.far | self.inside | {i for pair in self.pairs for i in pair}
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the building and its shadow; with an answer the crowd and who of it can be seen."""
+    crowd = None if answer is None else _crowd(params, answer, verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    legend: list[tuple[str, str]] = [
+        ("given", "the building"),
+        ("note", "where a whole person is hidden by it"),
+    ]
+    plan = _plan(params, crowd, bool(verdicts))
+    view = _view(params, crowd, metrics)
+    caption = _caption(params, answer, crowd, verdicts)
+    if crowd is not None:
+        legend += _legend(crowd, bool(metrics))
+    panels = [
+        Panel("from above, in metres", plan, f"The place from above. {caption}"),
+        Panel("what the sniper sees", view, f"From the sniper's eye. {caption}"),
+    ]
+    if answer is not None and verdicts:
+        panels.append(gauge_panel(_gauges(params, answer, verdicts)))
+    return Picture(tuple(panels), caption, tuple(legend))
+
+
+def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crowd:
+    people = answer.people[:_SHOWN]
+    xy = np.array([person.xy for person in people], dtype=np.float64).reshape(-1, 2)
+    failed = failures(verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    reach = params.max_distance + 1e-6
+    near = [i for i, (x, y) in enumerate(xy.tolist()) if math.hypot(x, y) <= reach]
+    return _Crowd(
+        xy,
+        near,
+        {i for i in failed.get("distance", ()) if i < len(people)},
+        {i for i in failed.get("clear_of_building", ()) if i < len(people)},
+        [(a, b) for a, b in failed.get("people_apart", ()) if max(a, b) < len(people)],
+        {i: pixels for i, pixels in metrics.get("visible_people", ()) if i < len(people)},
+    )
+
+
+def _legend(crowd: _Crowd, judged: bool) -> list[tuple[str, str]]:  # noqa: FBT001
+    if not judged:
+        return [("answer", "people")]
+    legend = []
+    if set(crowd.near) - crowd.faulty - set(crowd.pixels):
+        legend.append(("right", "people who are hidden"))
+    wrong = []
+    if crowd.pixels:
+        wrong.append("filled: seen by the sniper")
+    if crowd.pairs:
+        wrong.append("hatched and ringed: people who overlap")
+    if crowd.inside:
+        wrong.append("crossed out: in the building")
+    if crowd.far:
+        wrong.append("arrows: too far away")
+    return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
+
+
+def _shadow(params: Params) -> Any:  # noqa: ANN401  (a geometry of shapely)
+    """Return the ground where the head of a person, and so all of him, is hidden."""
+    half_x, half_y, roof = params.building[0] / 2, params.building[1] / 2, params.building[2]
+    eye_x, eye_y, eye_z = params.sniper
+    head = params.person[2]
+    footprint = [(x, y) for x in (-half_x, half_x) for y in (-half_y, half_y)]
+    if head >= roof:
+        return shapely.Polygon()
+    stretch = (eye_z - head) / (eye_z - roof) if eye_z > roof else math.inf
+    stretch = min(stretch, _FAR_AWAY)
+    thrown = [(eye_x + (x - eye_x) * stretch, eye_y + (y - eye_y) * stretch) for x, y in footprint]
+    hull = shapely.MultiPoint(footprint + thrown).convex_hull
+    ground = shapely.Point(0, 0).buffer(params.max_distance, quad_segs=24)
+    return hull.intersection(ground).difference(shapely.box(-half_x, -half_y, half_x, half_y))
+
+
+def _frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, float]:
+    whole = params.max_distance * 1.06
+    if crowd is None or not crowd.near:
+        return (-whole, -whole, whole, whole)
+    near = crowd.xy[crowd.near]
+    half_x, half_y = params.building[0] / 2, params.building[1] / 2
+    low = np.minimum(near.min(axis=0), (-half_x, -half_y))
+    high = np.maximum(near.max(axis=0), (half_x, half_y))
+    side = max(float((high - low).max()) * 1.28, 4 * max(half_x, half_y), 8 * params.person[0])
+    side = min(side, 2 * whole)
+    x, y = ((low + high) / 2).tolist()
+    return (x - side / 2, y - side / 2, x + side / 2, y + side / 2)
+
+
+def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:  # noqa: FBT001
+    frame = _frame(params, crowd)
+    drawing = Drawing(frame, size=380, margin=20)
+    shadow = _shadow(params)
+    parts = getattr(shadow, "geoms", [shadow])
+    for part in parts:
+        if part.geom_type == "Polygon" and not part.is_empty:
+            corners = _clipped(part, frame)
+            drawing.area(corners, "note", opacity=0.22, edge="note", width=1, dashed=True)
+    drawing.ring((0, 0), "quiet", radius=params.max_distance, units="task", width=1.5, dashed=True)
+    half_x, half_y = params.building[0] / 2, params.building[1] / 2
+    drawing.box((-half_x, -half_y), (half_x, half_y), "given", edge="ink", width=1.5)
+    _sniper(drawing, params, frame)
+    if crowd is not None:
+        _people(drawing, params, crowd, frame, judged)
+    metre = drawing.scale
+    length = next(
+        m for m in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if m * metre > 30 or m == 1000
+    )
+    start = (frame[0], frame[1])
+    drawing.line([start, (start[0] + length, start[1])], "ink", width=2)
+    drawing.text(start, f"{length} m", size=10, anchor="start", shift=(0, 11))
+    return drawing
+
+
+def _clipped(part: Any, frame: tuple[float, float, float, float]) -> list[XY]:  # noqa: ANN401
+    cut = part.intersection(shapely.box(*frame))
+    ring = cut.exterior.coords if cut.geom_type == "Polygon" else part.exterior.coords
+    return [(x, y) for x, y in ring]
+
+
+def _sniper(drawing: Drawing, params: Params, frame: tuple[float, float, float, float]) -> None:
+    """Draw an arrow along the sniper's line of sight, from the edge of the frame inwards."""
+    x, y, z = params.sniper
+    middle = ((frame[0] + frame[2]) / 2, (frame[1] + frame[3]) / 2)
+    dx, dy = x - middle[0], y - middle[1]
+    reach = (frame[2] - frame[0]) / 2 / max(abs(dx), abs(dy), 1e-9)
+    tail = (middle[0] + dx * reach, middle[1] + dy * reach)
+    tip = (middle[0] + dx * reach * 0.88, middle[1] + dy * reach * 0.88)
+    if reach >= 1:
+        tail = (x, y)
+    drawing.line([tail, tip], "ink", width=2.5, arrow=True)
+    words = f"sniper, {math.hypot(x, y):.0f} m away, {z:g} m up"
+    right = tail[0] > middle[0]
+    drawing.text(tail, words, anchor="end" if right else "start", shift=(0, -9 if dy >= 0 else 9))
+
+
+def _people(
+    drawing: Drawing,
+    params: Params,
+    crowd: _Crowd,
+    frame: tuple[float, float, float, float],
+    judged: bool,  # noqa: FBT001
+) -> None:
+    wide, deep = params.person[:2]
+    overlapping = {i for pair in crowd.pairs for i in pair}
+    corners: dict[str, list[XY]] = {"right": [], "wrong": [], "hatched": []}
+    for i in crowd.near:
+        x, y = crowd.xy[i].tolist()
+        kind = "right"
+        if i in crowd.pixels:
+            kind = "wrong"
+        elif i in overlapping or i in crowd.inside:
+            kind = "hatched"
+        corners[kind].append((x - wide / 2, y - deep / 2))
+    size = (wide, deep)
+    drawing.tiles(corners["right"], "right" if judged else "answer", size=size, opacity=0.75)
+    drawing.tiles(corners["hatched"], "wrong", size=size, hatched=True)
+    drawing.tiles(corners["wrong"], "wrong", size=size)
+    outlines = [_square(x, y, wide, deep) for kind in corners.values() for x, y in kind]
+    drawing.strokes(outlines, "ink", width=0.7)
+    for i in sorted(crowd.pixels) if len(crowd.pixels) <= _FEW else ():
+        x, y = crowd.xy[i].tolist()
+        radius = max(wide * drawing.scale * 0.9, 7)
+        drawing.ring((x, y), "wrong", radius=radius, width=2.5, tip=f"person {i} is seen")
+    for i in sorted(crowd.inside):
+        drawing.cross(crowd.xy[i].tolist(), "wrong", radius=max(wide * drawing.scale / 2, 4))
+    for a, b in crowd.pairs[:_FEW]:
+        middle = ((crowd.xy[a] + crowd.xy[b]) / 2).tolist()
+        if math.hypot(*middle) <= params.max_distance * 1.1:
+            tip = f"persons {a} and {b} overlap"
+            radius = max(wide * drawing.scale * 0.9, 7)
+            drawing.ring(middle, "wrong", radius=radius, width=2.5, tip=tip)
+    _strays(drawing, crowd, frame)
+
+
+def _square(x: float, y: float, wide: float, deep: float) -> list[XY]:
+    return [(x, y), (x + wide, y), (x + wide, y + deep), (x, y + deep), (x, y)]
+
+
+def _strays(drawing: Drawing, crowd: _Crowd, frame: tuple[float, float, float, float]) -> None:
+    """Point from the edge of the frame at people who are outside it."""
+    middle = np.array([frame[0] + frame[2], frame[1] + frame[3]]) / 2
+    half = (frame[2] - frame[0]) / 2
+    for i in sorted(crowd.far)[:_FEW]:
+        away = np.clip(crowd.xy[i], -1e6, 1e6) - middle
+        longest = max(float(np.abs(away).max()), 1e-9)
+        if longest <= half:
+            drawing.cross(crowd.xy[i].tolist(), "wrong", radius=5)
+            continue
+        tip = middle + away * (half / longest)
+        tail = middle + away * (half / longest) * 0.9
+        drawing.line([tail.tolist(), tip.tolist()], "wrong", width=3.5, arrow=True)
+        side: Literal["start", "end"] = "start" if tail[0] < middle[0] else "end"
+        drawing.text(tail.tolist(), "too far", "wrong", anchor=side, bold=True, shift=(0, -10))
+
+
+def _view(params: Params, crowd: _Crowd | None, metrics: Mapping[str, Any]) -> Drawing:
+    """Return the sniper's picture around the building and the people near it, in its pixels."""
+    camera = true_camera(params)
+    near = crowd.near if crowd is not None else []
+    xy = crowd.xy[near] if crowd is not None else np.zeros((0, 2))
+    low, high = boxes(params, xy)
+    outlines = [_silhouette(camera, a, b) for a, b in zip(low, high, strict=True)]
+    columns, rows = camera.image
+    every = np.concatenate(outlines)
+    first = np.maximum(every.min(axis=0) - 12, 0)
+    last = np.minimum(every.max(axis=0) + 12, (columns, rows))
+    if (last - first).min() <= 0:  # nobody and nothing can be seen from there
+        first, last = np.zeros(2), np.array((columns, rows))
+    drawing = Drawing((*first.tolist(), *last.tolist()), size=380, up=False, margin=18)
+    eye = np.array(camera.eye)
+    away = np.linalg.norm((low + high) / 2 - eye, axis=1)
+    seen = set(crowd.pixels) if crowd is not None else set()
+    behind = []
+    for k in np.argsort(-away, kind="stable").tolist():
+        if k == 0:
+            drawing.area(outlines[0].tolist(), "given", edge="ink")
+            _edges(drawing, camera, low[0], high[0])
+            continue
+        if near[k - 1] in seen or not metrics:
+            role = "wrong" if metrics else "answer"
+            drawing.area(outlines[k].tolist(), role, opacity=0.6, edge="paper", width=0.4)
+        if away[k] > away[0]:
+            behind.append([*outlines[k].tolist(), outlines[k][0].tolist()])
+    drawing.strokes(behind, "quiet", width=0.5, opacity=0.5)
+    places = metrics.get("visible_places", ())
+    drawing.tiles([(u, v) for u, v, _ in places], "wrong", tip="pixels that show people")
+    for k, i in enumerate(near, start=1):
+        if i in seen and len(seen) <= _FEW and crowd is not None:
+            outline = outlines[k]
+            centre = outline.mean(axis=0)
+            radius = float(np.ptp(outline, axis=0).max()) / 2 * drawing.scale + 6
+            tip = f"person {i}: {crowd.pixels[i]} pixels"
+            drawing.ring(centre.tolist(), "wrong", radius=radius, width=2.5, tip=tip)
+            words = f"{crowd.pixels[i]} px"
+            drawing.text(centre.tolist(), words, "wrong", bold=True, shift=(0, -radius - 7))
+    edge = [first.tolist(), (last[0], first[1]), last.tolist(), (first[0], last[1])]
+    drawing.line(edge, "quiet", closed=True, width=1)
+    return drawing
+
+
+def _project(camera: Camera, points: Floats) -> Floats:
+    """Return where points lie in the picture: column and row."""
+    rays = points - np.array(camera.eye)
+    ahead = np.maximum(rays @ np.array(camera.forward), 1e-6)
+    columns, rows = camera.image
+    u = rays @ np.array(camera.right) / ahead / (camera.tangent * (columns / rows))
+    v = rays @ np.array(camera.up) / ahead / camera.tangent
+    flat = np.stack([(u + 1) * columns / 2, (1 - v) * rows / 2], axis=-1)
+    placed: Floats = np.clip(flat, -1e6, 1e6)
+    return placed
+
+
+def _corners(low: Floats, high: Floats) -> Floats:
+    ends = (low, high)
+    corners = [(ends[a][0], ends[b][1], ends[c][2]) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    return np.array(corners, dtype=np.float64)
+
+
+def _silhouette(camera: Camera, low: Floats, high: Floats) -> Floats:
+    """Return the outline of a box in the picture."""
+    flat = _project(camera, _corners(low, high))
+    hull = shapely.MultiPoint(flat).convex_hull
+    if not isinstance(hull, shapely.Polygon):
+        return flat
+    outline: Floats = np.array(hull.exterior.coords[:-1], dtype=np.float64)
+    return outline
+
+
+def _edges(drawing: Drawing, camera: Camera, low: Floats, high: Floats) -> None:
+    """Draw the three edges of a box that meet in its corner nearest to the eye."""
+    corners = _corners(low, high)
+    nearest = int(((corners - np.array(camera.eye)) ** 2).sum(axis=1).argmin())
+    flat = _project(camera, corners).tolist()
+    lines = [[flat[nearest], flat[nearest ^ bit]] for bit in (1, 2, 4)]
+    drawing.strokes(lines, "ink", width=1)
+
+
+def _gauges(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Gauge]:
+    gauges = [
+        Gauge(
+            "people placed", len(answer.people), params.people, passed(verdicts, "count"), "exactly"
+        )
+    ]
+    hidden = check_of(verdicts, "hidden")
+    if hidden is not None:
+        pixels = hidden.details.get("pixels", 0)
+        gauges.append(Gauge("pixels that show people", pixels, 0, hidden.passed, "at most"))
+    return gauges
+
+
+def _caption(
+    params: Params, answer: Answer | None, crowd: _Crowd | None, verdicts: Sequence[Verdict]
+) -> str:
+    if answer is None or crowd is None:
+        start = "Nobody is placed. " if verdicts else ""
+        return (
+            f"{start}{params.people} people are to hide behind a building from a sniper, within "
+            f"{params.max_distance:g} m of its middle."
+        )
+    count = len(answer.people)
+    parts = []
+    if count > _SHOWN:
+        parts.append(f"{count} people are placed, of whom {_SHOWN} are drawn")
+    elif passed(verdicts, "count") is False:
+        parts.append(f"{count} people are placed instead of {params.people}")
+    for check_id, many, one in (
+        ("people_apart", "pairs of people overlap", "pair of people overlaps"),
+        ("clear_of_building", "people stand in the building", "person stands in the building"),
+        ("distance", "people are too far away", "person is too far away"),
+    ):
+        check = check_of(verdicts, check_id)
+        if check is not None and check.passed is False:
+            found = check.details.get("count", 0)
+            parts.append(f"{found} {one if found == 1 else many}")
+    if crowd.pixels:
+        seen = len(crowd.pixels)
+        pixels = sum(crowd.pixels.values())
+        parts.append(f"{seen} of {count} can be seen, on {pixels} pixels")
+    if not verdicts:
+        return f"{count} people are placed."
+    said = "; ".join(parts) or f"All {count} people are hidden"
+    return f"{said}. {fraction(verdicts).capitalize()}."

@@ -1,0 +1,392 @@
+"""A cage and its parts: put together, taken apart, on the printer's bed, and cut along a rod.
+
+Parts are read as the grader reads them; programs are not run for a picture.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import shapely
+from manifold3d import Manifold
+from shapely import Polygon, box
+from shapely.geometry.base import BaseGeometry
+
+from scbench.errors import CannotGrade
+from scbench.graders.bodies import to_body
+from scbench.graders.printed_parts import read_parts
+from scbench.graders.shells import Shell
+from scbench.isolation import ChildError, Limits
+from scbench.model import Verdict
+from scbench.report.outlines import fill
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.scene import XYZ, Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.solids import creases, loose_edges, pulled_in
+from scbench.report.svg import Drawing
+from scbench.schemas.interlocking_parts import Answer, Params, Space
+
+_MOST_PARTS = 40
+_MOST_TRIANGLES = 20_000
+_MOST_CHARACTERS = 1_000_000
+_MOST_MARKS = 12
+_LIMITS = Limits(seconds=8, memory=2**30, output=32 * 2**20)
+_FARTHEST = 1e6
+_WIDENED = 5
+"""How much wider than long a cut along a rod is drawn."""
+_ROLES = ("c0", "c5", "c2", "c3", "c4", "rock", "c6")
+"""Colours of the parts: none is that of what is wrong."""
+
+_OF_PART = {
+    "readable": "cannot be read",
+    "closed": "not closed",
+    "one_body": "in pieces",
+    "right_side_out": "inside out",
+    "self_intersection": "cuts itself",
+    "rigid": "not moved rigidly",
+    "bed_size": "too large",
+    "bed_level": "not on the bed",
+    "bed_contact": "little on the bed",
+    "balance": "falls over",
+    "overhangs": "overhang",
+    "gap_wide_enough": "gaps too narrow",
+    "gap_narrow_enough": "a gap too wide",
+    "rods_gripped": "grips too few rods",
+    "thickness_faces": "no bars",
+    "thickness": "bars not as thick",
+}
+"""What is wrong with a part that the offenders of a check name."""
+_INVALID = tuple(_OF_PART)[:6]
+_CRITERIA = (
+    *("valid parts", "printing", "gaps of parts", "size", "rods", "interference", "grip"),
+    *("thickness of bars", "gaps of the cage"),
+)
+
+
+class _Part(NamedTuple):
+    """A part that can be drawn."""
+
+    number: int
+    points: Points
+    """As it lies on the bed."""
+    placed: Points
+    """In the cage, pulled in where it is far away."""
+    faces: "np.ndarray[Any, np.dtype[np.int64]]"
+    body: Manifold | None
+    """In the cage; None if it bounds no solid."""
+
+    @property
+    def role(self) -> str:
+        """Its colour."""
+        return _ROLES[self.number % len(_ROLES)]
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw what is asked for; with an answer its parts, and where they break a rule."""
+    if answer is None:
+        caption = (
+            f"A cage for {' x '.join(f'{side:g}' for side in params.inner)} mm, in {params.parts} "
+            f"printed parts held by four {params.rod_name}."
+        )
+        return Picture((Panel("what is asked for", _task(params), caption),), caption, _TASK_LEGEND)
+    parts, missing = _parts(params, answer)
+    caption = _caption(params, answer, missing, verdicts)
+    if not parts:
+        panel = Panel("what is asked for; no part can be drawn", _task(params), caption)
+        return Picture((panel,), caption, _TASK_LEGEND)
+    failed = failures(verdicts)
+    faults = _faults(failed)
+    wrong = bool(faults) or bool({"rod_passes", "nut_held", "interference"} & set(failed))
+    legend = [("ink", "rods"), *([("wrong", "what breaks a rule")] if wrong else [])]
+    panels = (
+        Panel("put together", _together(params, parts, failed), caption),
+        Panel("taken apart", _apart(params, parts, faults), caption),
+        Panel("on the bed, as printed", _beds(params, parts, faults, failed), caption),
+        Panel(*_section(params, parts, failed), caption),
+    )
+    return Picture(panels, caption, tuple(legend))
+
+
+_TASK_LEGEND = (
+    ("ink", "rods"),
+    ("target", "the space inside"),
+    ("quiet", "the printer's bed and the height of a part"),
+)
+
+
+def _task(params: Params) -> Scene:
+    x, y, z = params.inner
+    bar = params.bar
+    inside = wire((-x / 2, -y / 2, bar), (x / 2, y / 2, bar + z), "target", width=2, name="inside")
+    left = -1.3 * x - params.printing.bed[0] / 2
+    a, b, c = params.printing.bed
+    bed = wire((left - a / 2, -b / 2, 0), (left + a / 2, b / 2, c), "quiet", name="the bed")
+    return Scene((inside, bed, _rods(params)), elevation=20)
+
+
+def _rods(params: Params) -> Lines:
+    low, high = -30.0, params.outer.z[1] + 30
+    paths = tuple(np.array([[x, y, low], [x, y, high]]) for x, y in _corners(params))
+    return Lines(paths, "ink", 2, name="rods")
+
+
+def _corners(params: Params) -> list[tuple[float, float]]:
+    at = params.rods.at
+    return [(-at, -at), (at, -at), (at, at), (-at, at)]
+
+
+def _parts(params: Params, answer: Answer) -> tuple[list[_Part], int]:
+    """Return the parts that can be drawn, and how many of the answer's cannot."""
+    files = [
+        (i, (part.fileType, part.fileContents))
+        for i, part in enumerate(answer.parts[:_MOST_PARTS])
+        if not part.fileType.startswith("Python") and len(part.fileContents) <= _MOST_CHARACTERS
+    ]
+    try:
+        read = read_parts([file for _, file in files], _LIMITS)
+    except (CannotGrade, ChildError):
+        return [], len(answer.parts)
+    found: list[_Part] = []
+    room = _MOST_TRIANGLES
+    for (i, _), part in zip(files, read, strict=True):
+        if part.shell is not None and len(part.shell.corners) <= room:
+            room -= len(part.shell.corners)
+            found.append(_part(params, i, part.shell, answer.parts[i].transform))
+    return found, len(answer.parts) - len(found)
+
+
+def _part(params: Params, number: int, shell: Shell, transform: Sequence[float]) -> _Part:
+    matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -_FARTHEST, _FARTHEST)
+    moved = shell.points @ matrix[:, :3].T + matrix[:, 3]
+    wide, deep, tall = *params.outer.sides, params.outer.z[1]
+    placed, _ = pulled_in(moved, (-wide, -deep, -tall / 2), (wide, deep, 1.5 * tall))
+    try:
+        body = to_body(placed, shell.corners)
+    except ValueError:
+        body = None
+    return _Part(number, shell.points, placed, shell.corners, body)
+
+
+def _faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
+    """Return the first thing that is wrong with each part."""
+    found: dict[int, str] = {}
+    for check, words in _OF_PART.items():
+        for entry in failed.get(check, ()):
+            found.setdefault(entry["part"], words)
+    return found
+
+
+def _mesh(part: _Part, points: Points, *, opacity: float = 1.0, wrong: bool = False) -> Mesh:
+    outline = creases(points, part.faces)
+    role = "wrong" if wrong else part.role
+    return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
+
+
+def _together(params: Params, parts: Sequence[_Part], failed: Mapping[str, Sequence[Any]]) -> Scene:
+    invalid = {e["part"] for check in _INVALID for e in failed.get(check, ())}
+    clashes = failed.get("interference", ())[:_MOST_MARKS]
+    # Where parts clash is seen through them.
+    opacity = 0.35 if clashes else 1.0
+    shown: list[Mesh | Lines | Marks] = [
+        _mesh(part, part.placed, opacity=opacity, wrong=part.number in invalid) for part in parts
+    ]
+    if clashes:
+        found = [(clash["low"], clash["high"]) for clash in clashes]
+        near = [_clipped(params, low, high) for low, high in found]
+        shown.append(boxes(near, "wrong", opacity=0.7, name="where parts overlap"))
+        labels = tuple("{} and {}".format(*clash["parts"]) for clash in clashes)
+        middles = np.array([np.add(low, high) / 2 for low, high in near])
+        shown.append(Marks(middles, "wrong", 9, labels))
+    shown.append(_rods(params))
+    shown += _rod_faults(params, failed)
+    for check, space, words in (
+        ("inside_free", params.empty, "space that must stay free"),
+        ("outer_size", params.outer, "space that must not be left"),
+    ):
+        if check in failed:
+            edges = _space(space)
+            shown.append(Lines(edges, "wrong", 2.5, dashed=True, name=words))
+    return Scene(tuple(shown), azimuth=-60, elevation=20)
+
+
+def _clipped(params: Params, low: XYZ, high: XYZ) -> tuple[XYZ, XYZ]:
+    far = 2 * params.outer.z[1]
+    ends = np.clip(np.array([low, high], dtype=np.float64), -far, far)
+    return ends[0].tolist(), ends[1].tolist()
+
+
+def _space(space: Space) -> tuple[Points, ...]:
+    x, y = space.sides
+    return boxes([((-x / 2, -y / 2, space.z[0]), (x / 2, y / 2, space.z[1]))], "wrong").outline
+
+
+def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lines | Marks]:
+    top = params.outer.z[1] + 40
+    shown: list[Lines | Marks] = []
+    for check, words in (("rod_passes", "blocked"), ("nut_held", "no hold")):
+        for entry in failed.get(check, ()):
+            x, y = entry["corner"]
+            path = np.array([[x, y, -40.0], [x, y, top]])
+            shown.append(Lines((path,), "wrong", 4, dashed=check == "nut_held", name=words))
+            shown.append(Marks(path[1:], "wrong", 8, (words,)))
+    return shown
+
+
+def _apart(params: Params, parts: Sequence[_Part], faults: Mapping[int, str]) -> Scene:
+    """Show the parts moved away from the middle of the cage."""
+    middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
+    shown: list[Mesh | Lines | Marks] = []
+    places, labels = [], []
+    for part in parts:
+        own = (part.placed.min(axis=0) + part.placed.max(axis=0)) / 2
+        moved = part.placed + (own - middle) * (0.9, 0.9, 0.55)
+        shown.append(_mesh(part, moved))
+        places.append((moved.min(axis=0) + moved.max(axis=0)) / 2)
+        labels.append(str(part.number))
+    for bad in (False, True):
+        chosen = [k for k, part in enumerate(parts) if (part.number in faults) == bad]
+        if chosen:
+            words = tuple(labels[k] for k in chosen)
+            role = "wrong" if bad else "ink"
+            shown.append(Marks(np.array([places[k] for k in chosen]), role, 0, words))
+    return Scene(tuple(shown), azimuth=-60, elevation=20)
+
+
+def _beds(
+    params: Params,
+    parts: Sequence[_Part],
+    faults: Mapping[int, str],
+    failed: Mapping[str, Sequence[Any]],
+) -> Scene:
+    """Show every part on a bed of its own."""
+    wide, deep, _ = params.printing.bed
+    columns = math.ceil(math.sqrt(1.2 * len(parts)))
+    shown: list[Mesh | Lines | Marks] = []
+    squares: dict[bool, list[Points]] = {False: [], True: []}
+    names: dict[bool, list[tuple[Points, str]]] = {False: [], True: []}
+    for k, part in enumerate(parts):
+        shift = np.array([k % columns * 1.25 * wide, -(k // columns) * 1.35 * deep, 0.0])
+        lie = _lie(part, params)
+        shown.append(_mesh(part, lie + shift))
+        bad = part.number in faults
+        square = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)]) * (wide / 2, deep / 2)
+        squares[bad].append(np.c_[square, np.zeros(5)] + shift)
+        wordy = bad and len(parts) <= _MOST_MARKS
+        label = f"{part.number}: {faults[part.number]}" if wordy else str(part.number)
+        names[bad].append((shift + np.array([0, -0.62 * deep, 0]), label))
+        shown += _spots(params, part, failed, shift, lie)
+        if any(e["part"] == part.number for e in failed.get("closed", ())):
+            loose = tuple(edge + shift for edge in loose_edges(lie, part.faces)[:200])
+            shown.append(Lines(loose, "wrong", 4, name="open edges"))
+    for bad, role in ((False, "quiet"), (True, "wrong")):
+        if squares[bad]:
+            shown.append(Lines(tuple(squares[bad]), role, 3 if bad else 1, name="bed"))
+            places = np.array([place for place, _ in names[bad]])
+            shown.append(Marks(places, role, 0, tuple(label for _, label in names[bad])))
+    return Scene(tuple(shown), azimuth=-80, elevation=50)
+
+
+def _lie(part: _Part, params: Params) -> Points:
+    """Return a part over the middle of its bed, which is where the grader looks at it."""
+    wide, deep, tall = params.printing.bed
+    middle = (part.points.min(axis=0) + part.points.max(axis=0)) / 2
+    centred = part.points - (middle[0], middle[1], 0.0)
+    return pulled_in(centred, (-wide, -deep, -2 * tall), (wide, deep, 6 * tall))[0]
+
+
+def _spots(
+    params: Params,
+    part: _Part,
+    failed: Mapping[str, Sequence[Any]],
+    shift: Points,
+    lie: Points,
+) -> Iterable[Mesh | Marks]:
+    """Return what marks the failing spots of a part on its bed."""
+    off = lie.mean(axis=0) - part.points.mean(axis=0)
+    for entry in failed.get("overhangs", ()):
+        if entry["part"] == part.number:
+            patches = [
+                ((np.add(p["low"], off) - 2), (np.add(p["high"], off) + 2))
+                for p in entry["patches"]
+            ]
+            shown = [((low + shift).tolist(), (high + shift).tolist()) for low, high in patches]
+            yield boxes(shown, "wrong", opacity=0.8, name="overhang")
+    for entry in failed.get("balance", ()):
+        if entry["part"] == part.number:
+            centre = np.array([*entry["centre"], 0.0]) + off * (1, 1, 0) + shift
+            yield Marks(centre[None], "wrong", 10, ("centre of mass",))
+    for entry in failed.get("gap_narrow_enough", ()):
+        if entry["part"] == part.number and entry["place"]:
+            half, (x, y) = params.spacing.blocked / 2, entry["place"]
+            tall = 2 * params.spacing.height
+            column = [((x - half, y - half, 0.0), (x + half, y + half, tall))]
+            moved = [(np.add(a, shift).tolist(), np.add(b, shift).tolist()) for a, b in column]
+            yield boxes(moved, "wrong", opacity=0.5, name="a column that is too wide passes here")
+
+
+def _section(
+    params: Params, parts: Sequence[_Part], failed: Mapping[str, Sequence[Any]]
+) -> tuple[str, Drawing]:
+    """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
+    entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]
+    x, y = entries[0]["corner"] if entries else _corners(params)[2]
+    top, more = params.outer.z[1], 40.0
+    nut, rod = params.rods.gripped / 2, params.rods.free / 2
+    reach = 1.6 * nut * _WIDENED
+    frame = box(-more, -reach, top + more, reach)
+    drawing = Drawing(frame.bounds, size=690, margin=16)
+    for part in parts:
+        if part.body is None:
+            continue
+        # z to the right, y up from the rod, and x towards the eye, 0 at the rod.
+        turn = np.array([[0, 0, 1, 0], [0, _WIDENED, 0, -_WIDENED * y], [-1, 0, 0, x]])
+        cut = _polygons(part.body.transform(turn).slice(0.0).to_polygons()).intersection(frame)
+        fill(drawing, cut, part.role, opacity=0.75)
+        for piece in shapely.get_parts(cut):
+            for line in (piece.exterior, *piece.interiors) if isinstance(piece, Polygon) else ():
+                drawing.line(line.coords, "ink", width=0.7, tip=f"part {part.number}")
+    blocked, loose = (
+        any(tuple(entry["corner"]) == (x, y) for entry in failed.get(check, ()))
+        for check in ("rod_passes", "nut_held")
+    )
+    corner, other = (-more, -rod * _WIDENED), (top + more, rod * _WIDENED)
+    if blocked:
+        drawing.box(corner, other, "wrong", hatched=True, edge="wrong")
+    else:
+        drawing.box(corner, other, "given", opacity=0.5, edge="ink")
+    for level in (-nut * _WIDENED, nut * _WIDENED):
+        line = [(-more, level), (top + more, level)]
+        drawing.line(line, "wrong" if loose else "quiet", width=2 if loose else 1, dashed=True)
+    words = f"rod {2 * rod:g} mm{', blocked' if blocked else ''}"
+    role = "wrong" if blocked else "ink"
+    drawing.text((-more, 0), words, role, size=10, anchor="start", shift=(3, 0))
+    words = f"nut {2 * nut:g} mm{', not held' if loose else ''} (dashed)"
+    role = "wrong" if loose else "quiet"
+    drawing.text((-more, nut * _WIDENED), words, role, size=10, anchor="start", shift=(3, 7))
+    for z, words in ((0, "floor"), (top, "roof")):
+        drawing.text((z, -reach), words, "quiet", size=10, shift=(0, 8))
+    return f"cut along the rod at x = {x:g}, y = {y:g}, {_WIDENED} times as wide", drawing
+
+
+def _polygons(rings: Iterable[Points]) -> BaseGeometry:
+    """Return what rings bound: outlines against the clock, holes with it."""
+    shapes = [Polygon(ring) for ring in rings]
+    solid = shapely.union_all([shape for shape in shapes if shape.exterior.is_ccw])
+    return solid.difference(shapely.union_all([s for s in shapes if not s.exterior.is_ccw]))
+
+
+def _caption(params: Params, answer: Answer, missing: int, verdicts: Sequence[Verdict]) -> str:
+    count = len(answer.parts)
+    said = [f"{count} part{'s' * (count != 1)}, {params.parts} asked for"]
+    if missing:
+        said.append(f"{missing} cannot be drawn")
+    if verdicts:
+        failed = [
+            name
+            for name, verdict in zip(_CRITERIA, verdicts, strict=False)
+            if any(check.passed is False and check.id != "gate" for check in verdict.checks)
+        ]
+        if failed:
+            said.append(f"not as asked: {', '.join(failed)}")
+        said.append(fraction(verdicts))
+    return "; ".join(said) + "."

@@ -1,0 +1,182 @@
+"""A grid with numbers, and the rectangles that an answer cuts it into."""
+
+from collections.abc import Sequence
+
+from scbench.model import Verdict
+from scbench.report.colours import series
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.svg import Drawing
+from scbench.schemas.shikaku_rectangles import Answer, Params
+
+_SHOWN = 1000
+"""Rectangles drawn of an answer that lists more."""
+_CELLS = 3600
+"""Grids with more cells are drawn without the numbers of every row and column."""
+_WIDEST = 40
+"""Columns up to which there is a text form: numbers take up to three characters."""
+_PALE = (0, 4, 2, 3, 5)
+"""Colours of rectangles: all series but the one that says wrong."""
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+Rectangle = tuple[int, int, int, int]
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the numbers; with an answer its rectangles, and where they break a rule."""
+    clues = sum(value > 0 for row in params.grid for value in row)
+    if answer is None:
+        drawing = _grid(params, 0)
+        _finish(drawing, params, [])
+        caption = (
+            f"{params.width} x {params.height} cells to be cut into {clues} rectangles, each with "
+            "one number, which is its area."
+        )
+        numbers = "\n".join(_numbers(params)) if params.width <= _WIDEST else None
+        return Picture((Panel("the grid", drawing, caption),), caption, text=numbers)
+    legend: list[tuple[str, str]] = []
+    outside = bool(failures(verdicts).get("inside"))
+    drawing = _grid(params, 1 if outside else 0)
+    _draw_rectangles(drawing, params, answer, verdicts, legend)
+    caption = _caption(answer, verdicts, clues)
+    picture = Panel("the cut", drawing, caption)
+    text = _text(params, answer, verdicts)
+    return Picture((picture,), caption, tuple(legend), text)
+
+
+def _grid(params: Params, room: int) -> Drawing:
+    w, h = params.width, params.height
+    size = min(max(26 * max(w, h), 220), 520)
+    drawing = Drawing((-room, -room, w + room, h + room), size=size, up=False, margin=22)
+    drawing.box((0, 0), (w, h), "paper")
+    return drawing
+
+
+def _finish(drawing: Drawing, params: Params, open_clues: Sequence[Sequence[int]]) -> None:
+    """Draw the numbers, the lines between cells and the axes."""
+    w, h = params.width, params.height
+    lines = [[(x, 0), (x, h)] for x in range(w + 1)] + [[(0, y), (w, y)] for y in range(h + 1)]
+    drawing.strokes(lines, "faint", width=0.7)
+    drawing.line([(0, 0), (w, 0), (w, h), (0, h)], "ink", closed=True, width=2)
+    cell = drawing.scale
+    for x, y in open_clues:
+        drawing.ring((x + 0.5, y + 0.5), "wrong", radius=min(max(cell * 0.46, 5), 13), width=2.5)
+    for y, row in enumerate(params.grid):
+        for x, value in enumerate(row):
+            if value and cell >= 7:
+                size = min(max(cell * 0.5, 8), 14)
+                drawing.text((x + 0.5, y + 0.5), min(value, 9999), size=size, bold=True)
+    if w * h <= _CELLS:
+        every = 1 if cell >= 14 else 5
+        for x in range(0, w, every):
+            drawing.text((x + 0.5, 0), x, "quiet", size=9, shift=(0, -10))
+        for y in range(0, h, every):
+            drawing.text((0, y + 0.5), y, "quiet", size=9, shift=(-11, 0))
+
+
+def _placed(rectangle: Sequence[int], params: Params) -> Rectangle:
+    """Return the corners a rectangle is drawn with, in order, not far outside the grid."""
+    left, top, right, bottom = rectangle
+    w, h = params.width, params.height
+    return (
+        min(left, right, w),
+        min(top, bottom, h),
+        min(max(left, right), w) + 1,
+        min(max(top, bottom), h) + 1,
+    )
+
+
+def _draw_rectangles(
+    drawing: Drawing,
+    params: Params,
+    answer: Answer,
+    verdicts: Sequence[Verdict],
+    legend: list[tuple[str, str]],
+) -> None:
+    failed = failures(verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    kinds = ("corners", "inside", "one_clue", "area")
+    wrong = {i for check_id in kinds for i in failed.get(check_id, ())}
+    shown = list(answer.rectangles[:_SHOWN])
+    for i, rectangle in enumerate(shown):
+        left, top, right, bottom = _placed(rectangle, params)
+        gap = min(2 / drawing.scale, 0.2)
+        low, high = (left + gap, top + gap), (right - gap, bottom - gap)
+        role = series(_PALE[i % len(_PALE)])
+        tip = f"number {i} of the list: {[min(value, 10**6) for value in rectangle]}"
+        if i in wrong:
+            drawing.box(low, high, "wrong", opacity=0.15, edge="wrong", width=3.5, tip=tip)
+        else:
+            drawing.box(low, high, role, opacity=0.3, edge=role, width=2, tip=tip)
+    uncovered = [tuple(cell) for cell in metrics.get("uncovered", ())]
+    overlapped = [tuple(cell) for cell in metrics.get("overlapped", ())]
+    if uncovered:
+        drawing.tiles(uncovered, "missing", hatched=True, opacity=0.55, tip="in no rectangle")
+    if overlapped:
+        drawing.tiles(overlapped, "ink", opacity=0.25, tip="in two rectangles or more")
+        marks = [
+            line
+            for x, y in overlapped
+            for line in (
+                [(x + 0.12, y + 0.12), (x + 0.88, y + 0.88)],
+                [(x + 0.88, y + 0.12), (x + 0.12, y + 0.88)],
+            )
+        ]
+        drawing.strokes(marks, "wrong", width=2)
+    open_clues = metrics.get("open_clues", ())
+    _finish(drawing, params, open_clues)
+    for i in failed.get("corners", ()):
+        if i < len(shown):
+            left, top, right, bottom = _placed(shown[i], params)
+            drawing.cross(((left + right) / 2, (top + bottom) / 2), "wrong", radius=7, width=3)
+    if len(wrong) < len(shown):
+        legend.append(("answer", "rectangles, each in a colour of its own"))
+    if wrong:
+        legend.append(("wrong", "thick: a rectangle that breaks a rule"))
+    if overlapped:
+        legend.append(("wrong", "crossed out: cells in more than one rectangle"))
+    if uncovered:
+        legend.append(("missing", "hatched: cells in no rectangle"))
+    if open_clues:
+        legend.append(("wrong", "ringed: a number without a rectangle of its own and its area"))
+
+
+def _caption(answer: Answer, verdicts: Sequence[Verdict], clues: int) -> str:
+    n = len(answer.rectangles)
+    said = f"{n} rectangle{'s' * (n != 1)}"
+    if n > _SHOWN:
+        said += f" (the first {_SHOWN} are drawn)"
+    if not verdicts:
+        return f"{said}."
+    metrics = verdicts[0].metrics
+    if "open_clues" not in metrics:
+        return f"{said}, more than there are cells; {fraction(verdicts)}."
+    right = clues - len(metrics["open_clues"])
+    parts = [f"{said}; {right} of {clues} numbers have one of their area"]
+    for name, words in (("overlapped", "covered more than once"), ("uncovered", "left over")):
+        count = len(metrics[name])
+        parts += [f"{count} cell{'s' * (count > 1)} {words}"] if count else []
+    outside = len(failures(verdicts).get("inside", ()))
+    parts += [f"{outside} outside the grid"] if outside else []
+    return f"{'; '.join(parts)}; {fraction(verdicts)}."
+
+
+def _numbers(params: Params) -> list[str]:
+    wide = max(len(str(value)) for row in params.grid for value in row)
+    return [" ".join(f"{value or '.':>{wide}}" for value in row) for row in params.grid]
+
+
+def _text(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> str | None:
+    """Return the numbers, and below them a letter for the rectangle of each cell."""
+    if params.width > _WIDEST or params.width * params.height > _CELLS:
+        return None
+    table = [["."] * params.width for _ in range(params.height)]
+    for i, rectangle in enumerate(answer.rectangles[:_SHOWN]):
+        left, top, right, bottom = _placed(rectangle, params)
+        for y in range(top, min(bottom, params.height)):
+            for x in range(left, min(right, params.width)):
+                table[y][x] = _LETTERS[i % len(_LETTERS)]
+    metrics = verdicts[0].metrics if verdicts else {}
+    for x, y in metrics.get("overlapped", ()):
+        table[y][x] = "#"
+    key = "rectangles; . is left over, # is covered more than once"
+    return "\n".join([*_numbers(params), "", key, *(" ".join(row) for row in table)])

@@ -1,0 +1,172 @@
+"""Corner patterns: those listed, drawn so that it shows whether they belong, and those missing."""
+
+from collections.abc import Mapping, Sequence
+
+from scbench.graders.squares import canonical, on_ring
+from scbench.model import Verdict
+from scbench.report.labelled_squares import (
+    Tile,
+    interfaces,
+    sheet,
+    square_text,
+    tuple_text,
+)
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.text_blocks import side_by_side
+from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
+
+_SHOWN = 60
+"""Patterns drawn of a longer list; no question has as many right ones."""
+_SHAPES = {4: "square", 5: "pentagon", 6: "hexagon"}
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the order of the corners; with an answer a tile for each pattern listed or missing."""
+    key = _key(params)
+    panels = [Panel("order of the corners", sheet([key], half=45), _asked(params))]
+    if answer is None:
+        return Picture(tuple(panels), _asked(params), text="\n".join(_key_text(params)))
+    listed = _listed(params, answer, verdicts)
+    metrics = verdicts[0].metrics if verdicts else {}
+    missing = [tuple(pattern) for pattern in metrics.get("missing", ())]
+    caption = _caption(params, answer, verdicts, missing)
+    tiles = list(listed)
+    if tiles:
+        title = "listed" if len(answer.configs) <= _SHOWN else f"the first {_SHOWN} listed"
+        panels.append(Panel(title, sheet(tiles), caption))
+    lacking = [_missing(params, pattern) for pattern in missing[:_SHOWN]]
+    if lacking:
+        alt = f"Patterns that were not listed: {len(missing)}."
+        panels.append(Panel("missing", sheet(lacking), alt))
+    return Picture(tuple(panels), caption, _legend(tiles, lacking), _text(params, tiles, lacking))
+
+
+def _asked(params: Params) -> str:
+    k, n = len(params.corner_order), params.n_classes
+    known = f" that read ({', '.join(params.known)})" if params.known else ""
+    return (
+        f"Corner patterns of a {_SHAPES[k]}{known}, read in the numbered order, that force {n} "
+        "classes to meet at a point inside."
+    )
+
+
+def _key(params: Params) -> Tile:
+    ring = POLYGONS[len(params.corner_order)]
+    order = tuple(ring.index(name) for name in params.corner_order)
+    return Tile(order=order, known=params.known, corners=len(ring))
+
+
+def _key_text(params: Params) -> list[str]:
+    corners = [f"{i}: {name}" for i, name in enumerate(params.corner_order, start=1)]
+    known = [f"known: ({', '.join(params.known)})"] if params.known else []
+    return [f"{params.n_classes} classes; order of the corners:", *corners, *known]
+
+
+def _listed(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> list[Tile]:
+    k = len(params.corner_order)
+    why = _reasons(verdicts)
+    surplus = (
+        {tuple(pattern) for pattern in verdicts[0].metrics.get("surplus", ())}
+        if verdicts
+        else set()
+    )
+    short = set(failures(verdicts).get("corners", ()))
+    judged = bool(verdicts) and "surplus" in verdicts[0].metrics
+    again = {tuple(pattern) for pattern in failures(verdicts).get("repeats", ())}
+    met: set[tuple[int, ...]] = set()
+    tiles = []
+    for i, labels in enumerate(answer.configs[:_SHOWN]):
+        title = tuple_text(labels)
+        if i in short or len(labels) != k:
+            below = (("wrong", f"{len(labels)} labels"),)
+            tiles.append(Tile(title=title, state="wrong" if judged else "", below=below, corners=k))
+            continue
+        pattern = canonical(labels)
+        ring = on_ring(labels, params.corner_order, POLYGONS[k])
+        state, reason = "right" if judged else "", ""
+        if pattern in surplus:
+            state, reason = "wrong", why.get(pattern, "")
+        elif pattern in met and pattern in again:
+            state, reason = "wrong", "listed before"
+        met.add(pattern)
+        strokes, junctions = interfaces(ring, "ink")
+        words = ((state, reason),) if reason else ()
+        tiles.append(Tile(ring, title, state, words, strokes, junctions))
+    return tiles
+
+
+def _reasons(verdicts: Sequence[Verdict]) -> Mapping[tuple[int, ...], str]:
+    failed = failures(verdicts)
+    why: dict[tuple[int, ...], str] = {}
+    for check_id, words in (
+        ("all_classes", ""),
+        ("known", "not as known"),
+        ("forced", "can stay apart"),
+    ):
+        for pattern in map(tuple, failed.get(check_id, ())):
+            count = max(pattern) + 1
+            why.setdefault(pattern, words or f"{count} class{'es' * (count > 1)}")
+    return why
+
+
+def _missing(params: Params, pattern: tuple[int, ...]) -> Tile:
+    ring = on_ring(pattern, params.corner_order, POLYGONS[len(pattern)])
+    strokes, junctions = interfaces(ring, "ink", dashed=True)
+    return Tile(ring, tuple_text(pattern), "missing", (), strokes, junctions)
+
+
+def _caption(
+    params: Params, answer: Answer, verdicts: Sequence[Verdict], missing: Sequence[object]
+) -> str:
+    n = len(answer.configs)
+    said = f"{n} pattern{'s' * (n != 1)} listed"
+    if verdicts and "surplus" in verdicts[0].metrics:
+        faults = []
+        for check_id, words in (
+            ("corners", f"without {len(params.corner_order)} labels"),
+            ("repeats", "repeated"),
+        ):
+            count = _count(verdicts, check_id)
+            faults += [f"{count} {words}"] if count else []
+        surplus = len(verdicts[0].metrics["surplus"])
+        faults += (
+            [f"{surplus} that {'do' if surplus > 1 else 'does'} not belong"] if surplus else []
+        )
+        faults += [f"{len(missing)} missing"] if missing else []
+        said += f"; {', '.join(faults) or 'all right, and none is missing'}"
+    if n > _SHOWN:
+        said += f"; the first {_SHOWN} are drawn"
+    return f"{said}; {fraction(verdicts)}." if verdicts else f"{said}."
+
+
+def _count(verdicts: Sequence[Verdict], check_id: str) -> int:
+    return sum(
+        check.details.get("count", 0)
+        for verdict in verdicts
+        for check in verdict.failed
+        if check.id == check_id
+    )
+
+
+def _legend(listed: Sequence[Tile], lacking: Sequence[Tile]) -> tuple[tuple[str, str], ...]:
+    words = {
+        "right": "listed, and right: the classes must meet",
+        "wrong": "listed, but wrong; the curves show how the classes can stay apart",
+        "": "",
+    }
+    states = sorted({tile.state for tile in listed})
+    legend = [(state, words[state]) for state in states if state]
+    if lacking:
+        legend.append(("missing", "missing: the classes must meet here too"))
+    return tuple(legend)
+
+
+def _text(params: Params, listed: Sequence[Tile], lacking: Sequence[Tile]) -> str:
+    tiles = (*listed, *lacking)
+    if len(params.corner_order) == 4:
+        return "\n".join((*_key_text(params), "", side_by_side(map(square_text, tiles))))
+    lines = [
+        f"{tile.title} {tile.state} {' '.join(words for _, words in tile.below)}".rstrip()
+        for tile in tiles
+    ]
+    return "\n".join((*_key_text(params), "", *lines))

@@ -1,0 +1,113 @@
+"""What tests of pictures share: golden drawings, and ways to look into them."""
+
+import json
+import os
+import re
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from scbench.canonical import canonical_json
+from scbench.catalog import get_task
+from scbench.judge import judge
+from scbench.model import Check, Verdict
+from scbench.report.picture import Picture
+from scbench.report.svg import Drawing
+
+GOLDEN = Path(__file__).parent / "golden"
+RENEW = "SCBENCH_RENEW_GOLDEN"
+
+
+def unstyled(text: str) -> str:
+    return re.sub(r"<style>.*?</style>", "", text)
+
+
+@pytest.fixture
+def drawn() -> Callable[..., Picture]:
+    """Draw an answer, given as JSON values, with the verdicts as a report reads them back.
+
+    Without an answer, draw the instance alone. The parameters are those of a subtask of the fixed
+    list, unless others are given.
+    """
+
+    def draw(task_id: str, answer: Any = ..., *, subtask: int = 0, params: Any = None) -> Picture:
+        task = get_task(task_id)
+        if params is None:
+            params = task.builder().paper()[subtask].params
+        if answer is ...:
+            return task.draw(params, None, ())
+        try:
+            valid = task.answer_model.model_validate(answer)
+        except ValidationError:
+            valid = None
+        verdicts = tuple(map(read_back, judge(task, params, answer)))
+        start = time.process_time()
+        picture = task.draw(params, valid, verdicts)
+        assert time.process_time() - start < 1, "a picture is to be drawn in less than a second"
+        return picture
+
+    return draw
+
+
+def read_back(verdict: Verdict) -> Verdict:
+    checks = tuple(Check(c.id, c.passed, c.message, plain(c.details)) for c in verdict.checks)
+    return Verdict(verdict.score, checks, plain(verdict.metrics))
+
+
+def plain(data: Any) -> Any:
+    return json.loads(canonical_json(dict(data)))
+
+
+@pytest.fixture
+def answers() -> Callable[..., dict[str, Any]]:
+    """Return the reference of a subtask, named ``right``, and its counter-references."""
+
+    def find(task_id: str, subtask: int = 0) -> dict[str, Any]:
+        builder = get_task(task_id).builder()
+        params = builder.paper()[subtask].params
+        right = builder.reference(params).model_dump(mode="json")
+        return {"right": right, **builder.counter_references(params)}
+
+    return find
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compare a drawing's text with the file of this name; renew it on request.
+
+    Take ``drawing.render(label, alone=True)``, so that the file can be looked at. Style sheets are
+    not compared: they are the same in all drawings.
+    """
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / f"{name}.svg"
+        if os.environ.get(RENEW):
+            GOLDEN.mkdir(exist_ok=True)
+            path.write_text(text + "\n", "utf-8")
+        how = f"look at the new drawing, and if it is right run the test with {RENEW}=1"
+        assert path.is_file(), f"there is no {path}: {how}"
+        same = unstyled(path.read_text("utf-8").rstrip("\n")) == unstyled(text)
+        assert same, f"the drawing is not that of {path}: {how}"
+
+    return compare
+
+
+@pytest.fixture
+def shapes() -> Callable[..., list[ET.Element]]:
+    """Find the shapes of a drawing by tag and by the role of stroke, fill or hatching."""
+
+    def find(
+        drawing: Drawing, tag: str, role: str = "", *, hatched: bool = False
+    ) -> list[ET.Element]:
+        found = ET.fromstring(drawing.render("x")).iter(tag)  # noqa: S314  (our own text)
+        if hatched:
+            return [shape for shape in found if shape.get("fill", "").endswith(f"-{role})")]
+        wanted = {f"s-{role}", f"f-{role}"}
+        return [s for s in found if not role or wanted & set(s.get("class", "").split())]
+
+    return find

@@ -1,0 +1,83 @@
+"""Squares: curves between the sides that were named, and those that should have been."""
+
+import pytest
+
+from scbench.catalog import get_task
+
+TASK = "enumerate_edges"
+
+
+@pytest.mark.parametrize("case", ["right", "odd_corners_joined"])
+def test_golden(drawn, answers, golden, case):
+    picture = drawn(TASK, answers(TASK, 2)[case], subtask=2)
+    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+
+
+def ends(path):
+    """Start and end of a quadratic curve."""
+    start, _, rest = path.get("d")[1:].partition("Q")
+    return tuple(map(float, start.split())), tuple(map(float, rest.split()[2:]))
+
+
+def one_square(*labels):
+    corners = ["bottom-left", "bottom-right", "top-right", "top-left"]
+    sides = ["bottom", "right", "top", "left"]
+    return get_task(TASK).params_model(corner_order=corners, edge_order=sides, squares=[labels])
+
+
+def curves(shapes, drawing, role):
+    return [ends(path) for path in shapes(drawing, "path", role) if "Q" in path.get("d")]
+
+
+def test_curves_join_the_middles_of_their_sides(drawn, shapes):
+    params = one_square(1, 2, 1, 1)
+    picture = drawn(TASK, {"edges": [[[0, 1]]]}, params=params)
+    (((ax, ay), (bx, by)),) = curves(shapes, picture.panels[0].view, "right")
+    # From the middle of the bottom to that of the right side: up and to the right, by half a side.
+    assert bx - ax == ay - by > 20
+    dots = {(c.get("cx"), c.get("cy")) for c in shapes(picture.panels[0].view, "circle", "ink")}
+    assert dots == {(f"{ax:g}", f"{ay:g}"), (f"{bx:g}", f"{by:g}")}, "the crossing points"
+
+
+def test_a_wrong_pair_and_a_missing_one_are_where_they_belong(drawn, shapes):
+    params = one_square(1, 2, 1, 1)
+    picture = drawn(TASK, {"edges": [[[2, 3]]]}, params=params)
+    drawing = picture.panels[0].view
+    ((wrong_start, wrong_end),) = curves(shapes, drawing, "wrong")
+    ((start, end),) = curves(shapes, drawing, "missing")
+    assert wrong_start[0] == start[0]
+    assert wrong_start[1] < start[1], "the top lies above the bottom"
+    assert wrong_end[1] == end[1]
+    assert wrong_end[0] < end[0], "left and right"
+    dashed = [p for p in shapes(drawing, "path", "missing") if p.get("stroke-dasharray")]
+    assert len(dashed) == 1
+    crossed = [p.get("d") for p in shapes(drawing, "path", "wrong") if p.get("d").count("M") == 2]
+    assert len(crossed) == 3, "top, left, and the sign of the tile"
+    assert "1 wrong pair listed; 1 missing" in picture.caption
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [([[1, 0]], "larger first"), ([[0, 1], [0, 1]], "listed twice"), ([[0, 7]], "no such pair")],
+)
+def test_pairs_written_otherwise_are_named(drawn, shapes, pairs, said):
+    picture = drawn(TASK, {"edges": [pairs]}, params=one_square(1, 2, 1, 1))
+    assert said in [t.text for t in shapes(picture.panels[0].view, "text", "wrong")]
+    assert "not written as asked" in picture.caption
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [[], [[]] * 400_000, [[[10**5000, 10**5000]]] * 4, [[[0, 1]] * 400, [], [], []]],
+)
+def test_hostile_answers(drawn, edges):
+    picture = drawn(TASK, {"edges": edges})
+    assert len(picture.panels[0].view.render("x")) < 100_000
+    assert "score 0" in picture.caption
+
+
+def test_text(drawn, answers):
+    picture = drawn(TASK, answers(TASK, 7)["nothing_anywhere"], subtask=7)
+    assert max(map(len, picture.text.splitlines())) <= 120
+    assert "not listed: " in picture.text
+    assert picture.text.count("[WRONG]") == 4, "all but the ambiguous square"

@@ -1,0 +1,110 @@
+"""Pictures of hiding crowds: who is seen, and where, in plan and in the sniper's view."""
+
+import math
+
+import pytest
+
+from scbench.catalog import get_task
+
+TASK = "hide_and_seek"
+
+
+@pytest.fixture(scope="module")
+def params():
+    return get_task(TASK).builder().paper()[0].params
+
+
+@pytest.fixture(scope="module")
+def hidden(params):
+    answer = get_task(TASK).builder().reference(params)
+    return [list(person.xy) for person in answer.people]
+
+
+def listed(places):
+    return {"people": [{"xy": list(place)} for place in places]}
+
+
+def centres(circles):
+    return [(float(c.get("cx")), float(c.get("cy"))) for c in circles]
+
+
+def test_a_hidden_crowd(drawn, golden, shapes, hidden):
+    picture = drawn(TASK, listed(hidden))
+    plan, view = (panel.view for panel in picture.panels[:2])
+    golden(f"{TASK}-right", plan.render("A hidden crowd.", alone=True))
+    (people,) = shapes(plan, "path", "right")
+    assert people.get("d").count("M") == len(hidden)
+    assert not shapes(plan, "circle", "wrong")
+    assert not shapes(view, "path", "wrong")
+    assert picture.caption == "All 4 people are hidden. Score 1."
+
+
+def test_somebody_in_sight_is_ringed_in_both_views(drawn, golden, shapes, hidden):
+    places = [*hidden[:3], [5.0, 5.0]]
+    picture = drawn(TASK, listed(places))
+    plan, view = (panel.view for panel in picture.panels[:2])
+    golden(f"{TASK}-wrong", view.render("One is seen.", alone=True))
+    (ring,) = centres(shapes(plan, "circle", "wrong"))
+    assert ring == pytest.approx(plan.at((5, 5)), abs=0.01)
+    (pixels,) = shapes(view, "path", "wrong")
+    # One small square for every pixel that the verdict counts, inside the ring.
+    count = pixels.get("d").count("M")
+    assert f"1 of 4 can be seen, on {count} pixels" in picture.caption
+    (ring,) = shapes(view, "circle", "wrong")
+    (centre,), radius = centres([ring]), float(ring.get("r"))
+    for start in pixels.get("d").split("M")[1:]:
+        x, y = map(float, start.split("h")[0].split())
+        assert math.dist(centre, (x, y)) < radius
+
+
+def test_overlaps_strays_and_people_in_the_wall_are_marked(drawn, shapes, hidden):
+    (x, y), *_ = hidden
+    places = [hidden[0], [x + 0.1, y], [0.0, 0.0], [200.0, -300.0]]
+    picture = drawn(TASK, listed(places))
+    plan = picture.panels[0].view
+    rings = centres(shapes(plan, "circle", "wrong"))
+    assert any(math.dist(ring, plan.at((x + 0.05, y))) < 0.02 for ring in rings)
+    crosses = [p for p in shapes(plan, "path", "wrong") if p.get("d").count("M") == 2]
+    assert len(crosses) == 1
+    (arrow,) = shapes(plan, "polyline", "wrong")
+    tail, tip = (tuple(map(float, end.split(","))) for end in arrow.get("points").split())
+    assert tip[0] > tail[0]
+    assert tip[1] > tail[1]  # down to the right
+    assert "1 pair of people overlaps" in picture.caption
+    assert "1 person stands in the building" in picture.caption
+    assert "1 person is too far away" in picture.caption
+
+
+def test_everybody_hidden_stands_in_the_shadow(drawn, shapes, hidden):
+    plan = drawn(TASK, listed(hidden)).panels[0].view
+    (shadow,) = shapes(plan, "polygon", "note")
+    corners = [tuple(map(float, p.split(","))) for p in shadow.get("points").split()]
+    for place in hidden:
+        x, y = plan.at(place)
+        inside = False
+        for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
+            if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
+                inside = not inside
+        assert inside
+
+
+def test_a_wrong_count_is_on_a_gauge(drawn, shapes, hidden):
+    picture = drawn(TASK, listed(hidden[:3]))
+    assert "people placed: 3; exactly 4" in picture.panels[2].alt
+    assert len(shapes(picture.panels[2].view, "rect", "wrong", hatched=True)) == 1
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        [],
+        [[1e300, -1e300]] * 10,
+        [[0.0, 0.0]] * 1_500,
+        [[20.0, 20.0]] * 5_000,
+        [[3.0 + 0.01 * i, 3.0] for i in range(1_000)],
+    ],
+)
+def test_hostile_answers_are_drawn_small_and_in_time(drawn, places):
+    picture = drawn(TASK, listed(places))
+    assert all(len(panel.view.render("x")) < 300_000 for panel in picture.panels)
+    assert picture.text is None

@@ -1,0 +1,96 @@
+"""Pictures of towers of digits: bars that hang in the air, repeated groups, heights."""
+
+import pytest
+
+from scbench.catalog import get_task
+
+TASK = "largest_printable_prime"
+
+
+def tower(*digits):
+    return {
+        "numberSequence": [{"digit": digit, "orientation": turned} for digit, turned in digits],
+    }
+
+
+def flat(number):
+    return tower(*((int(digit), "flat") for digit in number))
+
+
+def ends(shape):
+    """The points of a path of straight lines."""
+    return [tuple(map(float, p.split())) for p in shape.get("d")[1:].replace("M", "L").split("L")]
+
+
+def test_a_tower_that_stands(drawn, golden, shapes):
+    picture = drawn(TASK, tower((8, "flat"), (3, "flat"), (1, "rotate90X")))
+    glyphs, side = (panel.view for panel in picture.panels[:2])
+    assert not shapes(glyphs, "path", "wrong")
+    assert "3 digits" in picture.caption
+    # Two flat digits of 1.2 mm and one of 21.2 mm on its end.
+    (post,) = [p for p in shapes(side, "path") if f"v{21 * side.scale:.2f}" in p.get("d", "")]
+    left, top = map(float, post.get("d")[1:].split("h")[0].split())
+    assert top == pytest.approx(side.at((0, 2.4 + 21))[1], abs=0.02)
+    assert left == pytest.approx(side.at((4.5, 0))[0], abs=0.02)
+    assert "23.6 mm" in side.render("x")
+    golden(f"{TASK}-right", drawn(TASK, flat("881")).panels[0].view.render("Right.", alone=True))
+
+
+def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
+    picture = drawn(TASK, flat("6911"))  # a 9 on a 6: its bar b hangs
+    glyphs = picture.panels[0].view
+    golden(f"{TASK}-wrong", glyphs.render("A bar hangs.", alone=True))
+    (hanging,) = shapes(glyphs, "path", "wrong")
+    first, second = ends(hanging)
+    assert first[0] == pytest.approx(second[0], abs=0.02)
+    assert abs(first[1] - second[1]) == pytest.approx(10 * glyphs.scale, abs=0.02)
+    frames = shapes(glyphs, "rect", "wrong")
+    assert len(frames) == 1
+    x, y = float(frames[0].get("x")), float(frames[0].get("y"))
+    assert x < first[0] < x + float(frames[0].get("width"))
+    assert y < first[1] < y + float(frames[0].get("height"))
+    arrows = shapes(picture.panels[1].view, "polyline", "wrong")
+    assert len(arrows) == 1
+    assert "1 cannot be printed on the one below, first at position 1" in picture.caption
+    assert picture.text.split("\n")[:2] == ["6,911", "  ^"]
+
+
+def test_groups_that_occur_twice_are_shaded(drawn, shapes):
+    picture = drawn(TASK, flat("111111"))
+    glyphs = picture.panels[0].view
+    assert len([p for p in shapes(glyphs, "polygon", "wrong") if p.get("fill-opacity")]) == 2
+    assert "111 occurs more than once" in picture.caption
+    assert picture.text.split("\n")[1] == "=== ==="
+
+
+def test_what_cannot_be_printed_is_crossed_out(drawn, shapes):
+    picture = drawn(TASK, tower((8, "rotate90X"), (1, "flat")))
+    glyphs = picture.panels[0].view
+    assert len([p for p in shapes(glyphs, "path", "wrong") if p.get("d").count("M") == 2]) == 1
+    assert "1 cannot be printed as turned, first at position 0" in picture.caption
+
+
+def test_a_number_that_is_no_prime_is_called_so(drawn):
+    assert "not a prime" in drawn(TASK, flat("88")).panels[0].view.render("x")
+    assert "not a prime" not in drawn(TASK, flat("11")).panels[0].view.render("x")
+
+
+def test_the_reference_is_long_and_tall_enough(drawn):
+    builder = get_task(TASK).builder()
+    answer = builder.reference(builder.paper()[0].params).model_dump(mode="json")
+    picture = drawn(TASK, answer)
+    assert picture.panels[2].alt.startswith("digits: 65; at least 65; height: 158 mm")
+    assert "158 mm" in picture.panels[1].view.render("x")
+    assert picture.caption == "65 digits: a prime that can be printed. Score 1."
+
+
+def test_the_shapes_alone_show_what_may_stand_upright(drawn, shapes):
+    picture = drawn(TASK)
+    assert len(shapes(picture.panels[0].view, "path", "note")) == 4
+
+
+@pytest.mark.parametrize("count", [0, 1, 999, 30_000])
+def test_hostile_answers_are_drawn_small_and_in_time(drawn, count):
+    picture = drawn(TASK, flat("8" * count))
+    assert all(len(panel.view.render("x")) < 300_000 for panel in picture.panels)
+    assert max(map(len, picture.text.split("\n"))) <= 120

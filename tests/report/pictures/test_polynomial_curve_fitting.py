@@ -1,0 +1,129 @@
+"""Pictures drawn by a formula: cells missed and cells too many, and where the formula is zero."""
+
+import numpy as np
+import pytest
+
+from scbench.catalog import get_task
+from scbench.report.contours import crossings, zero_curve
+
+TASK = "polynomial_curve_fitting"
+GRID = ["..##", "..##", "..##", "...#"]
+
+
+def grid():
+    return get_task(TASK).params_model(grid=GRID)
+
+
+def formula(text):
+    return {"function": f"def f(x, y):\n    return {text}"}
+
+
+@pytest.mark.parametrize(
+    ("case", "text"), [("right", "x - 1.5 - 0.03*y**3"), ("wrong", "x + 0.4*y - 2.8")]
+)
+def test_golden(drawn, golden, case, text):
+    picture = drawn(TASK, formula(text), params=grid())
+    assert ("score 1." in picture.caption) == (case == "right")
+    golden(f"{TASK}-{case}", picture.panels[2].view.render(case, alone=True))
+
+
+def covered(path):
+    """Corner, width and height of each rectangle of a path."""
+    found = []
+    for move in path.get("d").split("M")[1:]:
+        start, _, rest = move.partition("h")
+        wide, _, rest = rest.partition("v")
+        found.append((*map(float, start.split()), float(wide), float(rest.partition("h")[0])))
+    return found
+
+
+def at(drawing, x, y, wide, high):
+    left, top = drawing.at((x - 0.5, y - 0.5))
+    return pytest.approx((left, top, wide * drawing.scale, high * drawing.scale), abs=0.01)
+
+
+def test_cells_missed_and_too_many(drawn, shapes):
+    # Positive right of the middle: one cell too many, at the bottom.
+    picture = drawn(TASK, formula("x - 1.5 + 0*y"), params=grid())
+    drawing = picture.panels[2].view
+    (surplus,) = shapes(drawing, "path", "surplus")
+    assert covered(surplus) == [at(drawing, 2, 3, 1, 1)]
+    assert not shapes(drawing, "path", "missing", hatched=True)
+    assert picture.caption == "15 of 16 cells match (0 missed, 1 too many); score 0.7725."
+    # Positive in the last column: three cells missed.
+    drawing = drawn(TASK, formula("x - 2.5 + 0*y"), params=grid()).panels[2].view
+    (missed,) = shapes(drawing, "path", "missing", hatched=True)
+    assert covered(missed) == [at(drawing, 2, 0, 1, 3)]
+
+
+def test_the_curve_runs_where_the_formula_is_zero(drawn, shapes):
+    drawing = drawn(TASK, formula("x - 1.5 + 0*y"), params=grid()).panels[1].view
+    (curve,) = shapes(drawing, "path", "note")
+    xs = {float(p.split()[0]) for p in curve.get("d")[1:].replace("M", "L").split("L")}
+    assert list(xs) == [pytest.approx(drawing.at((1.5, 0))[0], abs=0.01)]
+
+
+def test_a_circle_is_followed_closely():
+    signs = np.array([[(x - 4) ** 2 + (y - 4) ** 2 < 9 for x in range(9)] for y in range(9)])
+    lines = zero_curve("def f(x, y): return 9 - (x - 4)**2 - (y - 4)**2", signs)
+    away = [np.hypot(x - 4, y - 4) for line in lines for x, y in line]
+    assert len(lines) > 50
+    assert max(abs(r - 3) for r in away) < 0.01
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not a formula",
+        "def f(x, y): return (x - 4)**2",
+        "def f(x, y): return x + " + "1" * 40_000,
+        "def f(x, y): return " + " + ".join(["x*y"] * 5_000),
+    ],
+)
+def test_there_is_no_curve_without_trust_in_it(text):
+    signs = np.eye(4, dtype=bool)
+    assert zero_curve(text, signs) == []
+
+
+def test_values_without_bounds_have_no_curve():
+    values = np.array([[np.inf, -1.0, -1.0], [np.nan, -1.0, 1.0]])
+    lines = crossings(values, np.array([0.0, 1.0, 2.0]))
+    assert len(lines) == 1
+    assert all(x >= 1 for x, _ in lines[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "def f(x, y):\n    return x + y + " + "(" * 400,
+        "def f(x, y):\n    return 1e308*x*1e308*x + y - 1e308*1e308",
+        "def f(x, y):\n    return x/0 + y",
+        "x" * 499_000,
+        "def f(x, y):\n    return x*y" + " + x*y" * 10_000,
+    ],
+)
+def test_hostile_answers(drawn, text):
+    picture = drawn(TASK, {"function": text}, subtask=8)
+    for panel in picture.panels:
+        assert len(panel.view.render("x")) < 300_000
+    assert "score 0" in picture.caption
+
+
+def test_noise_stays_small(drawn):
+    rows = ["".join("#" if (x * 7 + y * 13) % 3 else "." for x in range(128)) for y in range(128)]
+    picture = drawn(TASK, formula("x + y - 3"), params=get_task(TASK).params_model(grid=rows))
+    for panel in picture.panels:
+        assert len(panel.view.render("x")) < 600_000
+
+
+def test_text(drawn):
+    text = drawn(TASK, formula("x - 2.5 + 0*y"), params=grid()).text
+    assert [line.split() for line in text.splitlines()[1:]] == [
+        ["..##", "...#", "..-#"],
+        ["..##", "...#", "..-#"],
+        ["..##", "...#", "..-#"],
+        ["...#", "...#", "...#"],
+    ]
+    assert drawn(TASK, params=grid()).text.splitlines() == GRID
+    assert drawn(TASK, subtask=8).text is None

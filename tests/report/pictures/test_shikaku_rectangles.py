@@ -1,0 +1,90 @@
+"""A cut grid: cells left over or covered twice, rectangles and numbers that do not fit."""
+
+import pytest
+
+from scbench.catalog import get_task
+
+TASK = "shikaku_rectangles"
+
+
+@pytest.mark.parametrize("case", ["right", "one_grown"])
+def test_golden(drawn, answers, golden, case):
+    picture = drawn(TASK, answers(TASK, 0)[case])
+    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+
+
+def puzzle():
+    """Three columns, two rows; to be cut into the left column, and the rest."""
+    return get_task(TASK).params_model(width=3, height=2, grid=[[2, 0, 4], [0, 0, 0]])
+
+
+RIGHT = [[0, 0, 0, 1], [1, 0, 2, 1]]
+
+
+def starts(shape):
+    """Where the rectangles of one path begin."""
+    moves = shape.get("d").split("M")[1:]
+    return [tuple(map(float, move.partition("h")[0].split())) for move in moves]
+
+
+def at(drawing, *places):
+    return [pytest.approx(drawing.at(place), abs=0.01) for place in places]
+
+
+def test_a_right_cut_has_no_mark(drawn, shapes):
+    picture = drawn(TASK, {"rectangles": RIGHT}, params=puzzle())
+    assert not shapes(picture.panels[0].view, "circle", "wrong")
+    assert not shapes(picture.panels[0].view, "rect", "wrong")
+    assert picture.caption == "2 rectangles; 2 of 2 numbers have one of their area; score 1."
+
+
+def test_cells_left_over_are_hatched_and_a_number_too_low_is_ringed(drawn, shapes):
+    picture = drawn(TASK, {"rectangles": [[0, 0, 0, 1], [1, 0, 2, 0]]}, params=puzzle())
+    drawing = picture.panels[0].view
+    (hatched,) = shapes(drawing, "path", "missing", hatched=True)
+    assert starts(hatched) == at(drawing, (1, 1), (2, 1))
+    (ring,) = shapes(drawing, "circle", "wrong")
+    assert [(float(ring.get("cx")), float(ring.get("cy")))] == at(drawing, (2.5, 0.5))
+    (wrong,) = shapes(drawing, "rect", "wrong")
+    assert wrong.get("stroke-width") == "3.5"
+    assert float(wrong.get("x")) == pytest.approx(drawing.at((1, 0))[0] + 2, abs=0.01)
+    assert "2 cells left over" in picture.caption
+
+
+def test_cells_covered_twice_are_crossed_out(drawn, shapes):
+    picture = drawn(TASK, {"rectangles": [*RIGHT, [0, 1, 0, 1]]}, params=puzzle())
+    drawing = picture.panels[0].view
+    (covered,) = [p for p in shapes(drawing, "path", "ink") if p.get("fill-opacity")]
+    assert starts(covered) == at(drawing, (0, 1))
+    assert "1 cell covered more than once" in picture.caption
+
+
+def test_a_rectangle_outside_is_drawn_beside_the_grid(drawn, shapes):
+    picture = drawn(TASK, {"rectangles": [RIGHT[0], [10**30, 0, 10**31, 1]]}, params=puzzle())
+    drawing = picture.panels[0].view
+    (wrong,) = shapes(drawing, "rect", "wrong")
+    assert float(wrong.get("x")) > drawing.at((3, 0))[0]
+    assert float(wrong.get("x")) + float(wrong.get("width")) <= drawing.width
+    assert "1 outside the grid" in picture.caption
+
+
+@pytest.mark.parametrize(
+    "rectangles",
+    [
+        [],
+        [[0, 0, 0, 0]] * 100_000,
+        [[10**5000, 10**5000, 0, 0]] * 40,
+        [[0, 0, 10**300, 10**300]] * 40,
+    ],
+)
+def test_hostile_answers(drawn, rectangles):
+    picture = drawn(TASK, {"rectangles": rectangles}, subtask=5)
+    assert len(picture.panels[0].view.render("x")) < 300_000
+    assert "score 0" in picture.caption
+
+
+def test_text(drawn):
+    params = puzzle()
+    assert drawn(TASK, params=params).text == "2 . 4\n. . ."
+    text = drawn(TASK, {"rectangles": [[0, 0, 1, 0], [1, 0, 2, 0]]}, params=params).text
+    assert text.splitlines()[-2:] == ["a # b", ". . ."]

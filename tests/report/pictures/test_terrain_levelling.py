@@ -1,0 +1,136 @@
+"""Pictures of blasts: the plan, what it changed, and the blasts that void it."""
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.errors import CannotGrade
+from scbench.graders.rubble import engine
+from scbench.model import Check, Verdict
+from scbench.report.scene import Mesh
+from scbench.schemas.terrain_levelling import Answer, Params
+
+TASK = "terrain_levelling"
+GROUND = Params(
+    heights=((3.0, 1.0, 1.0), (5.0, 2.0, 1.1), (4.0, 2.0, 1.2)),
+    flat_tolerance=0.2,
+    share=0.5,
+    max_blasts=10,
+)
+
+
+def judged(params, blasts, **changed):
+    """A verdict as the grader gives it, for drawing where the engine is not installed."""
+    metrics = {
+        "flat_before": 4,
+        "flat_after": 6,
+        "gain_wanted": 4.5,
+        "simulated": len(blasts),
+        "region_before": [".##", "..#", "..#"],
+        "region_after": [".##", ".##", ".##"],
+        "heights_after": [[3.0, 1.0, 1.0], [2.0, 1.2, 1.1], [4.0, 1.2, 1.2]],
+    }
+    return Verdict(0.44, (Check("level", False, "not yet"),), metrics | changed)
+
+
+def picture_of(blasts, *checks, params=GROUND):
+    answer = Answer.model_validate({"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]})
+    verdict = judged(params, blasts)
+    verdict = Verdict(0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics)
+    return get_task(TASK).draw(params, answer, (verdict,))
+
+
+def rings(found):
+    return [(float(c.get("cx")), float(c.get("cy"))) for c in found if c.get("fill") == "none"]
+
+
+def test_the_plan_and_what_it_changed(golden, shapes):
+    picture = picture_of([(0, 1, 3.0), (1, 1, 0.5)])
+    plan, after, change = (panel.view for panel in picture.panels[:3])
+    golden(f"{TASK}-right", change.render("What changed.", alone=True))
+    dots = {
+        (float(c.get("cx")), float(c.get("cy"))): float(c.get("r"))
+        for c in shapes(plan, "circle", "answer")
+    }
+    large, small = (tuple(round(v, 2) for v in plan.at(p)) for p in ((0.5, 1.5), (1.5, 1.5)))
+    assert dots[large] > dots[small]
+    (region,) = shapes(after, "path", "right")[:1]
+    assert region.get("d").count("M") == 6
+    lower = "".join(path.get("d") for path in shapes(change, "path", "missing"))
+    x, y = change.at((0, 1))
+    assert f"M{x:g} {round(y, 2):g}h" in lower
+    assert "went from 4 to 6 cells. Score 0.44." in picture.caption
+    assert "cells of the largest flat region: 6; at least 8.5" in picture.panels[-1].alt
+
+
+def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
+    check = Check("depth", False, "too deep", {"blast": 1})
+    picture = picture_of([(0, 1, 3.0), (2, 0, 30.0)], check)
+    plan = picture.panels[0].view
+    golden(f"{TASK}-wrong", plan.render("A blast is too deep.", alone=True))
+    (ring,) = rings(shapes(plan, "circle", "wrong"))
+    assert ring == pytest.approx(plan.at((2.5, 0.5)), abs=0.01)
+    assert "void for a blast deeper than its cell is high" in picture.caption
+
+
+def test_a_blast_off_the_map_is_an_arrow_out_of_it(shapes):
+    check = Check("grid", False, "outside", {"count": 1, "offenders": [0]})
+    plan = picture_of([(10**400, 1, 3.0)], check).panels[0].view
+    (arrow,) = shapes(plan, "polyline", "wrong")
+    tail, tip = (tuple(map(float, end.split(","))) for end in arrow.get("points").split())
+    assert tip[0] > tail[0]
+    assert tip[0] == pytest.approx(plan.at((3, 0))[0], abs=0.01)
+
+
+def test_columns_are_as_high_as_the_ground():
+    scene = picture_of([(0, 1, 3.0)]).panels[3].view
+    rock, flat = (part for part in scene.parts if isinstance(part, Mesh))
+    assert (rock.role, flat.role) == ("rock", "right")
+    spread = [part.points[:, 2].max() for part in (rock, flat)]
+    assert spread[0] / spread[1] == pytest.approx((4 - 0) / (1.2 - 0))
+    assert flat.points[:, 0].min() == 1  # the flat region lies in the right two columns
+
+
+def test_the_map_alone_has_its_heights_and_its_flat_region(drawn, shapes):
+    picture = drawn(TASK, params=GROUND)
+    ground = picture.panels[0].view
+    assert ground.render("x").count("<text") == 9 + 2
+    (border,) = shapes(ground, "path", "note")
+    assert border.get("d").count("M") == 10
+    assert "[ 1][ 1]" in picture.text
+
+
+def test_a_real_verdict_is_drawn(drawn):
+    try:
+        engine()
+    except CannotGrade:
+        pytest.skip("PyBullet is not installed")
+    picture = drawn(TASK, {"blasts": [{"x": 3, "y": 4, "z": 2.5}]})
+    assert "1 blast; the largest flat region went from 5 to" in picture.caption
+    assert [panel.title for panel in picture.panels][:3] == [
+        "the plan",
+        "after the blasts",
+        "what changed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "blasts",
+    [
+        [],
+        [(i % 48, i // 48 % 48, 1e308) for i in range(19_000)],
+        [(-(10**300), 10**300, -1.0)] * 30,
+        [(1, 1, 1e-300)] * 500,
+    ],
+)
+def test_hostile_answers_are_drawn_small_and_in_time(blasts):
+    params = get_task(TASK).builder().paper()[8].params
+    metrics = {"region_before": ["." * 48] * 48, "region_after": ["#." * 24] * 48}
+    metrics["heights_after"] = [list(row) for row in params.heights]
+    answer = Answer.model_validate({"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]})
+    picture = get_task(TASK).draw(params, answer, (judged(params, blasts, **metrics),))
+    for panel in picture.panels:
+        if panel.title.endswith("columns"):
+            assert sum(len(part.faces) for part in panel.view.parts) <= 20_000
+        else:
+            assert len(panel.view.render("x")) < 300_000
+    assert max(map(len, picture.text.split("\n"))) <= 120

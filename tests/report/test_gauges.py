@@ -1,0 +1,39 @@
+"""Gauges: what was reached beside what was asked for."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from scbench.model import Check, Verdict
+from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
+
+
+def bars(panel) -> list[ET.Element]:
+    return list(ET.fromstring(panel.view.render("x")).iter("rect"))  # noqa: S314  (our own text)
+
+
+def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
+    panel = gauge_panel([Gauge("cells", 30, 60, False), Gauge("jumps", 4, 2, True)])
+    text = panel.view.render("x")
+    ground, cells, _, jumps = bars(panel)
+    whole = float(ground.get("width"))
+    assert float(cells.get("width")) == pytest.approx(whole * 30 / (60 * 1.15), abs=0.01)
+    assert float(jumps.get("width")) == pytest.approx(whole / 1.15, abs=0.01)
+    assert cells.get("fill").endswith("-wrong)")
+    assert jumps.get("class") == "f-right"
+    assert "30; at least 60" in panel.alt
+    assert "4; at least 2" in text
+
+
+def test_figures_of_any_size_stay_in_their_frame():
+    panel = gauge_panel([Gauge("pixels", 10**9, 0, False, "at most"), Gauge("none", 0, 0, None)])
+    assert all(0 <= float(bar.get("width")) <= panel.view.width for bar in bars(panel))
+
+
+def test_checks_are_found_by_id():
+    verdict = Verdict(0.0, (Check("shape", False, "no"), Check("route", None, "?")))
+    assert check_of([verdict], "shape").message == "no"
+    assert passed([verdict], "shape") is False
+    assert passed([verdict], "route") is None
+    assert check_of([verdict], "other") is None
+    assert passed((), "shape") is None

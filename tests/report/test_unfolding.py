@@ -1,0 +1,54 @@
+"""Boxes laid out flat: every cell has a place of its own, and the whole is nearly square."""
+
+import math
+from itertools import pairwise, product
+
+import pytest
+
+from scbench.report.unfolding import unfold
+
+
+@pytest.mark.parametrize("size", [(5,), (4, 3), (3, 4, 2), (2, 3, 2, 2), (2,) * 10, (2,) * 14])
+@pytest.mark.parametrize("whole", [False, True])
+def test_cells_do_not_overlap(size, whole):
+    layout = unfold(size, whole=whole)
+    places = sorted(layout.at(cell) for cell in product(*map(range, layout.shown)))
+    assert layout.shown == size or math.prod(size) > 8000
+    assert len(set(places)) == math.prod(layout.shown)
+    assert all(0 <= x <= layout.width - 1 and 0 <= y <= layout.height - 1 for x, y in places)
+    rows = {}
+    for x, y in places:
+        rows.setdefault(y, []).append(x)
+    assert all(b - a >= 1 for row in rows.values() for a, b in pairwise(row))
+    if whole:
+        assert all(x == int(x) and y == int(y) for x, y in places)
+
+
+def test_the_first_two_axes_make_small_squares():
+    layout = unfold((4, 3, 2, 2))
+    assert layout.square == (4, 3)
+    assert layout.at((3, 2, 0, 0)) == (3, 2)
+    assert len(list(layout.squares())) == 4
+    assert unfold((5,)).square == (5, 1)
+
+
+def test_slices_of_three_axes_lie_side_by_side():
+    assert unfold((4, 4, 4)).ways == (0, 1, 0)
+
+
+def test_one_long_axis_does_not_make_a_ribbon():
+    layout = unfold((2, 2, 2, 2, 2, 2, 8, 2, 2))
+    assert 0.4 < layout.height / layout.width < 2.5
+
+
+def test_large_boxes_are_cut():
+    layout = unfold((300, 300))
+    assert math.prod(layout.shown) <= 8000
+    assert layout.holds((0, 0))
+    assert not layout.holds((0, 299))
+    assert not layout.holds((0, 0, 0))
+
+
+def test_cells_outside_lie_just_outside():
+    layout = unfold((4, 3))
+    assert layout.middle((10**30, -5)) == (4.5, -0.5)
