@@ -237,6 +237,22 @@ _TEXTS = (
         "binary",
         dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
     ),
+    Task(
+        "word_sorting",
+        "Word Sorting",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("working memory", "tokenization"),
+    ),
+    Task(
+        "letter_counting",
+        "Letter Counting",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("tokenization", "working memory", "distraction"),
+    ),
 )
 """Text tasks over parameter spaces (spec: manifolds)."""
 

@@ -1,0 +1,27 @@
+"""Counting letters in some words of a row, among others that do not count."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, ParamsModel, Text
+from scbench.schemas.short import ShortAnswer
+
+Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")]
+
+
+class Params(ParamsModel):
+    """A row of words, as the prompt prints it."""
+
+    words: tuple[tuple[Word, bool], ...] = Field(
+        min_length=1, max_length=200, description="each word, and whether its letters count"
+    )
+    letters: str = Field(
+        min_length=1, max_length=3, pattern="^[a-z]+$", description="the letters to count"
+    )
+
+
+class Answer(AnswerModel):
+    """How often the letters stand in the words that count."""
+
+    answer: ShortAnswer = Field(description="a whole number")

@@ -1,0 +1,27 @@
+"""Putting words in order."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, ParamsModel, Text
+from scbench.schemas.short import ShortList
+
+Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")]
+Order = Literal["ascending", "descending"]
+
+
+class Params(ParamsModel):
+    """Words, as the prompt prints them, and the order they are to be put in."""
+
+    words: tuple[Word, ...] = Field(
+        min_length=2, max_length=200, description="no two of them differ only in capitals"
+    )
+    order: Order = Field(description="ascending is from a to z")
+    case_sensitive: bool = Field(description="whether every capital comes before small letters")
+
+
+class Answer(AnswerModel):
+    """The words in order."""
+
+    answer: ShortList = Field(description="all words in order, as an array or separated by commas")
