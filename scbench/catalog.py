@@ -37,6 +37,8 @@ ENTRY_POINT_GROUP = "scbench.tasks"
 
 BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
 """The paper's buckets, in the order of its tables."""
+MANIFOLDS = "manifolds"
+"""Bucket of the parametric text tasks: apart from the paper's, and in no overall mean."""
 
 Dimension = Literal[
     "multi-hop reasoning",
@@ -238,12 +240,28 @@ _TEXTS = (
         dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
     ),
     Task(
+        "bracket_stack",
+        "Bracket Stack",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("working memory", "tokenization"),
+    ),
+    Task(
         "word_sorting",
         "Word Sorting",
         "manifolds",
         0,
         "binary",
         dimensions=("working memory", "tokenization"),
+    ),
+    Task(
+        "pattern_interference",
+        "Pattern Interference",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "novel input patterns", "interference"),
     ),
     Task(
         "letter_counting",

@@ -1,0 +1,26 @@
+"""Closing what is open in a sequence of brackets."""
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, ParamsModel
+from scbench.schemas.short import ShortAnswer
+
+PAIRS = ("()", "[]", "{}", "<>")
+"""The kinds of brackets, in the order in which they come into use."""
+
+
+class Params(ParamsModel):
+    """A sequence of brackets, as the prompt prints it; something in it is still open."""
+
+    sequence: str = Field(
+        min_length=1,
+        max_length=2_000,
+        pattern=r"^[()\[\]{}<>]+$",
+        description="brackets; every closing one closes the one opened last",
+    )
+
+
+class Answer(AnswerModel):
+    """The brackets that close what is open."""
+
+    answer: ShortAnswer = Field(description="closing brackets, in order")

@@ -1,0 +1,95 @@
+"""Bracket stack: against a recursive reader, and a search over all short endings."""
+
+from collections import Counter
+from itertools import accumulate, product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.bracket_stack import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.judge import judge
+from scbench.schemas.bracket_stack import PAIRS, Params
+from scbench.seeding import Stream
+
+TASK = get_task("bracket_stack")
+BUILDER = TaskBuilder()
+SPACES = st.builds(
+    Space,
+    length=st.integers(4, 60) | st.integers(4, 400),
+    max_depth=st.integers(2, 32),
+    kinds=st.integers(1, 4),
+)
+
+
+def balanced(text):
+    """Whether a text is made of whole pairs, by taking the first pair apart."""
+    while text:
+        closing = dict(PAIRS).get(text[0])
+        depths = accumulate((b == text[0]) - (b == closing) for b in text)
+        end = next((place for place, depth in enumerate(depths) if depth == 0), 0)
+        if closing is None or not end or not balanced(text[1:end]):
+            return False
+        text = text[end + 1 :]
+    return True
+
+
+@settings(max_examples=400, deadline=None)
+@given(SPACES, st.integers(0, 2**63))
+def test_the_target_balances_the_sequence_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("brackets", seed))
+    target = BUILDER.target(params)
+    assert balanced(params.sequence + target)
+    assert set(target) <= set(")]}>")
+    assert judge(TASK, params, {"answer": target})[0].score == 1
+    assert len(params.sequence) == point.length
+    assert len(set(params.sequence) & set("([{<")) <= point.kinds
+    assert 1 <= BUILDER.facts(params)["depth"] <= point.max_depth
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**63))
+def test_no_other_ending_is_taken(seed):
+    params = BUILDER.draw(Space(length=9, max_depth=3, kinds=2), Stream("endings", seed))
+    taken = [
+        "".join(ending)
+        for size in range(1, 5)
+        for ending in product(")]", repeat=size)
+        if judge(TASK, params, {"answer": "".join(ending)})[0].score == 1
+    ]
+    assert taken == [BUILDER.target(params)]
+
+
+def test_every_number_of_open_brackets_is_equally_likely():
+    point = Space(length=40, max_depth=8, kinds=2)
+    found = Counter(
+        len(BUILDER.target(BUILDER.draw(point, Stream("open", seed)))) for seed in range(800)
+    )
+    assert sorted(found) == [2, 4, 6, 8]
+    assert min(found.values()) > 150
+
+
+OPEN = Params(sequence="([{}<")
+
+
+@pytest.mark.parametrize(
+    ("answer", "check"),
+    [
+        (">])", None),
+        ("> ] )", None),
+        ("`>])`", None),
+        ('">])"', None),
+        (">)]", "value"),
+        (">]", "value"),
+        (">]))", "value"),
+        ("([{}<>])", "readable"),
+        ("three", "readable"),
+        ("", "readable"),
+        (3, "readable"),
+    ],
+)
+def test_forms_of_the_answer(answer, check):
+    verdict = judge(TASK, OPEN, {"answer": answer})[0]
+    assert verdict.score == (check is None)
+    assert [c.id for c in verdict.checks if c.passed is False] == ([check] if check else [])

@@ -1,0 +1,82 @@
+"""Letter counting: counted by a third route, from the prompt's own text."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.letter_counting import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.judge import judge
+from scbench.schemas.letter_counting import Params
+from scbench.seeding import Stream
+
+TASK = get_task("letter_counting")
+BUILDER = TaskBuilder()
+
+
+@st.composite
+def spaces(draw):
+    words = draw(st.integers(3, 24))
+    return Space(
+        words=words,
+        confounders=draw(st.integers(0, min(24, 40 - words))),
+        letters=draw(st.integers(1, 3)),
+        case_mode=draw(st.sampled_from(["lower", "upper", "mixed"])),
+    )
+
+
+def counted(prompt):
+    """The count, read from the prompt alone."""
+    row = prompt.split("\n\n")[1]
+    letters = re.findall(r'"([a-z])"', prompt.partition("Count how often")[2])
+    inside = "".join(re.findall(r"\[([A-Za-z]+)\]", row))
+    return sum(character.lower() in letters for character in inside)
+
+
+@settings(max_examples=400, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("letters", seed))
+    right = counted(BUILDER.prompt(params))
+    assert BUILDER.target(params) == str(right)
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+    assert judge(TASK, params, {"answer": right + 1})[0].score == 0
+    marked = [word for word, counts in params.words if counts]
+    assert (len(marked), len(params.words)) == (point.words, point.words + point.confounders)
+    assert len(set(params.letters)) == point.letters
+    assert all(letter in "".join(marked).lower() for letter in params.letters)
+    assert len({word.lower() for word, _ in params.words}) == len(params.words)
+
+
+ROW = Params(words=(("Banana", True), ("apple", False), ("AVOCADO", True)), letters="a")
+
+
+@pytest.mark.parametrize(
+    ("answer", "check"),
+    [
+        (5, None),
+        ("5", None),
+        (" 5. ", None),
+        ("**5**", None),
+        ("+5", None),
+        (6, "value"),
+        (3, "value"),
+        ("five", "readable"),
+        ("5 or 6", "readable"),
+        ("", "readable"),
+        ("5.5", "readable"),
+    ],
+)
+def test_forms_of_the_answer(answer, check):
+    verdict = judge(TASK, ROW, {"answer": answer})[0]
+    assert verdict.score == (check is None)
+    assert [failed.id for failed in verdict.failed if failed.passed is False] == (
+        [check] if check else []
+    )
+
+
+def test_too_many_words_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"words \(24\) and confounders \(24\)"):
+        Space(words=24, confounders=24)

@@ -1,0 +1,129 @@
+"""Pattern interference: against a reader that obeys the prompt's own sentences."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.pattern_interference import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.errors import GenerationError
+from scbench.judge import judge
+from scbench.schemas.pattern_interference import BaseRule, Interference, Params
+from scbench.seeding import Stream
+
+TASK = get_task("pattern_interference")
+BUILDER = TaskBuilder()
+SPACES = st.builds(
+    Space,
+    base_rules=st.integers(1, 3),
+    interference_rules=st.integers(0, 3),
+    length_shown=st.integers(3, 60),
+    length_asked=st.integers(1, 20),
+)
+
+
+def number(pattern, text):
+    return int(re.search(pattern, text)[1])
+
+
+def made(what, term):
+    """A new term, as one phrase of the prompt says."""
+    if "digits" in what:
+        return term + sum(int(digit) for digit in str(term))
+    if "add " in what:
+        return term + number(r"add (\d+)", what)
+    if "subtract " in what:
+        return term - number(r"subtract (\d+)", what)
+    return term * number(r"by (\d+)", what)
+
+
+def changed(step, place, value, terms):
+    """A term after one of the later steps of the prompt."""
+    if "multiple of" in step:
+        applies = place % number(r"multiple of (\d+)", step) == 0
+    elif "divisible" in step:
+        applies = value % number(r"divisible by (\d+)", step) == 0
+    else:
+        applies = value in terms
+    if not applies:
+        return value
+    if ", add" in step:
+        return value + number(r"add (\d+)", step)
+    return value - number(r"subtract (\d+)", step)
+
+
+def obeyed(prompt):
+    """The terms shown, and those asked for, worked out from the prompt's sentences."""
+    shown = [int(term) for term in prompt.split("\n\n")[1].split(", ")]
+    base, _, *later = re.findall(r"^\d\. (.*)$", prompt, re.MULTILINE)
+    rules = base.removeprefix("Take turns: ").rstrip(".").split("; ")
+    asked = re.search(r"Give the next (\d+) terms", prompt)
+    count = int(asked[1]) if asked else 1
+    terms = shown[:1]
+    while len(terms) < len(shown) + count:
+        place = len(terms) + 1
+        value = made(rules[(place - 2) % len(rules)].rpartition("and so on, ")[2], terms[-1]) % 100
+        for step in later:
+            value = changed(step, place, value, terms) % 100
+        terms.append(value)
+    return shown, terms
+
+
+@settings(max_examples=300, deadline=None)
+@given(SPACES, st.integers(0, 2**63))
+def test_grader_builder_and_prompt_agree_at_any_point(point, seed):
+    try:
+        params = BUILDER.draw(point, Stream("patterns", seed))
+    except GenerationError:
+        return
+    shown, terms = obeyed(BUILDER.prompt(params))
+    assert shown == terms[: point.length_shown]
+    right = terms[point.length_shown :]
+    assert len(right) == point.length_asked
+    assert list(BUILDER.reference(params).answer) == right
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+    off = [*right[:-1], right[-1] + 1]
+    assert judge(TASK, params, {"answer": off})[0].score == 0
+
+
+def test_points_rarely_have_no_lively_sequence():
+    failed = 0
+    for seed in range(300):
+        try:
+            BUILDER.draw(Space(base_rules=1, interference_rules=3), Stream("lively", seed))
+        except GenerationError:
+            failed += 1
+    assert failed == 0
+
+
+BY_HAND = Params(
+    start=5,
+    modulus=100,
+    base=(BaseRule(kind="add", amount=3), BaseRule(kind="multiply", amount=2)),
+    interference=(Interference(kind="every", n=4, amount=-1),),
+    shown=3,
+    asked=3,
+)  # 5, 8, 16, 19-1=18, 36, 39
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ([18, 36, 39], []),
+        ("18, 36, 39", []),
+        ("18 36 39", []),
+        (["18", "36", "39"], []),
+        ([19, 38, 41], ["terms"]),
+        ([18, 36], ["count"]),
+        ([18, 36, 39, 78], ["count"]),
+        (18, ["count"]),
+        ("eighteen", ["readable"]),
+        ("", ["readable"]),
+    ],
+)
+def test_forms_of_the_answer(answer, failed):
+    verdict = judge(TASK, BY_HAND, {"answer": answer})[0]
+    assert [check.id for check in verdict.checks if check.passed is False] == failed
+    assert verdict.score == (not failed)

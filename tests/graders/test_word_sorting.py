@@ -1,0 +1,95 @@
+"""Word sorting: against an order made by comparing letters one by one."""
+
+from functools import cmp_to_key
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.word_sorting import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.judge import judge
+from scbench.schemas.word_sorting import Params
+from scbench.seeding import Stream
+
+TASK = get_task("word_sorting")
+BUILDER = TaskBuilder()
+
+
+@st.composite
+def spaces(draw):
+    return Space(
+        words=draw(st.integers(3, 24)),
+        prefix=draw(st.integers(0, 4)),
+        case_mode=draw(st.sampled_from(["lower", "upper", "mixed"])),
+        case_sensitive=draw(st.booleans()),
+        order=draw(st.sampled_from(["ascending", "descending"])),
+    )
+
+
+def in_order(params):
+    """The words in order, by the rule of the prompt: the first different letter decides."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+    def compare(a, b):
+        if not params.case_sensitive:
+            a, b = a.lower(), b.lower()
+        for x, y in zip(a, b, strict=False):
+            if x != y:
+                return alphabet.index(x) - alphabet.index(y)
+        return len(a) - len(b)
+
+    words = sorted(params.words, key=cmp_to_key(compare))
+    return words if params.order == "ascending" else words[::-1]
+
+
+@settings(max_examples=400, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_grader_builder_and_comparing_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("sorting", seed))
+    right = in_order(params)
+    assert list(BUILDER.reference(params).answer) == right
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+    assert judge(TASK, params, {"answer": ", ".join(right)})[0].score == 1
+    assert judge(TASK, params, {"answer": right[::-1]})[0].score == 0
+    assert len(right) == len({word.lower() for word in right}) == point.words
+    assert list(params.words) != right
+    for word in params.words:
+        others = [other.lower() for other in params.words if other != word]
+        assert any(other.startswith(word.lower()[: point.prefix]) for other in others)
+
+
+MIXED = Params(words=("beta", "Zoo", "alpha", "ALPS"), order="ascending", case_sensitive=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (["ALPS", "Zoo", "alpha", "beta"], []),
+        (["alps", "zoo", "Alpha", "BETA"], []),
+        ("ALPS, Zoo, alpha, beta", []),
+        ("[ALPS, Zoo, alpha, beta]", []),
+        ("1. ALPS\n2. Zoo\n3. alpha\n4. beta", []),
+        ("ALPS -> Zoo -> alpha -> beta", []),
+        ("ALPS Zoo alpha beta", []),
+        ("ALPS, Zoo, alpha and beta", []),
+        (["alpha", "ALPS", "beta", "Zoo"], ["order"]),
+        (["ALPS", "Zoo", "alpha"], ["words"]),
+        (["ALPS", "Zoo", "alpha", "beta", "beta"], ["words"]),
+        (["ALPS", "Zoo", "alpha", "gamma"], ["words"]),
+        (["beta", "ALPS"], ["words", "order"]),
+        ("", ["words"]),
+    ],
+)
+def test_forms_of_the_answer(answer, failed):
+    verdict = judge(TASK, MIXED, {"answer": answer})[0]
+    assert [check.id for check in verdict.checks if check.passed is False] == failed
+    assert verdict.score == (not failed)
+
+
+def test_a_shorter_word_comes_first_and_last_when_turned_round():
+    up = Params(words=("carpet", "car"), order="ascending", case_sensitive=False)
+    down = up.model_copy(update={"order": "descending"})
+    assert judge(TASK, up, {"answer": ["car", "carpet"]})[0].score == 1
+    assert judge(TASK, down, {"answer": ["carpet", "car"]})[0].score == 1
+    assert judge(TASK, down, {"answer": ["car", "carpet"]})[0].score == 0
