@@ -1,23 +1,46 @@
 """What tests of all rooms share."""
 
+import fcntl
 import json
+import os
+import platform
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import polars as pl
 import pytest
 from pydantic import BaseModel, RootModel
 
 from scbench.catalog import Task, get_task
+from scbench.errors import CannotGrade
 from scbench.grading.rows import results_schema
 from scbench.release.freeze import build_release
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
 
 ROOT = Path(__file__).resolve().parent.parent
+
+PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
+"""Whether PyBullet is among the dependencies here, as pyproject.toml has it."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call():
+    """Skip what only PyBullet can judge where it is not published, with the grader's own reason.
+
+    Where it is published, or for any other reason, what cannot be graded fails its test.
+    """
+    try:
+        return (yield)
+    except CannotGrade as error:
+        if PYBULLET_IS_PUBLISHED or "PyBullet" not in str(error):
+            raise
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +106,107 @@ def paper_results(paper_numbers) -> pl.DataFrame:
             for i, score in enumerate(map(float, found))
         )
     )
+
+
+def chromium(base: Path) -> tuple[str, str]:
+    """Return Chromium and its driver, or skip with the reason.
+
+    Where tests run as root, as on a fresh machine of a CI, Debian's packages are installed: once,
+    however many processes run tests, and only for so long.
+    """
+    with (base / "chromium.lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        failed = lock.read()
+        programs = shutil.which("chromium"), shutil.which("chromedriver")
+        if None in programs and not failed and os.geteuid() == 0 and shutil.which("apt-get"):
+            failed = _apt_get("update") or _apt_get(
+                "install", "--no-install-recommends", "chromium", "chromium-driver"
+            )
+            lock.write(failed)
+            programs = shutil.which("chromium"), shutil.which("chromedriver")
+    if programs[0] is None or programs[1] is None:
+        pytest.skip(
+            "Chromium and its driver are not installed (Debian: chromium chromium-driver)"
+            + (f", and cannot be: {failed}" if failed else "")
+        )
+    return programs
+
+
+def _apt_get(*command: str) -> str:
+    """Run apt-get; return what went wrong."""
+    limits = ("Acquire::Retries=1", "Acquire::http::Timeout=20", "DPkg::Lock::Timeout=60")
+    options = [part for limit in limits for part in ("-o", limit)]
+    try:
+        done = subprocess.run(
+            ["apt-get", "-q", "-y", *options, *command],
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else f"apt-get {command[0]}: {done.stderr.strip()[-300:]}"
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+    """Headless Chromium: ``open`` a file, then ask its ``driver``, ``errors`` and ``requests``.
+
+    ``errors`` are what the page wrote to the console as such since it was opened, violations of its
+    content security policy among them; ``requests`` every address that was asked for but itself.
+    ``shot`` takes a screenshot in light or dark mode; ``scripts`` switches them on or off.
+    """
+    base = tmp_path_factory.getbasetemp()
+    program, driver_program = chromium(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for name in (
+        *("headless=new", "no-sandbox", "disable-quic", "no-first-run"),
+        *("use-angle=swiftshader", "enable-unsafe-swiftshader"),  # 3D without a graphics card
+        *("disable-background-networking", "disable-component-update", "disable-sync"),
+        *("disable-dev-shm-usage", "window-size=1200,900", "force-color-profile=srgb"),
+        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):
+        options.add_argument(f"--{name}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(driver_program))
+    opened = ""
+
+    def open_page(path: Path) -> None:
+        nonlocal opened
+        driver.get("about:blank")
+        for kind in ("browser", "performance"):
+            driver.get_log(kind)
+        opened = path.as_uri()
+        driver.get(opened)
+
+    def errors() -> list[str]:
+        return [line["message"] for line in driver.get_log("browser") if line["level"] == "SEVERE"]
+
+    def requests() -> list[str]:
+        events = (json.loads(line["message"])["message"] for line in driver.get_log("performance"))
+        sent = (event for event in events if event["method"] == "Network.requestWillBeSent")
+        urls = [event["params"]["request"]["url"] for event in sent]
+        return [url for url in urls if url != opened and not url.startswith(("data:", "blob:"))]
+
+    def scripts(*, run: bool) -> None:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not run})
+
+    def shot(path: Path, mode: str = "light") -> bytes:
+        features = [{"name": "prefers-color-scheme", "value": mode}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        driver.save_screenshot(str(path))
+        return path.read_bytes()
+
+    yield SimpleNamespace(
+        driver=driver, open=open_page, errors=errors, requests=requests, scripts=scripts, shot=shot
+    )
+    driver.quit()
 
 
 @pytest.fixture

@@ -61,8 +61,12 @@ def processors() -> int:
 
 
 @contextmanager
-def reported_errors() -> Iterator[None]:
-    """Turn errors that a user can mend into one line and exit code 2; Ctrl-C into 130."""
+def reported_errors(needed: str | None = None) -> Iterator[None]:
+    """Turn errors that a user can mend into one line and exit code 2; Ctrl-C into 130.
+
+    Args:
+        needed: extra to name if a library is missing; None for the one that usually brings it.
+    """
     try:
         yield
     except ScbenchError as error:
@@ -78,11 +82,47 @@ def reported_errors() -> Iterator[None]:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
             raise
+        extra = needed or extra
         say(f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`")
         raise typer.Exit(USAGE) from None
     except OSError as error:
         say(f"error: {error}")
         raise typer.Exit(USAGE) from None
+
+
+def need(*libraries: str, extra: str, instead: str) -> None:
+    """Refuse to begin long work that would end for lack of a library.
+
+    Args:
+        libraries: names to import.
+        extra: the extra that brings them.
+        instead: the option that goes without.
+
+    Raises:
+        typer.Exit: one of them is not installed.
+    """
+    from importlib.util import find_spec
+
+    for name in libraries:
+        if find_spec(name) is None:
+            say(
+                f"error: {name} is not installed; this needs `pip install 'scbench[{extra}]'`, "
+                f"or {instead}"
+            )
+            raise typer.Exit(USAGE)
+
+
+def require(*modules: str) -> None:
+    """Make sure that libraries are there before work begins that needs them at its end.
+
+    Raises:
+        ModuleNotFoundError: one is not; see `reported_errors`.
+    """
+    from importlib.util import find_spec
+
+    for name in modules:
+        if find_spec(name) is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def render(tables: Mapping[str, "pl.DataFrame"], style: str, remarks: Sequence[str] = ()) -> str:

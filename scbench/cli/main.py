@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from scbench import __version__
-from scbench.cli import analysis, failure_modes, publishing
+from scbench.cli import analysis, failure_modes, leaderboard, looking, publishing, submission
 from scbench.cli.console import PROBLEMS, processors, reported_errors, say
 
 app = typer.Typer(
@@ -24,7 +24,12 @@ releases.command()(publishing.diff)
 app.command()(analysis.tables)
 app.command()(analysis.compare)
 app.command()(analysis.budget)
+app.command()(looking.report)
+app.command()(looking.show)
+app.command()(looking.gallery)
 app.add_typer(failure_modes.app, name="failure-modes")
+app.add_typer(submission.app, name="submission")
+app.add_typer(leaderboard.app, name="leaderboard")
 
 ReleaseName = Annotated[
     str | None,

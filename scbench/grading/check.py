@@ -69,14 +69,15 @@ def check_file(
             )
             continue
         found.usable += 1
-        found.warnings += _answer_warnings(line, instances[admitted], by_id)
+        found.warnings += answer_warnings(line, instances[admitted], by_id)
     found.lines = ledger.lines
     if not partial:
         found.problems += ledger.incomplete()
     return found
 
 
-def _answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> Iterator[Problem]:
+def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> Iterator[Problem]:
+    """Yield why the answer of a usable line will score 0 for its shape, or count as none."""
     prediction = line.prediction
     absent = without_answer(prediction)
     if absent is not None:

@@ -1,0 +1,103 @@
+"""``scbench leaderboard``: the board of a folder of submissions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.cli.console import PROBLEMS, need, processors, reported_errors, say
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help=(
+        "Build the board of a folder of submissions.\n\n"
+        "Exit codes: 0 done, 1 some submissions were refused (the others are shown), "
+        "2 wrong usage."
+    ),
+)
+
+
+@app.command()
+def build(
+    submissions: Annotated[
+        Path, typer.Argument(help="Folder in which every folder or archive is a submission.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder of the board: page, JSON, Parquet, and graded/.")
+    ] = Path("leaderboard"),
+    release: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A release besides the installed ones: folder, .zip or ORG/NAME@REVISION. "
+            "Repeat for more."
+        ),
+    ] = None,
+    regrade: Annotated[
+        bool, typer.Option("--regrade", help="Grade everything anew, whatever receipts say.")
+    ] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="ORG/NAME on the Hub: also write .eval_results files for its board."),
+    ] = None,
+    allow_code: Annotated[
+        bool,
+        typer.Option("--allow-code", help="Run Python programs among the answers, walled in."),
+    ] = False,
+    report: Annotated[
+        bool, typer.Option(help="Write a report on each submission; needs scbench[report].")
+    ] = True,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
+    ] = 0,
+) -> None:
+    """Grade what is new or has changed, and write the board.
+
+    A receipt is used again while release, grader versions and the hashes of the submission are what
+    it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
+    """
+    with reported_errors("leaderboard"):
+        from scbench.grading.engine import Limits
+        from scbench.leaderboard.board import make_board
+        from scbench.leaderboard.collect import collect
+        from scbench.leaderboard.findings import as_text
+        from scbench.leaderboard.publish import write_board
+        from scbench.leaderboard.validate import release_finder
+        from scbench.release.load import find_release
+
+        releases = release_finder([find_release(name) for name in release or []])
+        limits = Limits(workers or processors(), None, 4 * 2**30, allow_code)
+        if report:
+            need("jinja2", "plotly", extra="report", instead="--no-report")
+        done = collect(
+            submissions, out, releases, limits, regrade=regrade, reports=report, on_step=say
+        )
+        for name, findings in done.refused.items():
+            for finding in findings:
+                print(as_text(finding, f"{submissions / name}/{finding.file}".rstrip("/")))  # noqa: T201
+        for path in write_board(out, make_board(done), done.entries, dataset):
+            say(f"{path} written")
+        reused = sum(entry.reused for entry in done.entries)
+        say(
+            f"{len(done.entries)} submissions, {reused} by their receipts; "
+            f"{len(done.refused)} refused"
+        )
+        raise typer.Exit(PROBLEMS if done.refused else 0)
+
+
+@app.command("eval-results")
+def eval_results(
+    receipt: Annotated[Path, typer.Argument(help="receipt.json of a graded submission.")],
+    dataset: Annotated[str, typer.Option(help="ORG/NAME of the data set on the Hub.")],
+    revision: Annotated[str | None, typer.Option(help="Git revision of the data set.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Page that shows the result, such as the board.")
+    ] = None,
+) -> None:
+    """Print the file for .eval_results/ of the model's repository on the Hub."""
+    with reported_errors("leaderboard"):
+        from scbench.leaderboard.hub_results import hub_results
+        from scbench.leaderboard.receipt import read_receipt
+
+        text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)
+        print(text, end="")  # noqa: T201

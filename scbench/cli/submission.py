@@ -1,0 +1,387 @@
+"""``scbench submission``: start, validate, grade and pack an entry for the leaderboard."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scbench.cli.console import (
+    GRADER_ERRORS,
+    PROBLEMS,
+    USAGE,
+    need,
+    processors,
+    reported_errors,
+    say,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scbench.leaderboard.findings import Finding
+    from scbench.leaderboard.folder import Opened
+    from scbench.leaderboard.validate import Releases, Validated
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help=(
+        "Prepare, check and grade an entry for the leaderboard.\n\n"
+        "A submission is a folder (or an archive of one: .zip, .tar.gz, .tar.zst) with "
+        "submission.yaml, predictions.jsonl (or .gz, .zst), and if you like claimed.json and "
+        "README.md. It is of one model, in one setting, on one release.\n\n"
+        "Exit codes: 0 fit, 1 problems, 2 wrong usage, 3 a grader failed."
+    ),
+)
+
+
+class Report(StrEnum):
+    """How problems are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+
+
+class Shown(StrEnum):
+    """How scores are printed."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+ReleaseName = Annotated[
+    str | None,
+    typer.Option(
+        "--release",
+        help="The only release to take: installed version, folder, .zip or ORG/NAME@REVISION. "
+        "[default: the installed one that submission.yaml names]",
+    ),
+]
+
+
+def finder(name: str | None) -> "tuple[Releases, str | None]":
+    """Return where to find releases, and the version of the only one that is taken."""
+    from scbench.leaderboard.validate import release_finder
+    from scbench.release.load import find_release
+
+    if name is None:
+        return release_finder(), None
+    release = find_release(name)
+    return release_finder([release]), release.version
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder to make or to add to.")],
+    model: Annotated[str | None, typer.Option(help="Name of the model, as on the board.")] = None,
+    model_version: Annotated[
+        str | None, typer.Option(help="What tells it from others of that name.")
+    ] = None,
+    model_id: Annotated[
+        str | None, typer.Option(help='What "model" says in the predictions, if not the name.')
+    ] = None,
+    organisation: Annotated[str | None, typer.Option(help="Who submits it.")] = None,
+    date: Annotated[
+        str | None, typer.Option(help="When the answers were made, as YYYY-MM-DD.")
+    ] = None,
+    release: Annotated[
+        str | None, typer.Option(help="Release that was answered. [default: newest installed]")
+    ] = None,
+    setting: Annotated[str | None, typer.Option(help="no_tools or tools.")] = None,
+    tool: Annotated[
+        list[str] | None, typer.Option(help="A tool that was offered. Repeat for more.")
+    ] = None,
+    sampling: Annotated[
+        list[str] | None,
+        typer.Option(help="KEY=VALUE of a parameter as it was sent. Repeat for more."),
+    ] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="Answers per instance.")] = 1,
+    contact: Annotated[str | None, typer.Option(help="E-mail address or page.")] = None,
+    outputs_licence: Annotated[
+        str | None, typer.Option(help="Licence of the predictions, such as CC-BY-4.0.")
+    ] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Predictions file to copy into the folder.")
+    ] = None,
+) -> None:
+    """Write submission.yaml; asks for what no option gives, if there is someone to ask."""
+    with reported_errors("leaderboard"):
+        from scbench.leaderboard.pack import write_about
+        from scbench.release.load import installed_releases
+
+        newest = [*installed_releases(), None][-2 if installed_releases() else -1]
+        given = {
+            "model": model,
+            "model-version": model_version,
+            "organisation": organisation,
+            "date": date,
+            "release": release or newest,
+            "setting": setting,
+            "contact": contact,
+            "outputs-licence": outputs_licence,
+        }
+        said = _asked(given)
+        tools = tool or []
+        if said["setting"] == "tools" and not tools:
+            tools = [part.strip() for part in _ask("tool", "Tools, by commas").split(",")]
+        names = {"name": said["model"], "version": said["model-version"]}
+        about = _about(
+            {
+                "model": names | ({"id": model_id} if model_id else {}),
+                "organisation": said["organisation"],
+                "date": said["date"],
+                "release": said["release"],
+                "setting": said["setting"],
+                "tools": tools,
+                "sampling": dict(map(_parameter, sampling or [])),
+                "attempts": attempts,
+                "contact": said["contact"],
+                "outputs_licence": said["outputs-licence"],
+            }
+        )
+        if predictions is not None:
+            _copy_predictions(predictions, folder)
+        say(f"{write_about(folder, about)} written; next: scbench submission validate {folder}")
+
+
+def _asked(given: "Mapping[str, str | None]") -> dict[str, str]:
+    """Return what was given, and ask for the rest."""
+    missing = [name for name, value in given.items() if value is None]
+    if missing and not sys.stdin.isatty():
+        say(f"error: nobody is there to ask; give {', '.join(f'--{name}' for name in missing)}")
+        raise typer.Exit(USAGE)
+    hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
+    return {
+        name: value if value is not None else _ask(name, hints.get(name, name.capitalize()))
+        for name, value in given.items()
+    }
+
+
+def _ask(name: str, words: str) -> str:
+    if not sys.stdin.isatty():
+        say(f"error: nobody is there to ask; give --{name}")
+        raise typer.Exit(USAGE)
+    return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """Return a parameter's name and value; the value is JSON where it can be read so."""
+    from scbench.canonical import parse_json
+    from scbench.errors import JsonError
+
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        say(f"error: --sampling takes KEY=VALUE, not {text!r}")
+        raise typer.Exit(USAGE)
+    try:
+        return key.strip(), parse_json(value.encode())
+    except JsonError:
+        return key.strip(), value.strip()
+
+
+def _about(record: dict[str, Any]) -> Any:  # noqa: ANN401
+    from scbench.canonical import canonical_json
+    from scbench.leaderboard.documents import read_submission
+
+    about, findings = read_submission(canonical_json(record).encode(), "")
+    for finding in findings:
+        say(f"error: {finding.message}; {finding.todo}")
+    if about is None:
+        raise typer.Exit(USAGE)
+    return about
+
+
+def _copy_predictions(source: Path, folder: Path) -> None:
+    from scbench.errors import PredictionsError
+    from scbench.grading.output import write_whole
+    from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
+
+    suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
+    target = folder / f"{PREDICTIONS[0]}{suffix}"
+    if any((folder / name).exists() for name in PREDICTIONS):
+        raise PredictionsError(f"{folder} holds predictions already; remove them first")
+    if source.stat().st_size > MOST_PACKED:
+        raise PredictionsError(f"{source} is larger than {MOST_PACKED:,} bytes; pack it with zstd")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(target, lambda part: part.write_bytes(source.read_bytes()))
+
+
+@app.command("validate")
+def validate_(
+    paths: Annotated[list[Path], typer.Argument(help="Folders or archives of submissions.")],
+    release: ReleaseName = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Folder of other submissions: warn of answers that are the same."),
+    ] = None,
+    style: Annotated[
+        Report,
+        typer.Option("--format", help="text, json, or github: marks lines of a pull request."),
+    ] = Report.TEXT,
+) -> None:
+    """Print everything that is wrong, offline: file, line, id, and what to do. Grades nothing.
+
+    Whether claimed scores are right is seen by `grade`.
+    """
+    with reported_errors("leaderboard"):
+        from scbench.cli.console import as_json
+        from scbench.leaderboard.findings import in_order
+        from scbench.leaderboard.folder import open_submission
+        from scbench.leaderboard.validate import compare_with_others, validate
+
+        releases, wanted = finder(release)
+        records, unfit = [], False
+        for path in paths:
+            with open_submission(path) as opened:
+                done = validate(opened, releases, wanted)
+                if against is not None and not done.problems:
+                    done.findings = in_order([*done.findings, *compare_with_others(done, against)])
+            unfit = unfit or bool(done.problems)
+            records.append(_record(done))
+            if style is not Report.JSON:
+                _print(done.findings, opened, style)
+                say(_verdict(done))
+        if style is Report.JSON:
+            print(as_json(records))  # noqa: T201
+        sys.stdout.flush()
+        raise typer.Exit(PROBLEMS if unfit else 0)
+
+
+def _record(done: "Validated") -> dict[str, Any]:
+    from scbench.leaderboard.findings import as_record
+
+    return {
+        "submission": done.opened.path.as_posix(),
+        "valid": not done.problems,
+        "release": done.about.release if done.about else None,
+        "lines": done.lines,
+        "expected": done.expected,
+        "scored": done.scored,
+        "findings": [as_record(found, done.opened.where(found.file)) for found in done.findings],
+    }
+
+
+def _print(findings: "list[Finding]", opened: "Opened", style: Report) -> None:
+    from scbench.leaderboard.findings import WRITERS
+
+    for found in findings:
+        print(WRITERS[style.value](found, opened.where(found.file)))  # noqa: T201
+
+
+def _verdict(done: "Validated") -> str:
+    warnings = len(done.findings) - len(done.problems)
+    count = f"{len(done.problems)} problems, {warnings} warnings"
+    if done.problems:
+        return f"{done.opened.path}: not fit: {count}"
+    coverage = "" if done.scored == done.expected else f", {done.scored} of {done.expected} scores"
+    return f"{done.opened.path}: fit, {done.lines} lines{coverage}, {count}"
+
+
+@app.command()
+def grade(
+    path: Annotated[Path, typer.Argument(help="Folder or archive of a submission.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results. [default: scbench-results/NAME]"),
+    ] = None,
+    release: ReleaseName = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
+    ] = 0,
+    allow_code: Annotated[
+        bool,
+        typer.Option("--allow-code", help="Run Python programs among the answers, walled in."),
+    ] = False,
+    report: Annotated[
+        bool, typer.Option(help="Also write report.html; needs scbench[report].")
+    ] = True,
+    style: Annotated[
+        Shown, typer.Option("--format", help="How the scores are printed.")
+    ] = Shown.TABLE,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Validate, then grade anew: results.parquet, summary.json, a receipt and a report.
+
+    The receipt names release, graders and hashes, and is sealed by a hash of its own; there is none
+    if a claimed score differs from the graded one.
+    """
+    with reported_errors("leaderboard"):
+        from scbench.cli.progress import progress
+        from scbench.grading.engine import Limits
+        from scbench.leaderboard.folder import open_submission
+        from scbench.leaderboard.grade import grade_submission, write_report_of
+        from scbench.leaderboard.receipt import RECEIPT
+        from scbench.leaderboard.validate import validate
+
+        if report:
+            need("jinja2", "plotly", extra="report", instead="--no-report")
+        releases, wanted = finder(release)
+        folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
+        limits = Limits(workers or processors(), None, 4 * 2**30, allow_code)
+        with open_submission(path) as opened:
+            done = validate(opened, releases, wanted)
+            if done.problems:
+                _print(done.findings, opened, Report.TEXT)
+                say(_verdict(done))
+                raise typer.Exit(PROBLEMS)
+            with progress(None, quiet=quiet) as shown:
+                graded = grade_submission(done, folder, limits, shown.done, shown.waiting)
+            if report:
+                write_report_of(done, folder, limits.workers)
+        _show(graded, style)
+        _print(graded.findings, opened, Report.TEXT)
+        sys.stdout.flush()
+        if graded.report.grader_errors:
+            say(f"{graded.report.grader_errors} rows could not be graded, through our fault")
+            raise typer.Exit(GRADER_ERRORS)
+        if graded.findings:
+            say(f"{path}: claims differ from what was graded, so there is no receipt")
+            raise typer.Exit(PROBLEMS)
+        say(f"{folder / RECEIPT} written")
+
+
+def _show(graded: Any, style: Shown) -> None:  # noqa: ANN401
+    from scbench.cli.console import render
+    from scbench.leaderboard.grade import as_json, markdown_table
+
+    match style:
+        case Shown.JSON:
+            text = as_json(graded)
+        case Shown.MARKDOWN:
+            text = markdown_table(graded)
+        case _:
+            release = graded.report.summary["release"]["version"]
+            title = f"Scores by bucket, release {release}"
+            text = render({title: graded.report.tables["bucket"]}, "table", graded.report.remarks)
+    print(text)  # noqa: T201
+
+
+@app.command()
+def pack(
+    folder: Annotated[Path, typer.Argument(help="Folder of the submission.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Archive: .zip, .tar.gz or .tar.zst. [default: FOLDER.zip]"),
+    ] = None,
+    release: ReleaseName = None,
+) -> None:
+    """Validate, then pack: the same folder always gives the same bytes."""
+    with reported_errors("leaderboard"):
+        from scbench.leaderboard.folder import open_submission
+        from scbench.leaderboard.pack import pack as write
+        from scbench.leaderboard.validate import validate
+
+        releases, wanted = finder(release)
+        target = out or Path(f"{folder.resolve().name}.zip")
+        with open_submission(folder) as opened:
+            done = validate(opened, releases, wanted)
+            _print(done.findings, opened, Report.TEXT)
+            if done.problems:
+                say(_verdict(done))
+                raise typer.Exit(PROBLEMS)
+            write(opened, target)
+        say(f"{target} written, {target.stat().st_size:,} bytes")

@@ -1,0 +1,1 @@
+"""Submissions to the leaderboard: checked, graded anew, and shown on a board."""

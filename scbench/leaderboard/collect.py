@@ -1,0 +1,242 @@
+"""From a folder of submissions to graded entries: receipts that still match are used again."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from scbench.canonical import sha256
+from scbench.errors import ResultsError, ScbenchError, printable
+from scbench.grading.engine import Limits
+from scbench.grading.output import RESULTS
+from scbench.grading.rows import results_schema
+from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
+from scbench.leaderboard.grade import (
+    REPORT,
+    grade_submission,
+    installed_graders,
+    write_report_of,
+)
+from scbench.leaderboard.receipt import (
+    RECEIPT,
+    Receipt,
+    mismatch,
+    read_receipt,
+    results_hash,
+)
+from scbench.leaderboard.validate import (
+    Releases,
+    Validated,
+    read_about,
+    submissions_in,
+    validate,
+)
+
+if TYPE_CHECKING:
+    from scbench.leaderboard.submission import Submission
+    from scbench.release.load import Release
+
+GRADED = "graded"
+"""Folder, inside the board's, for what is made of each submission."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
+_NEEDED = ("id", "task", "bucket", "subtask", "sample", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A graded submission.
+
+    Attributes:
+        name: of its folder or archive, without suffix.
+        about: what it says of itself.
+        release: that it answers.
+        receipt: of its grading.
+        results: id, task, bucket, subtask, sample and score of each row.
+        files: of its ``graded`` folder, those that the board can point at.
+        reused: whether its receipt is of an earlier grading.
+    """
+
+    name: str
+    about: "Submission"
+    release: "Release"
+    receipt: Receipt
+    results: pl.DataFrame
+    files: tuple[str, ...]
+    reused: bool
+
+
+@dataclass(slots=True)
+class Collected:
+    """What came of a folder of submissions.
+
+    Attributes:
+        entries: those that can be shown.
+        refused: by name, what is wrong with the others.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    refused: dict[str, list[Finding]] = field(default_factory=dict)
+
+
+def collect(
+    submissions: Path,
+    out: Path,
+    releases: Releases,
+    limits: Limits,
+    *,
+    regrade: bool = False,
+    reports: bool = True,
+    on_step: Callable[[str], object] = str,
+) -> Collected:
+    """Read or grade every submission in a folder.
+
+    Args:
+        submissions: the folder; each folder or archive in it is a submission.
+        out: the board's folder; results and receipts lie in ``graded/NAME`` below it.
+        releases: where to find releases.
+        limits: of grading.
+        regrade: use no receipt again.
+        reports: also write the report of each submission that has none.
+        on_step: called with a sentence for each submission that is graded or refused.
+
+    Raises:
+        ScbenchError: the folder cannot be read, or the output cannot be written.
+    """
+    done = Collected()
+    seen: dict[tuple[str, ...], str] = {}
+    for path in submissions_in(submissions):
+        name = _name_of(path)
+        wrong = _misnamed(path, name, done)
+        if wrong:
+            done.refused[path.name] = [wrong]
+        else:
+            with open_submission(path) as opened:
+                folder = out / GRADED / name
+                job = _Job(name, folder, releases, limits, on_step, regrade, reports)
+                entry = _entry(opened, job)
+            if isinstance(entry, Entry):
+                twin = _twin(entry, seen)
+                if twin is None:
+                    done.entries.append(entry)
+                else:
+                    done.refused[path.name] = [twin]
+            else:
+                done.refused[path.name] = entry
+        if path.name in done.refused:
+            on_step(f"{printable(path.name)}: refused, {len(done.refused[path.name])} problems")
+    return done
+
+
+def _name_of(path: Path) -> str:
+    suffix = next((end for end in sorted(ARCHIVES, key=len)[::-1] if path.name.endswith(end)), "")
+    return path.name if path.is_dir() else path.name.removesuffix(suffix)
+
+
+def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
+    if path.is_symlink():
+        return Finding("not_a_file", "the submission is a symbolic link", "put the folder itself")
+    if not _NAME.fullmatch(name):
+        message = f"the name {printable(name)!r} cannot stand in a link"
+        return Finding("bad_name", message, "use letters, digits, '.', '_', '+' and '-'")
+    if name in {entry.name for entry in done.entries}:
+        message = f"there is a folder and an archive {name}"
+        return Finding("duplicate_entry", message, "keep one of the two")
+    return None
+
+
+def _twin(entry: Entry, seen: dict[tuple[str, ...], str]) -> Finding | None:
+    about = entry.about
+    key = (about.release, about.organisation, about.model.name, about.model.version, about.setting)
+    other = seen.setdefault(key, entry.name)
+    if other == entry.name:
+        return None
+    message = f"{other} is of the same model, version, setting and release"
+    return Finding("duplicate_submission", message, "give them different versions, or remove one")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """How one submission becomes an entry."""
+
+    name: str
+    folder: Path
+    releases: Releases
+    limits: Limits
+    on_step: Callable[[str], object]
+    regrade: bool
+    reports: bool
+
+
+def _entry(opened: Opened, job: _Job) -> Entry | list[Finding]:
+    known = Validated(opened, list(opened.findings))
+    read_about(known, job.releases)
+    if known.problems or known.about is None or known.release is None:
+        return validate(opened, job.releases).problems
+    found: tuple[Receipt, pl.DataFrame] | list[Finding] | str
+    found = "it is asked for" if job.regrade else _reusable(known, job.folder)
+    reused = not isinstance(found, str)
+    if isinstance(found, str):
+        job.on_step(f"{job.name}: graded, because {found}")
+        found = _graded(opened, job)
+    if isinstance(found, list):
+        return found
+    receipt, results = found
+    if job.reports and not (job.folder / REPORT).is_file():
+        write_report_of(known, job.folder, job.limits.workers)
+    files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
+    rows = results.filter(pl.col("instance_hash").is_not_null()).select(_NEEDED)
+    return Entry(job.name, known.about, known.release, receipt, rows, files, reused)
+
+
+def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
+    done = validate(opened, job.releases)
+    if done.problems:
+        return done.problems
+    graded = grade_submission(done, job.folder, job.limits)
+    if graded.receipt is not None:
+        return graded.receipt, graded.report.results
+    failed = graded.report.grader_errors
+    if failed:
+        todo = "tell the maintainers of scbench: it is no fault of the submission"
+        return [Finding("grader_error", f"{failed} rows could not be graded", todo)]
+    return graded.findings
+
+
+def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
+    """Return receipt and results of an earlier grading, or why they are of no use."""
+    about, release, predictions = known.about, known.release, known.opened.predictions
+    if about is None or release is None or predictions is None:
+        return "it cannot be read"
+    if not (folder / RECEIPT).is_file():
+        return "it has no receipt yet"
+    try:
+        receipt = read_receipt(folder / RECEIPT)
+        manifest = release.manifest
+        why = mismatch(
+            receipt,
+            {"version": manifest.version, "rows_hash": manifest.rows_hash},
+            installed_graders(release),
+            {
+                "predictions": sha256(predictions[1].read_bytes()),
+                "submission": known.about_hash,
+            },
+        )
+        return why or (receipt, _results(folder / RESULTS, receipt))
+    except ScbenchError as error:
+        return str(error)
+
+
+def _results(path: Path, receipt: Receipt) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ResultsError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+    if dict(frame.schema) != results_schema():
+        raise ResultsError(f"{path} has other columns than results")
+    if results_hash(frame) != receipt.results_sha256:
+        raise ResultsError(f"{path} was changed after it was written")
+    return frame

@@ -1,0 +1,91 @@
+"""What is wrong with a submission, and how it is printed: for people, programs and CI."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from scbench.errors import printable
+
+_ORDER = ("", "submission.yaml", "claimed.json", "predictions")
+
+Level = Literal["problem", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, or that may be.
+
+    Attributes:
+        code: kind, for programs.
+        message: what is wrong.
+        todo: what to do about it.
+        file: name of the file inside the submission; empty if it concerns the whole.
+        line: number of the line, from 1, where there is one.
+        id: instance id, where there is one.
+        level: a problem makes the submission unfit, a warning asks for a look.
+    """
+
+    code: str
+    message: str
+    todo: str
+    file: str = ""
+    line: int | None = None
+    id: str | None = None
+    level: Level = "problem"
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings by file and line."""
+
+    def place(finding: Finding) -> tuple[Any, ...]:
+        known = [i for i, name in enumerate(_ORDER) if name and finding.file.startswith(name)]
+        file = 0 if not finding.file else known[0] if known else len(_ORDER)
+        return (file, finding.file, finding.line or 0, finding.level, finding.code, finding.message)
+
+    return sorted(findings, key=place)
+
+
+def problems(findings: Iterable[Finding]) -> list[Finding]:
+    """Return those that make a submission unfit."""
+    return [finding for finding in findings if finding.level == "problem"]
+
+
+def as_text(finding: Finding, where: str) -> str:
+    """Return a finding as one line: place, kind, what is wrong, what to do.
+
+    Args:
+        finding: to be printed.
+        where: the file, as the user knows it.
+    """
+    line = f":{finding.line}" if finding.line else ""
+    row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
+    text = f"{where}{line}: {finding.level} [{finding.code}] {row}{finding.message}; {finding.todo}"
+    return printable(text)
+
+
+def as_annotation(finding: Finding, where: str) -> str:
+    """Return a finding as the command that makes GitHub mark a line of a pull request."""
+    kind = "error" if finding.level == "problem" else "warning"
+    parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
+    listed = ",".join(f"{key}={_property(value)}" for key, value in parts.items() if value)
+    row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
+    return f"::{kind} {listed}::{_data(f'{row}{finding.message}; {finding.todo}')}"
+
+
+def _data(text: str) -> str:
+    for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
+        text = text.replace(sign, code)
+    return printable(text)
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def as_record(finding: Finding, where: str) -> dict[str, Any]:
+    """Return a finding for JSON, with the place as the user knows it."""
+    return asdict(finding) | {"path": where}
+
+
+WRITERS: dict[str, Callable[[Finding, str], str]] = {"text": as_text, "github": as_annotation}
+"""Forms of one line per finding."""

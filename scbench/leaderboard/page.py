@@ -1,0 +1,139 @@
+"""The board as a page: one file that loads nothing, made of ``leaderboard.json``."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from scbench.analysis.sheets import points
+from scbench.analysis.tables import OVERALL
+from scbench.canonical import canonical_json
+from scbench.catalog import all_tasks
+from scbench.errors import printable
+from scbench.leaderboard.grade import REPORT
+from scbench.release.about import TITLE
+
+_TEMPLATE = "board.html.j2"
+_HEADS = {"no_tools": "Without tools", "tools": "With tools"}
+_LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
+
+
+def render_board(board: Mapping[str, Any]) -> str:
+    """Return the page of a board.
+
+    Args:
+        board: as `scbench.leaderboard.board.make_board` gives it.
+
+    Raises:
+        ModuleNotFoundError: the extra ``leaderboard`` is not installed.
+    """
+    from scbench.report.html import asset, render_page  # noqa: PLC0415  (needs an extra)
+
+    titles = {task.id: task.title for task in all_tasks().values()}
+    releases = [part["release"]["version"] for part in board["boards"]]
+    return render_page(
+        _TEMPLATE,
+        title=f"{TITLE}: leaderboard",
+        styles=[asset("board.css", "scbench.leaderboard")],
+        scripts=[files(__package__).joinpath("assets", "board.js").read_text("utf-8")],
+        boards=[_part(part, titles) for part in board["boards"]],
+        releases=releases,
+        history=[_past(row, releases) for row in board["history"]],
+    )
+
+
+def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
+    version = part["release"]["version"]
+    buckets = {
+        name: ("Overall" if name == OVERALL else name.capitalize(), n)
+        for name, n in part["buckets"].items()
+    }
+    return {
+        "version": version,
+        "rows_hash": part["release"]["rows_hash"],
+        "graders_key": part["graders_key"],
+        "graders": part["graders"],
+        "buckets": buckets,
+        "tasks": {name: (titles.get(name, name), n) for name, n in part["tasks"].items()},
+        "settings": [
+            {
+                "id": f"r{version}-{setting}".replace(".", "-"),
+                "title": _HEADS[setting],
+                "tools": setting == "tools",
+                "ranked": [_line(row) for row in rows if row["ranked"]],
+                "unranked": [_line(row) for row in rows if not row["ranked"]],
+            }
+            for setting, rows in part["settings"].items()
+        ],
+    }
+
+
+def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+    overall = row["buckets"][OVERALL]
+    gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
+    return {
+        **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
+        "model": row["model"],
+        "rank": overall["rank"],
+        "range": _range(overall),
+        # The rank over everything has a column of its own.
+        "cells": {
+            name: _cell(score) | ({"range": ""} if name == OVERALL else {})
+            for name, score in row["buckets"].items()
+        },
+        "tasks": {name: _cell(score) for name, score in row["tasks"].items()},
+        "coverage": f"{overall['scored']}/{overall['expected']}",
+        "covered": overall["scored"] / overall["expected"],
+        "gaps": ", ".join(gaps),
+        "report": row["files"].get(REPORT),
+        "files": {
+            file.partition(".")[0]: path for file, path in row["files"].items() if file != REPORT
+        },
+        "links": {_LINKS[name]: link for name, link in row["links"].items()},
+        "tools": ", ".join(row["tools"]),
+        "sampling": ", ".join(f"{key}: {_short(value)}" for key, value in row["sampling"].items()),
+        "licence": row["outputs_licence"],
+        "predictions": row["predictions_sha256"],
+        "receipt": row["receipt"],
+    }
+
+
+def _cell(score: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a figure as it is shown, with the value that it sorts by."""
+    mean, low = score["mean"], score.get("low")
+    gap = mean is not None and score["scored"] < score["expected"]
+    return {
+        "value": "" if mean is None else f"{mean:.9f}",
+        "text": points(mean) + ("*" if gap else ""),
+        "zero": points(score["mean_missing_as_zero"]) if gap else "",
+        "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
+        "range": _range(score),
+    }
+
+
+def _range(score: Mapping[str, Any]) -> str:
+    low, high = score.get("rank_low"), score.get("rank_high")
+    if low is None:
+        return ""
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _short(value: Any) -> str:  # noqa: ANN401
+    text = value if isinstance(value, str) else canonical_json(value)
+    return printable(text if len(text) <= 100 else f"{text[:97]}...")
+
+
+def _past(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
+    cells: dict[str, list[dict[str, Any]]] = {release: [] for release in releases}
+    for part in row["releases"]:
+        cells[part["release"]].append(
+            {
+                "value": "" if part["mean"] is None else f"{part['mean']:.9f}",
+                "text": points(part["mean"]) + ("" if part["ranked"] else "*"),
+                "rank": part["rank"],
+            }
+        )
+    return {
+        **{key: row[key] for key in ("organisation", "model", "version")},
+        "setting": _HEADS[row["setting"]].lower(),
+        "cells": [cells[release] for release in releases],
+    }

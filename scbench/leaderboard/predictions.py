@@ -1,0 +1,297 @@
+"""Checking the predictions of a submission.
+
+They are read as in grading. What only a board asks for comes on top: one run, every instance once
+per sample, statuses and usage that fit what is said.
+"""
+
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import zstandard
+from pydantic import JsonValue
+
+from scbench.canonical import parse_json
+from scbench.catalog import Task
+from scbench.errors import PredictionsError, printable
+from scbench.grading.check import answer_warnings
+from scbench.grading.extract import find_answer, shape_of
+from scbench.grading.ledger import Ledger
+from scbench.grading.outcome import without_answer
+from scbench.grading.reading import Line, Problem, open_predictions
+from scbench.grading.run import choose_tasks
+from scbench.leaderboard.findings import Finding, Level
+from scbench.leaderboard.submission import Submission
+from scbench.model import Instance, Prediction, Status
+from scbench.release.load import Release
+
+MOST_UNPACKED = 1_000_000_000
+"""Bytes of a predictions file once unpacked; measured before a line of it is parsed."""
+_SPARE_LINES = 1000
+_CHUNK = 2**20
+_SHOWN = 5
+_FINISHED = {"stop", "end_turn", "completed", "stop_sequence", "eos", "finished"}
+_TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser")
+_SPARE_TOKENS = 4_096
+_IMAGE_TOKENS = 8_192
+
+_TODO = {
+    "not_json": "write one JSON object per line, as UTF-8",
+    "not_object": "write one JSON object per line",
+    "bad_prediction": "see schemas/prediction.json of the release",
+    "line_too_long": "shorten the response; no answer needs so much",
+    "unreadable": "pack the file anew; it was cut off or damaged",
+    "unknown_id": "take ids as the release gives them",
+    "duplicate": "keep one of the two lines, or give them different samples",
+    "empty": "add the predictions",
+    "no_answer": 'say why there is none with "status", if the model gave none',
+}
+
+
+@dataclass(slots=True)
+class CheckedPredictions:
+    """What was found in a predictions file.
+
+    Attributes:
+        findings: what is wrong, or may be.
+        lines: lines read.
+        expected: scores that the submission should have, over all samples.
+        scored: scores it will have, as far as can be told without grading.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    lines: int = 0
+    expected: int = 0
+    scored: int = 0
+
+
+def measure(path: Path) -> tuple[int, str] | None:
+    """Return size and SHA-256 of a file once unpacked; nothing if it is larger than allowed.
+
+    A file that ends too early or is damaged is measured up to there; reading says what is wrong.
+    """
+    digest, size = hashlib.sha256(), 0
+    try:
+        with open_predictions(str(path)) as stream:
+            while chunk := stream.read(_CHUNK):
+                size += len(chunk)
+                if size > MOST_UNPACKED:
+                    return None
+                digest.update(chunk)
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError, PredictionsError):
+        pass
+    return size, digest.hexdigest()
+
+
+def check_predictions(
+    name: str, path: Path, about: Submission, release: Release
+) -> CheckedPredictions:
+    """Read a predictions file and return everything that is wrong with it.
+
+    Args:
+        name: of the file inside the submission.
+        path: where it lies.
+        about: what the submission says of itself.
+        release: what it is to be graded against.
+    """
+    found = CheckedPredictions()
+    if measure(path) is None:
+        message = f"unpacked, the file has more than {MOST_UNPACKED:,} bytes"
+        found.findings.append(Finding("too_large", message, "send fewer attempts", name))
+        return found
+    checker = _Checker(name, about, release)
+    most = len(checker.instances) * about.attempts + _SPARE_LINES
+    for entry in checker.ledger.read(str(path), hashlib.sha256()):
+        if checker.ledger.lines > most:
+            message = f"more than {most:,} lines, for {about.attempts} attempts"
+            todo = "correct attempts in submission.yaml, or the file"
+            found.findings.append(Finding("too_many_lines", message, todo, name, most + 1))
+            break
+        found.findings += checker.look(entry)
+    else:
+        found.findings += checker.close()
+    found.lines = checker.ledger.lines
+    found.expected = about.attempts * sum(row.scores for row in checker.instances.values())
+    found.scored = checker.scored
+    return found
+
+
+class _Checker:
+    """Looks at lines one by one, and in the end at what lacks."""
+
+    def __init__(self, name: str, about: Submission, release: Release) -> None:
+        self.name = name
+        self.about = about
+        self.release = release
+        self.instances = release.instances()
+        self.tasks = {task.id: task for task in choose_tasks(release, None)}
+        self.ledger = Ledger(self.instances, list(self.tasks), list(self.tasks))
+        self.seen: list[set[str]] = [set() for _ in range(about.attempts)]
+        self.budgets: Counter[int | None] = Counter()
+        self.unscored: Counter[Status] = Counter()
+        self.scored = 0
+
+    def look(self, entry: Problem | tuple[Line, str]) -> Iterator[Finding]:
+        if isinstance(entry, Problem):
+            todo = _TODO.get(entry.code, "correct the line")
+            yield self._finding(entry.code, entry.message.rstrip("."), todo, entry)
+            return
+        line, admitted = entry
+        if admitted.startswith(":"):
+            message = f"release {self.release.version} does not hold {admitted[1:]}"
+            todo = "name the release that was answered, or take the line out"
+            yield self._finding("not_in_release", message, todo, line)
+            return
+        yield from self._run(line)
+        instance = self.instances[admitted]
+        yield from self._status(line, instance)
+        yield from self._usage(line, instance)
+        for warning in answer_warnings(line, instance, self.tasks):
+            todo = _TODO.get(warning.code, "look at what the parser made of the response")
+            message = warning.message.rstrip(".")
+            yield self._finding(warning.code, message, todo, line, "warning")
+
+    def _finding(
+        self, code: str, message: str, todo: str, at: Line | Problem, level: Level = "problem"
+    ) -> Finding:
+        number, row_id = (
+            (at.line, at.id) if isinstance(at, Problem) else (at.number, at.prediction.id)
+        )
+        return Finding(code, message, todo, self.name, number, row_id, level)
+
+    def _run(self, line: Line) -> Iterator[Finding]:
+        """The file must hold the one run that submission.yaml speaks of."""
+        prediction, about = line.prediction, self.about
+        expected = about.model.id or about.model.name
+        if prediction.model not in {expected, "unnamed"}:
+            message = f"the model is {printable(prediction.model)!r}, not {expected!r}"
+            todo = "submit one model at a time, or say in model.id how the predictions call it"
+            yield self._finding("other_model", message, todo, line)
+        if prediction.setting not in {about.setting, None}:
+            message = f"the setting is {prediction.setting}, submission.yaml says {about.setting}"
+            todo = "submit each setting by itself"
+            yield self._finding("other_setting", message, todo, line)
+        if prediction.sample < about.attempts:
+            self.seen[prediction.sample].add(prediction.id)
+        else:
+            message = f"sample {prediction.sample}, but attempts is {about.attempts}"
+            todo = "count samples from 0, and correct attempts in submission.yaml"
+            yield self._finding("sample_out_of_range", message, todo, line)
+        if self.budgets and prediction.budget not in self.budgets:
+            message = f"the budget is {prediction.budget}, that of lines before {[*self.budgets]}"
+            yield self._finding("other_budget", message, "submit each budget by itself", line)
+        self.budgets.setdefault(prediction.budget, 0)
+
+    def _status(self, line: Line, instance: Instance) -> Iterator[Finding]:
+        prediction = line.prediction
+        absent = without_answer(prediction)
+        if absent is None or absent.status.scored:
+            self.scored += instance.scores
+        else:
+            self.unscored[absent.status] += instance.scores
+        status, reason = prediction.status, (prediction.finish_reason or "").lower()
+        if status is Status.TRUNCATED and reason in _FINISHED:
+            message = f"status truncated, but finish_reason is {printable(reason)!r}"
+            yield self._finding("status_contradicts", message, "correct one of the two", line)
+        usage = prediction.usage
+        if status in {Status.NOT_RUN, Status.MISSING} and usage and usage.output_tokens:
+            message = f"status {status}, but {usage.output_tokens} output tokens are reported"
+            todo = "say what happened to the answer: a row that was run has one, or an error"
+            yield self._finding("status_contradicts", message, todo, line)
+        if status is not None and not status.scored and prediction.response is not None:
+            task = self.tasks[instance.task]
+            bare = prediction.model_copy(update={"status": None})
+            if without_answer(bare) is None and self._holds_answer(bare, task):
+                message = f"status {status} says there is no answer, but the response holds one"
+                todo = "leave the status out, so that the answer is graded"
+                yield self._finding("status_hides_answer", message, todo, line)
+
+    @staticmethod
+    def _holds_answer(prediction: Prediction, task: Task) -> bool:
+        shape = shape_of(task.answer_model)
+        found = find_answer(prediction, shape)
+        # Where answers are text, any text is one; only a fenced block is meant to be.
+        return found is not None and not (shape.is_text and found.source == "whole")
+
+    def _usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
+        usage = line.prediction.usage
+        if self.about.setting == "no_tools":
+            named = _tool_use(line.data)
+            if named:
+                message = f"setting no_tools, but {printable(named[:80])} says tools were used"
+                todo = "submit the run with setting tools, or take out what is not so"
+                yield self._finding("usage_setting", message, todo, line)
+        if usage is None:
+            return
+        output, reasoning = usage.output_tokens, usage.reasoning_tokens
+        if output is not None and reasoning is not None and reasoning > output:
+            message = f"{reasoning} reasoning tokens of {output} output tokens"
+            todo = "give output_tokens as all that was generated, reasoning included"
+            yield self._finding("usage_contradicts", message, todo, line)
+        if usage.input_tokens and self.about.setting == "no_tools":
+            # A token is a byte at the least; the schema may have been sent beside the prompt.
+            most = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
+            most += _IMAGE_TOKENS * len(instance.images)
+            if usage.input_tokens > most * max(usage.attempts or 1, 1):
+                message = (
+                    f"{usage.input_tokens} input tokens, more than one call with this prompt "
+                    "can have without tools"
+                )
+                todo = "say in notes what else was sent, or submit the run with setting tools"
+                yield self._finding("usage_input", message, todo, line, "warning")
+
+    def close(self) -> Iterator[Finding]:
+        ids = list(self.instances)
+        for sample, seen in enumerate(self.seen):
+            lack = [row_id for row_id in ids if row_id not in seen]
+            if lack:
+                shown = ", ".join(lack[:_SHOWN]) + (", ..." if len(lack) > _SHOWN else "")
+                message = (
+                    f"sample {sample} has no line for {len(lack)} of {len(ids)} instances: {shown}"
+                )
+                todo = 'add a line for each; with "status" where the model gave no answer'
+                yield Finding("incomplete", message, todo, self.name, id=lack[0])
+        total = self.scored + self.unscored.total()
+        if self.unscored and not self.scored:
+            todo = "run the model, and submit its answers"
+            yield Finding("nothing_scored", "no line has an answer", todo, self.name)
+        elif self.unscored:
+            counts = ", ".join(f"{n} {status}" for status, n in sorted(self.unscored.items()))
+            message = f"{counts}: coverage is {self.scored} of {total} scores"
+            todo = "run these again if you can; below full coverage there is no rank"
+            yield Finding("coverage", message, todo, self.name, level="warning")
+
+
+def _tool_use(data: bytes) -> str | None:
+    """Return the name of a count or list in a line that says tools were used."""
+    lower = data.lower()
+    if not any(word.encode() in lower for word in _TOOL_WORDS):
+        return None
+    value = parse_json(data)
+    if not isinstance(value, dict):
+        return None
+    usage = value.get("usage")
+    found = dict(_flat("usage", usage)) if isinstance(usage, dict) else {}
+    found |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
+    for key, amount in found.items():
+        some = bool(amount) if isinstance(amount, list | dict) else _positive(amount)
+        if some and any(word in key.lower() for word in _TOOL_WORDS):
+            return key
+    return None
+
+
+def _positive(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and value > 0
+
+
+def _flat(
+    name: str, value: Mapping[str, JsonValue], depth: int = 0
+) -> Iterator[tuple[str, JsonValue]]:
+    for key, part in value.items():
+        if isinstance(part, dict) and depth < 3:
+            yield from _flat(f"{name}.{key}", part, depth + 1)
+        else:
+            yield f"{name}.{key}", part

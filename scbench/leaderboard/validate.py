@@ -1,0 +1,189 @@
+"""Validating a submission, offline and without grading: every problem, not the first."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scbench.analysis.tables import OVERALL
+from scbench.canonical import sha256
+from scbench.errors import ReleaseError, ScbenchError, did_you_mean
+from scbench.leaderboard.documents import read_claims, read_submission
+from scbench.leaderboard.findings import Finding, in_order, problems
+from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
+from scbench.leaderboard.likeness import Answers, answers_of, likenesses, stored_answers
+from scbench.leaderboard.predictions import check_predictions
+from scbench.leaderboard.submission import Submission
+from scbench.release.load import Release, installed_releases, open_release
+
+Releases = Callable[[str], Release]
+"""Finds a release by its version."""
+
+
+@dataclass(slots=True)
+class Validated:
+    """What a validation found.
+
+    Attributes:
+        opened: the submission.
+        findings: what is wrong, or may be, in order.
+        about: what the submission says of itself, if that can be read.
+        about_hash: SHA-256 of the bytes that say it.
+        release: what it answers, if that can be found.
+        claims: claimed means in points of 100, by bucket or task.
+        lines: lines of predictions.
+        expected: scores that it should have.
+        scored: scores it will have, as far as can be told without grading.
+    """
+
+    opened: Opened
+    findings: list[Finding] = field(default_factory=list)
+    about: Submission | None = None
+    about_hash: str = ""
+    release: Release | None = None
+    claims: Mapping[str, float] = field(default_factory=dict)
+    lines: int = 0
+    expected: int = 0
+    scored: int = 0
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What makes the submission unfit; none if it can be graded."""
+        return problems(self.findings)
+
+
+def release_finder(extra: Sequence[Release] = ()) -> Releases:
+    """Return a function that finds releases by version: those given, then the installed ones.
+
+    A submission can name nothing else, no folder and no page.
+    """
+    given = {release.version: release for release in extra}
+    known: dict[str, Release] = {}
+
+    def find(version: str) -> Release:
+        if version not in known:
+            installed = installed_releases()
+            if version in given:
+                known[version] = given[version]
+            elif version in installed:
+                known[version] = open_release(installed[version])
+            else:
+                names = [*given, *installed]
+                raise ReleaseError(
+                    f"release {version} is not installed here, but {', '.join(names) or 'none'}."
+                    f"{did_you_mean(version, names)}"
+                )
+        return known[version]
+
+    return find
+
+
+def validate(opened: Opened, releases: Releases, wanted: str | None = None) -> Validated:
+    """Return everything that is wrong with a submission.
+
+    Args:
+        opened: the submission.
+        releases: where to find its release.
+        wanted: version of the only release that is taken; None for any.
+    """
+    done = Validated(opened, list(opened.findings))
+    read_about(done, releases, wanted)
+    predictions = opened.predictions
+    if done.about is not None and done.release is not None:
+        _claims(done)
+        if predictions is not None:
+            checked = check_predictions(*predictions, done.about, done.release)
+            done.findings += checked.findings
+            done.lines, done.expected = checked.lines, checked.expected
+            done.scored = checked.scored
+    done.findings = in_order(done.findings)
+    return done
+
+
+def read_about(done: Validated, releases: Releases, wanted: str | None = None) -> None:
+    """Fill in what ``submission.yaml`` says, and the release it names."""
+    if ABOUT not in done.opened.files:
+        return
+    data = done.opened.files[ABOUT].read_bytes()
+    done.about_hash = sha256(data)
+    done.about, found = read_submission(data, ABOUT)
+    done.findings += found
+    if done.about is None:
+        return
+    version = done.about.release
+    line = _line_of(data, "release")
+    if wanted is not None and version != wanted:
+        message = f"it answers release {version}, but {wanted} is asked for"
+        todo = f"answer release {wanted}, and name it"
+        done.findings.append(Finding("wrong_release", message, todo, ABOUT, line))
+    try:
+        done.release = releases(version)
+    except ReleaseError as error:
+        todo = "name a release that is there, or install the version of scbench that has it"
+        message = str(error).rstrip(".")
+        done.findings.append(Finding("unknown_release", message, todo, ABOUT, line))
+
+
+def _line_of(data: bytes, key: str) -> int | None:
+    lines = data.splitlines()
+    return next((i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None)
+
+
+def _claims(done: Validated) -> None:
+    assert done.release is not None  # noqa: S101  (the caller looked)
+    if CLAIMED in done.opened.files:
+        tasks = done.release.manifest.tasks
+        buckets = dict.fromkeys(record.bucket for record in tasks.values())
+        names = [OVERALL, *buckets, *tasks]
+        data = done.opened.files[CLAIMED].read_bytes()
+        done.claims, found = read_claims(data, names, CLAIMED)
+        done.findings += found
+
+
+def submissions_in(folder: Path) -> list[Path]:
+    """Return the submissions in a folder, by name: its folders, and archives; hidden ones are not.
+
+    Raises:
+        ScbenchError: it is no folder.
+    """
+    if not folder.is_dir():
+        raise ScbenchError(f"{folder} is no folder of submissions")
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if not path.name.startswith(".") and (path.is_dir() or path.name.endswith(ARCHIVES))
+    )
+
+
+def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
+    """Return warnings of answers that are the same as those of other submissions to the release.
+
+    Args:
+        done: a submission that was validated.
+        folder: holds the others; the submission itself is passed over, and so is what cannot be
+            read.
+    """
+    if done.release is None or done.opened.predictions is None:
+        return []
+    stored = stored_answers(done.release)
+    name, path = done.opened.predictions
+    mine = answers_of(path, done.release, stored)
+    others: dict[str, Answers] = {}
+    for other in submissions_in(folder):
+        if other.resolve() == done.opened.path.resolve() or other.is_symlink():
+            continue
+        with ExitStack() as stack:
+            opened = stack.enter_context(open_submission(other))
+            known = Validated(opened)
+            read_about(known, lambda _: done.release)  # type: ignore[arg-type, return-value]
+            about, predictions = known.about, opened.predictions
+            if about is None or predictions is None or about.release != done.release.version:
+                continue
+            if done.about is not None and _same_model(about, done.about):
+                continue
+            others[other.name] = answers_of(predictions[1], done.release, stored)
+    return list(likenesses(mine, others, name))
+
+
+def _same_model(one: Submission, other: Submission) -> bool:
+    return (one.organisation, one.model) == (other.organisation, other.model)

@@ -1,0 +1,359 @@
+"""``scbench submission`` and ``leaderboard`` as a user meets them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from scbench.catalog import get_task
+from scbench.release.freeze import build_release
+from scbench.release.load import find_release
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("small") / "0.0.1"
+    build_release("0.0.1", folder, [get_task("enumerate_edges"), get_task("classify_behaviour")])
+    return folder
+
+
+@pytest.fixture
+def entry(small, inside, tmp_path) -> Path:
+    """A submission as ``init`` writes it."""
+    release = find_release(str(small))
+    lines = [
+        {"id": ref.id, "answer": json.loads(ref.answer)}
+        for ref in release.references()
+        if ref.kind == "reference"
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    done = inside(
+        *("submission", "init", "subs/aurora", "--model", "Aurora", "--model-version", "2.0"),
+        *("--organisation", "Lab: & Co", "--date", "2026-01-02", "--release", "0.0.1"),
+        *("--setting", "tools", "--tool", "python", "--sampling", "temperature=0.7"),
+        *("--sampling", "effort=high", "--contact", "a@example.org"),
+        *("--outputs-licence", "CC-BY-4.0", "--predictions", "answers.jsonl"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "next: scbench submission validate subs/aurora" in done.stderr
+    return tmp_path / "subs" / "aurora"
+
+
+def test_init_writes_what_validate_takes(entry, inside, small):
+    about = yaml.safe_load((entry / "submission.yaml").read_text("utf-8"))
+    assert about["model"] == {"name": "Aurora", "version": "2.0"}
+    assert about["sampling"] == {"temperature": 0.7, "effort": "high"}
+    assert about["tools"] == ["python"]
+    done = inside("submission", "validate", entry, "--release", small)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert f"{entry}: fit, 21 lines, 0 problems, 0 warnings" in done.stderr
+    again = inside("submission", "init", entry, "--model", "x")
+    assert again.returncode == 2
+    assert "give --model-version, --organisation, --date, --setting" in again.stderr
+
+
+def test_init_refuses_what_validate_would(inside, tmp_path):
+    given = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
+    given += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools")
+    done = inside("submission", "init", "x", *given, "--date", "2026-02-30")
+    assert done.returncode == 2
+    assert "date" in done.stderr
+    done = inside("submission", "init", "x", *given, "--date", "2026-02-20", "--sampling", "hot")
+    assert done.returncode == 2
+    assert "KEY=VALUE" in done.stderr
+    assert not (tmp_path / "x").exists()
+    done = inside("submission", "init", "x", *given, "--date", "2026-02-20")
+    assert done.returncode == 0
+    assert f'release: "{find_release().version}"' in (tmp_path / "x/submission.yaml").read_text()
+    done = inside("submission", "init", "x", *given, "--date", "2026-02-20")
+    assert done.returncode == 2
+    assert "exists; edit it" in done.stderr
+
+
+def spoil(entry: Path) -> None:
+    path = entry / "predictions.jsonl"
+    lines = path.read_text("utf-8").splitlines()
+    row = json.loads(lines[2])
+    lines[2] = json.dumps(row | {"id": "enumerate_edges/77%,:x"})
+    lines[4] = json.dumps(json.loads(lines[4]) | {"answer": {"no": "shape"}})
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
+    spoil(entry)
+    common = ("submission", "validate", entry, "--release", small)
+    done = inside(*common)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith(f"{entry}/predictions.jsonl: problem [incomplete] ")
+    assert lines[1].startswith(f"{entry}/predictions.jsonl:3: problem [unknown_id] ")
+    assert ":5: warning [answer_schema] enumerate_edges/04: will score 0" in lines[2]
+    assert "not fit: 2 problems, 1 warnings" in done.stderr
+    done = inside(*common, "--format", "json")
+    assert done.returncode == 1
+    (record,) = json.loads(done.stdout)
+    assert record["valid"] is False
+    assert [found["code"] for found in record["findings"]] == [
+        "incomplete", "unknown_id", "answer_schema",
+    ]  # fmt: skip
+    assert record["findings"][1]["path"] == f"{entry}/predictions.jsonl"
+    assert set(record["findings"][0]) == {
+        "code", "file", "id", "level", "line", "message", "path", "todo",
+    }  # fmt: skip
+    done = inside(*common, "--format", "github")
+    assert done.returncode == 1
+    marked = done.stdout.splitlines()
+    assert [line.partition(" ")[0] for line in marked] == ["::error", "::error", "::warning"]
+    form = re.compile(r"::(error|warning) file=[^:,]+(,line=\d+)?,title=\w+::[^\n]+")
+    assert all(form.fullmatch(line) for line in marked)
+    assert "77%25,:x" in marked[1]
+
+
+def test_annotations_escape_what_would_end_them():
+    from scbench.leaderboard.findings import Finding, as_annotation
+
+    found = Finding("code", "50% of a,b:c\r\n::error::x", "do", "f")
+    line = as_annotation(found, "a,b:c%\n/f")
+    assert line == "::error file=a%2Cb%3Ac%25%0A/f,title=code::50%25 of a,b:c%0D%0A::error::x; do"
+
+
+def test_several_are_validated_and_one_bad_one_is_enough(entry, inside, small, tmp_path):
+    bad = shutil.copytree(entry, tmp_path / "subs" / "bad")
+    spoil(bad)
+    done = inside("submission", "validate", entry, bad, "--release", small, "--format", "json")
+    assert done.returncode == 1
+    assert [record["valid"] for record in json.loads(done.stdout)] == [True, False]
+
+
+def test_another_release_than_asked_for_is_refused(entry, inside, small):
+    done = inside("submission", "validate", entry, "--release", "0.2.0")
+    assert done.returncode == 1
+    assert "[wrong_release] it answers release 0.0.1, but 0.2.0 is asked for" in done.stdout
+    done = inside("submission", "validate", entry)
+    assert "[unknown_release]" in done.stdout
+
+
+def test_wrong_usage_is_told(inside, tmp_path):
+    for args in (
+        ("submission", "validate", "nowhere"),
+        ("submission", "grade", "nowhere", "--no-report"),
+        ("submission", "pack", "nowhere"),
+        ("leaderboard", "build", "nowhere", "--no-report"),
+        ("leaderboard", "eval-results", "nowhere", "--dataset", "a/b"),
+    ):
+        done = inside(*args)
+        assert done.returncode == 2, args
+        assert "nowhere" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_grade_writes_a_receipt_and_prints_scores(entry, inside, small, tmp_path):
+    common = ("submission", "grade", entry, "--release", small, "--no-report", "-q")
+    done = inside(*common, "--out", "out", "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert "100.0" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "receipt.json", "results.parquet", "summary.json",
+    ]  # fmt: skip
+    receipt = json.loads((tmp_path / "out/receipt.json").read_text("utf-8"))
+    done = inside(*common, "--out", "out", "--workers", 1, "--format", "json")
+    assert json.loads(done.stdout) == receipt
+    done = inside(*common, "--out", "out", "--workers", 1, "--format", "markdown")
+    assert "| overall | 21 | 100.0 | 21/21 |" in done.stdout
+    (entry / "claimed.json").write_text('{"scores": {"overall": 99.9}}')
+    done = inside(*common, "--out", "out", "--workers", 1)
+    assert done.returncode == 1
+    assert "overall: 99.9 is claimed, but graded anew it scores 100.0" in done.stdout
+    assert not (tmp_path / "out/receipt.json").exists()
+    spoil(entry)
+    done = inside(*common, "--out", "other")
+    assert done.returncode == 1
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_pack_is_graded_like_its_folder(entry, inside, small, tmp_path):
+    for name in ("a.zip", "a.tar.zst"):
+        done = inside("submission", "pack", entry, "--out", name, "--release", small)
+        assert done.returncode == 0, done.stderr
+        done = inside(
+            *("submission", "grade", name, "--release", small, "--no-report", "-q"),
+            *("--workers", 1, "--format", "json"),
+        )
+        assert json.loads(done.stdout)["buckets"]["overall"]["mean"] == 1.0
+    assert (tmp_path / "scbench-results/a/receipt.json").exists()
+    done = inside("submission", "pack", entry, "--out", "a.rar", "--release", small)
+    assert done.returncode == 2
+    assert ".tar.zst" in done.stderr
+
+
+def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
+    args = ("leaderboard", "build", "subs", "--out", "site", "--release", small, "--no-report")
+    args += ("--dataset", "scbench/scbench", "--workers", 1)
+    done = inside(*args)
+    assert done.returncode == 0, done.stderr
+    assert "aurora: graded, because it has no receipt yet" in done.stderr
+    assert "1 submissions, 0 by their receipts; 0 refused" in done.stderr
+    first = (tmp_path / "site/index.html").read_bytes()
+    done = inside(*args)
+    assert "1 submissions, 1 by their receipts; 0 refused" in done.stderr
+    assert (tmp_path / "site/index.html").read_bytes() == first
+    assert pl.read_parquet(tmp_path / "site/leaderboard.parquet").height == 2 + 2
+    done = inside(
+        *("leaderboard", "eval-results", "site/graded/aurora/receipt.json"),
+        *("--dataset", "scbench/scbench"),
+    )
+    assert done.returncode == 0
+    assert done.stdout == (tmp_path / "site/eval_results/aurora.yaml").read_text("utf-8")
+    spoil(entry)
+    done = inside(*args)
+    assert done.returncode == 1
+    assert "subs/aurora/predictions.jsonl:3: problem [unknown_id]" in done.stdout
+    assert "There are no submissions yet" in (tmp_path / "site/index.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_a_report_lies_beside_the_results_and_the_board_links_it(entry, command, small, tmp_path):
+    done = command(
+        *("scbench", "leaderboard", "build", "subs", "--out", "site", "--release", small),
+        *("--workers", 1),
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "site/index.html").read_text("utf-8")
+    assert 'href="graded/aurora/report.html"' in page
+    assert "<html" in (tmp_path / "site/graded/aurora/report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("library", ["yaml", "jinja2"])
+def test_a_missing_library_is_named_with_the_extra_that_brings_it(tmp_path, library):
+    code = (
+        f"import sys; sys.modules[{library!r}] = None; from scbench.cli.main import run; "
+        "sys.argv = ['scbench', 'leaderboard', 'build', 'subs', '--no-report']; run()"
+    )
+    (tmp_path / "subs").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert f"{library} is not installed" in done.stderr
+    assert "scbench[leaderboard]" in done.stderr
+
+
+def test_a_missing_report_library_is_told_before_grading(entry, tmp_path):
+    code = (
+        "import importlib.util as u, sys; real = u.find_spec; "
+        "u.find_spec = lambda name, *a: None if name == 'plotly' else real(name, *a); "
+        "from scbench.cli.main import run; "
+        "sys.argv = ['scbench', 'submission', 'grade', 'subs/aurora']; run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "scbench[report]" in done.stderr
+    assert "--no-report" in done.stderr
+
+
+WORKFLOWS = sorted((ROOT / "docs" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_use_options_that_exist_and_put_no_foreign_text_in_scripts(path, inside):
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    assert workflow["permissions"] is not None
+    scripts = [
+        step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
+    ]
+    assert scripts
+    for script in scripts:
+        assert "${{" not in script  # what stands there would be run
+        for command in re.findall(r"^\s*scbench (.+?)(?:$|[|>&])", script, re.MULTILINE):
+            words = command.split()
+            shown = inside(*words[:2], "--help")
+            assert shown.returncode == 0, command
+            for option in (word for word in words if word.startswith("--")):
+                assert option in shown.stdout, command
+
+
+def test_there_is_a_workflow_for_pull_requests():
+    assert [path.name for path in WORKFLOWS] == [
+        "comment-on-submission.yml", "update-board.yml", "validate-submission.yml",
+    ]  # fmt: skip
+
+
+def test_the_example_of_the_documentation_is_valid():
+    from scbench.leaderboard.documents import read_submission
+
+    text = (ROOT / "docs" / "leaderboard.md").read_text("utf-8")
+    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    about, findings = read_submission(example.encode(), "submission.yaml")
+    assert findings == []
+    assert about.tools == ("python", "web search")
+
+
+def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
+    """Its own scripts: with a good entry, one that is taken out, and a bad one."""
+    release = find_release()
+    repository = tmp_path / "repository"
+    entry = repository / "submissions" / "good one"
+    lines = [
+        {"id": ref.id, "answer": json.loads(ref.answer)}
+        for ref in release.references()
+        if ref.kind == "reference"
+    ]
+
+    def run(*args: object, code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        done = subprocess.run(
+            list(map(str, args)),
+            cwd=repository,
+            env={"PATH": path, "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"} | env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def commit(message: str) -> str:
+        run("git", "add", "-A")
+        name = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        run("git", *name, "commit", "-q", "-m", message)
+        return run("git", "rev-parse", "HEAD").stdout.strip()
+
+    (repository / "submissions" / "old").mkdir(parents=True)
+    (repository / "submissions" / "old" / "x").write_text("x")
+    run("git", "init", "-q")
+    base = commit("before")
+    given = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
+    given += ("--outputs-licence", "CC0-1.0", "--setting", "no_tools", "--date", "2026-01-02")
+    run("scbench", "submission", "init", entry, *given)
+    (entry / "predictions.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (repository / "submissions" / "README.md").write_text("What this is.")
+    shutil.rmtree(repository / "submissions" / "old")
+    commit("a good one")
+    workflow = yaml.safe_load(WORKFLOWS[-1].read_text("utf-8"))
+    steps = {step.get("name"): step.get("run") for step in workflow["jobs"]["validate"]["steps"]}
+
+    def step(name: str, code: int = 0) -> str:
+        shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[name])
+        return run(*shell, code=code, BASE=base).stdout
+
+    assert step("Find what has changed") == "submissions/good one\n"
+    assert step("Validate") == ""
+    (entry / "$(touch pwned)").write_text("x")
+    commit("a bad one")
+    step("Find what has changed")
+    assert "::error file=submissions/good one/$(touch pwned),title=unexpected_file::" in step(
+        "Validate", code=1
+    )
+    assert not list(repository.rglob("pwned"))

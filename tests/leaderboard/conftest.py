@@ -1,0 +1,174 @@
+"""A small release, and submissions to it that tests may spoil."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from scbench.canonical import sha256
+from scbench.catalog import get_task
+from scbench.grading.rows import results_schema
+from scbench.leaderboard.documents import read_submission
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.grade import make_receipt
+from scbench.leaderboard.receipt import PredictionsOf, write_receipt
+from scbench.leaderboard.validate import Validated, release_finder, validate
+from scbench.release.freeze import build_release
+from scbench.release.load import Release, find_release
+
+TASKS = ("enumerate_edges", "classify_behaviour", "shikaku_rectangles")
+ABOUT = """\
+format: 1
+model:
+  name: Aurora
+  version: "2026-01"
+  id: aurora-large
+organisation: Example Lab
+date: 2026-01-02
+release: {release}
+setting: no_tools
+sampling:
+  temperature: 0.7
+  effort: high
+attempts: 1
+contact: someone@example.org
+outputs_licence: CC-BY-4.0
+"""
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """A release of three quick tasks."""
+    folder = tmp_path_factory.mktemp("small") / "0.0.1"
+    build_release("0.0.1", folder, [get_task(task) for task in TASKS])
+    return find_release(str(folder))
+
+
+def answers(release: Release, **more: object) -> list[dict]:
+    """A line for every instance of a release, each with the reference answer."""
+    right = (ref for ref in release.references() if ref.kind == "reference")
+    head = {"model": "aurora-large", "setting": "no_tools"}
+    return [{"id": ref.id, **head, "answer": json.loads(ref.answer), **more} for ref in right]
+
+
+def write_predictions(path: Path, lines: list[dict]) -> None:
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+
+
+@pytest.fixture(scope="session")
+def kit() -> SimpleNamespace:
+    """What tests make submissions of."""
+    return SimpleNamespace(about=ABOUT, answers=answers, write=write_predictions, skilled=skilled)
+
+
+@pytest.fixture(scope="session")
+def _good(small: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("good") / "aurora"
+    folder.mkdir()
+    (folder / "submission.yaml").write_text(ABOUT.format(release="0.0.1"), "utf-8")
+    write_predictions(folder / "predictions.jsonl", answers(small))
+    return folder
+
+
+@pytest.fixture
+def entry(_good: Path, tmp_path: Path) -> SimpleNamespace:
+    """A good submission in a folder of its own, with ways to spoil it."""
+    folder = tmp_path / "submissions" / "aurora"
+    folder.parent.mkdir()
+    shutil.copytree(_good, folder)
+    about, predictions = folder / "submission.yaml", folder / "predictions.jsonl"
+
+    def lines(change: Callable[[list[dict]], object]) -> None:
+        rows = [json.loads(line) for line in predictions.read_text("utf-8").splitlines()]
+        changed = change(rows)
+        write_predictions(predictions, changed if isinstance(changed, list) else rows)
+
+    def edit(old: str, new: str) -> None:
+        text = about.read_text("utf-8")
+        assert old in text
+        about.write_text(text.replace(old, new), "utf-8")
+
+    return SimpleNamespace(
+        folder=folder, about=about, predictions=predictions, lines=lines, edit=edit
+    )
+
+
+@pytest.fixture
+def check(small: Release) -> Callable[[Path], Validated]:
+    """A function that validates a folder or archive against the small release."""
+
+    def run(path: Path, *others: Release) -> Validated:
+        with open_submission(path) as opened:
+            return validate(opened, release_finder([small, *others]))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def synthetic() -> Callable[..., None]:
+    """A function that writes submissions of made-up models with receipts of made-up scores.
+
+    The scores of a model are drawn by its skill; everything else is as if it had been graded.
+    """
+
+    def make(root: Path, release: Release, models: dict[str, dict]) -> None:
+        rows = [
+            {"id": row.id, "task": row.task, "bucket": row.bucket, "subtask": row.subtask + i}
+            | {"instance_hash": row.content_hash, "release": release.version}
+            | {"release_hash": release.manifest.rows_hash, "sample": 0, "failed_checks": []}
+            | {"checks": "[]", "metrics": "{}", "notes": [], "repairs": [], "reason": ""}
+            | {"grader_version": get_task(row.task).grader_version, "line": 1}
+            for row in release.instances().values()
+            for i in range(row.scores)
+        ]
+        for name, model in models.items():
+            folder, out = root / "submissions" / name, root / "site" / "graded" / name
+            folder.mkdir(parents=True)
+            out.mkdir(parents=True)
+            text = ABOUT.format(release=release.version)
+            text = text.replace("Aurora", json.dumps(model.get("model", name)))
+            if model.get("setting") == "tools":
+                text = text.replace("no_tools", "tools\ntools: [python]")
+            text += model.get("more", "")
+            (folder / "submission.yaml").write_text(text, "utf-8")
+            # Long enough that hashing it costs what it costs for a real one.
+            write_predictions(folder / "predictions.jsonl", [{"id": name, "response": "x" * 10**6}])
+            rng = random.Random(f"{name} {model.get('seed', 0)}")
+            scored = []
+            for row in rows:
+                score = model["scores"](row, rng)
+                status = "blocked" if score is None else "answered"
+                scored.append(row | {"model": name, "status": status, "score": score})
+            frame = pl.DataFrame(
+                [dict.fromkeys(results_schema()) | row for row in scored], schema=results_schema()
+            )
+            frame.write_parquet(out / "results.parquet")
+            data = (folder / "predictions.jsonl").read_bytes()
+            about, _ = read_submission(text.encode(), "submission.yaml")
+            assert about is not None
+            receipt = make_receipt(
+                about,
+                release,
+                frame,
+                predictions=PredictionsOf(
+                    file="predictions.jsonl",
+                    bytes=len(data),
+                    sha256=sha256(data),
+                    content_sha256=sha256(data),
+                    lines=1,
+                ),
+                submission_sha256=sha256(text),
+            )
+            write_receipt(out, receipt)
+
+    return make
+
+
+def skilled(skill: float) -> Callable[[dict, random.Random], float]:
+    """Scores of a model that gets so many right."""
+    return lambda _, rng: float(rng.random() < skill)

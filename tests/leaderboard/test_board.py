@@ -1,0 +1,365 @@
+"""The board: what is shown, what is used again, what is graded anew, and what is never mixed."""
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scbench.analysis.paper import paper_table
+from scbench.analysis.results import check_results
+from scbench.catalog import get_task
+from scbench.errors import ResultsError
+from scbench.grading.engine import Limits
+from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
+from scbench.leaderboard.collect import collect
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.grade import grade_submission
+from scbench.leaderboard.pack import pack
+from scbench.leaderboard.publish import write_board
+from scbench.leaderboard.receipt import read_receipt, results_hash
+from scbench.leaderboard.validate import release_finder
+from scbench.release.freeze import build_release
+from scbench.release.load import find_release
+
+LIMITS = Limits(1, None, 0)
+
+
+@pytest.fixture
+def collected(small, tmp_path):
+    """A function that collects the submissions below ``tmp_path``, and says what was graded."""
+
+    def run(*releases, **options):
+        said: list[str] = []
+        options = {"reports": False, "on_step": said.append} | options
+        finder = release_finder([small, *releases])
+        folder, out = tmp_path / "submissions", tmp_path / "site"
+        return collect(folder, out, finder, LIMITS, **options), said
+
+    return run
+
+
+def test_a_submission_is_graded_and_then_known_by_its_receipt(entry, collected, tmp_path, small):
+    done, said = collected()
+    assert not done.refused
+    assert said == ["aurora: graded, because it has no receipt yet"]
+    (first,) = done.entries
+    assert not first.reused
+    receipt = first.receipt
+    assert receipt == read_receipt(tmp_path / "site/graded/aurora/receipt.json")
+    assert receipt.overall.model_dump() == {
+        "n": 27, "expected": 27, "scored": 27, "mean": 1.0, "mean_missing_as_zero": 1.0,
+    }  # fmt: skip
+    assert receipt.graders == {task: get_task(task).grader_version for task in small.manifest.tasks}
+    assert receipt.date == "2026-01-02"
+    stamp = (tmp_path / "site/graded/aurora/receipt.json").read_bytes()
+    done, said = collected()
+    assert said == []
+    assert done.entries[0].reused
+    assert done.entries[0].results.equals(first.results)
+    done, said = collected(regrade=True)
+    assert said == ["aurora: graded, because it is asked for"]
+    assert (tmp_path / "site/graded/aurora/receipt.json").read_bytes() == stamp
+
+
+def change_predictions(entry, site):
+    entry.predictions.write_bytes(entry.predictions.read_bytes() + b"\n")
+
+
+def change_about(entry, site):
+    entry.edit("effort: high", "effort: low")
+
+
+def forge_receipt(entry, site):
+    path = site / "receipt.json"
+    path.write_text(path.read_text("utf-8").replace('"mean":1.0', '"mean":0.5'), "utf-8")
+
+
+def forge_results(entry, site):
+    path = site / "results.parquet"
+    frame = pl.read_parquet(path).with_columns(score=pl.lit(0.0))
+    frame.write_parquet(path)
+
+
+def other_columns(entry, site):
+    pl.DataFrame({"score": [1.0]}).write_parquet(site / "results.parquet")
+
+
+def junk(entry, site):
+    (site / "results.parquet").write_bytes(b"PAR1")
+
+
+def lose_results(entry, site):
+    (site / "results.parquet").unlink()
+
+
+def old_format(entry, site):
+    path = site / "receipt.json"
+    path.write_text(path.read_text("utf-8").replace('"format":1', '"format":2'), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (change_predictions, "the predictions have changed"),
+        (change_about, "submission.yaml has changed"),
+        (forge_receipt, "was changed after it was written"),
+        (forge_results, "was changed after it was written"),
+        (other_columns, "has other columns"),
+        (junk, "cannot be read"),
+        (lose_results, "cannot be read"),
+        (old_format, "is no receipt"),
+    ],
+)
+def test_what_does_not_match_is_graded_anew(entry, collected, tmp_path, change, why):
+    before, _ = collected()
+    change(entry, tmp_path / "site/graded/aurora")
+    done, said = collected()
+    assert len(said) == 1
+    assert why in said[0]
+    assert not done.entries[0].reused
+    assert done.entries[0].receipt.overall == before.entries[0].receipt.overall
+
+
+def test_another_version_of_a_grader_voids_receipts(entry, collected, monkeypatch):
+    from scbench.graders import enumerate_edges  # noqa: PLC0415
+
+    collected()
+    monkeypatch.setattr(enumerate_edges, "VERSION", 99)
+    done, said = collected()
+    assert said == [
+        "aurora: graded, because enumerate_edges was graded by version 1, installed is version 99"
+    ]
+    assert make_board(done)["boards"][0]["graders"]["enumerate_edges"] == 99
+
+
+def test_rows_that_this_machine_could_not_grade_are_tried_again(
+    synthetic, small, kit, collected, tmp_path
+):
+    synthetic(tmp_path, small, {"a": {"scores": kit.skilled(1)}})
+    path = tmp_path / "site/graded/a/receipt.json"
+    receipt = read_receipt(path).model_copy(update={"ungraded": 1}).sealed()
+    path.write_text(receipt.text(), "utf-8")
+    _, said = collected()
+    assert "1 answers could not be graded then" in said[0]
+
+
+def test_archives_and_folders_are_both_submissions(entry, collected, tmp_path):
+    with open_submission(entry.folder) as opened:
+        pack(opened, tmp_path / "submissions" / "boreal.tar.zst")
+    done, _ = collected()
+    assert [item.name for item in done.entries] == ["aurora"]
+    (found,) = done.refused["boreal.tar.zst"]
+    assert found.code == "duplicate_submission"
+    shutil.rmtree(entry.folder)
+    done, _ = collected()
+    assert [item.name for item in done.entries] == ["boreal"]
+    assert not done.refused
+
+
+def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path):
+    bad = tmp_path / "submissions" / "bad"
+    shutil.copytree(entry.folder, bad)
+    (bad / "run.sh").write_text("x")
+    claimed = tmp_path / "submissions" / "claims"
+    shutil.copytree(entry.folder, claimed)
+    about = (claimed / "submission.yaml").read_text("utf-8").replace('2026-01"', 'claiming"')
+    (claimed / "submission.yaml").write_text(about, "utf-8")
+    (claimed / "claimed.json").write_text('{"scores": {"overall": 99.0}}')
+    (tmp_path / "submissions" / "a b").mkdir()
+    (tmp_path / "submissions" / "link").symlink_to(entry.folder)
+    (tmp_path / "submissions" / "README.md").write_text("Submissions live here.")
+    done, said = collected()
+    assert [item.name for item in done.entries] == ["aurora"]
+    codes = {name: [found.code for found in findings] for name, findings in done.refused.items()}
+    assert codes == {
+        "a b": ["bad_name"],
+        "bad": ["unexpected_file"],
+        "claims": ["claim_differs"],
+        "link": ["not_a_file"],
+    }
+    assert not (tmp_path / "site/graded/claims/receipt.json").exists()
+    assert "claims: refused, 1 problems" in said
+    board = make_board(done)
+    assert [part["submission"] for part in board["refused"]] == ["a b", "bad", "claims", "link"]
+
+
+@pytest.mark.parametrize(
+    ("claimed", "fits"),
+    [
+        ({"scores": {"overall": 96.3}}, True),
+        ({"scores": {"overall": 96.2963}}, True),
+        ({"scores": {"overall": 96}}, False),
+        ({"scores": {"overall": 96.4}}, False),
+        ({"scores": {"enumerate_edges": 100, "shikaku_rectangles": 100.0}}, True),
+        ({"buckets": [{"bucket": "overall", "mean": 26 / 27}], "tasks": []}, True),
+        ({"buckets": [{"bucket": "overall", "mean": 0.97}], "tasks": []}, False),
+    ],
+)
+def test_claims_are_compared_to_the_digit_they_give(entry, check, tmp_path, claimed, fits):
+    wrong = {"labels": ["no such label"]}
+    entry.lines(
+        lambda rows: [
+            row | ({"answer": wrong} if row["id"] == "classify_behaviour/00" else {})
+            for row in rows
+        ]
+    )
+    (entry.folder / "claimed.json").write_text(json.dumps(claimed))
+    graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    assert (graded.receipt is not None) is fits
+    assert [found.code for found in graded.findings] == ([] if fits else ["claim_differs"])
+    assert (tmp_path / "out/receipt.json").exists() is fits
+
+
+def test_a_receipt_does_not_outlive_a_failed_grading(entry, check, tmp_path):
+    grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    assert (tmp_path / "out/receipt.json").exists()
+    (entry.folder / "claimed.json").write_text('{"scores": {"overall": 1.0}}')
+    grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    assert not (tmp_path / "out/receipt.json").exists()
+
+
+def test_an_unfit_submission_is_not_graded(entry, check, tmp_path):
+    (entry.folder / "x").write_text("")
+    with pytest.raises(ResultsError, match="has problems"):
+        grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_hash_of_results_is_of_rows_not_of_files(entry, check, tmp_path):
+    graded = grade_submission(check(entry.folder), tmp_path / "out", LIMITS)
+    frame = pl.read_parquet(tmp_path / "out/results.parquet")
+    frame.write_parquet(tmp_path / "again.parquet", compression="snappy")
+    assert (
+        results_hash(pl.read_parquet(tmp_path / "again.parquet")) == graded.receipt.results_sha256
+    )
+    check_results(frame)
+    elsewhere = frame.with_columns(metrics=pl.lit('{"machine":"another"}'))
+    assert results_hash(elsewhere) == graded.receipt.results_sha256
+    assert results_hash(frame.reverse()) != graded.receipt.results_sha256
+
+
+@pytest.fixture
+def whole_board(synthetic, kit, collected, tmp_path):
+    """A board on the real release: ties, a gap, both settings."""
+    release = find_release()
+    gap = lambda row, rng: None if row["id"] == "two_segments/00" else float(rng.random() < 0.5)  # noqa: E731
+    synthetic(
+        tmp_path,
+        release,
+        {
+            "best": {"scores": kit.skilled(0.95)},
+            "good": {"scores": kit.skilled(0.6)},
+            "fine": {"scores": kit.skilled(0.58)},
+            "poor": {"scores": kit.skilled(0.1)},
+            "gap": {"scores": gap},
+            "armed": {"scores": kit.skilled(0.7), "setting": "tools"},
+        },
+    )
+    done, said = collected()
+    assert said == []
+    return done, make_board(done)
+
+
+def test_settings_are_ranked_apart_and_gaps_stand_last_without_a_rank(whole_board):
+    _, board = whole_board
+    (part,) = board["boards"]
+    assert part["buckets"] == {"overall": 285, "axiomatic": 75, "constructive": 171, "planning": 39}
+    plain, tools = part["settings"]["no_tools"], part["settings"]["tools"]
+    assert [row["submission"] for row in plain] == ["best", "good", "fine", "poor", "gap"]
+    places = [
+        tuple(row["buckets"]["overall"][key] for key in ("rank", "rank_low", "rank_high"))
+        for row in plain
+    ]
+    assert places == [(1, 1, 1), (2, 2, 3), (2, 2, 3), (4, 4, 4), (None, None, None)]
+    assert [row["ranked"] for row in plain] == [True] * 4 + [False]
+    assert plain[4]["buckets"]["overall"]["scored"] == 284
+    assert plain[4]["statuses"] == {"answered": 284, "blocked": 1}
+    assert tools[0]["buckets"]["overall"]["rank"] == 1
+    assert tools[0]["tools"] == ["python"]
+
+
+def test_figures_are_those_of_the_tables(whole_board, tmp_path):
+    _, board = whole_board
+    name = "good"
+    frame = pl.read_parquet(tmp_path / f"site/graded/{name}/results.parquet")
+    table = paper_table(frame, "bucket")
+    row = next(r for r in board["boards"][0]["settings"]["no_tools"] if r["submission"] == name)
+    for wanted in table.iter_rows(named=True):
+        found = row["buckets"][wanted["bucket"]]
+        assert (found["n"], found["scored"]) == (wanted["n"], wanted["scored"])
+        for key in ("mean", "low", "high"):
+            assert found[key] == pytest.approx(wanted[key], abs=1e-12)
+
+
+def test_files_say_the_same(whole_board, tmp_path):
+    done, board = whole_board
+    files = write_board(tmp_path / "site", board, done.entries, "scbench/scbench")
+    names = {path.relative_to(tmp_path / "site").as_posix() for path in files}
+    assert {"index.html", "leaderboard.json", "leaderboard.parquet"} < names
+    assert "eval_results/best.yaml" in names
+    assert "eval_results/gap.yaml" not in names
+    stored = json.loads((tmp_path / "site/leaderboard.json").read_text("utf-8"))
+    assert stored == board
+    table = pl.read_parquet(tmp_path / "site/leaderboard.parquet")
+    assert table.columns == list(SCHEMA)
+    assert table.equals(flat_rows(board))
+    assert table.height == 6 * (4 + 22)
+    best = table.filter(pl.col("submission") == "best", pl.col("bucket") == "overall").row(
+        0, named=True
+    )
+    assert (
+        best["mean"] == stored["boards"][0]["settings"]["no_tools"][0]["buckets"]["overall"]["mean"]
+    )
+    assert (best["setting"], best["rank"], best["task"]) == ("no_tools", 1, None)
+    before = {path: path.read_bytes() for path in files}
+    write_board(tmp_path / "site", make_board(done), done.entries, "scbench/scbench")
+    assert {path: path.read_bytes() for path in files} == before
+    assert not list((tmp_path / "site").glob(".*"))
+
+
+def test_releases_are_never_mixed_and_history_has_both(synthetic, small, kit, collected, tmp_path):
+    folder = tmp_path / "older"
+    build_release("0.0.0", folder, [get_task("enumerate_edges")])
+    older = find_release(str(folder))
+    synthetic(tmp_path, older, {"a-old": {"scores": kit.skilled(1), "model": "A"}})
+    models = {"a-new": {"scores": kit.skilled(0), "model": "A"}}
+    synthetic(tmp_path, small, models | {"b": {"scores": kit.skilled(1), "model": "B"}})
+    done, said = collected(older)
+    assert said == []
+    board = make_board(done)
+    assert [part["release"]["version"] for part in board["boards"]] == ["0.0.1", "0.0.0"]
+    shown = [
+        [row["submission"] for row in part["settings"]["no_tools"]] for part in board["boards"]
+    ]
+    assert shown == [["b", "a-new"], ["a-old"]]
+    (a, b) = board["history"]
+    assert [(part["release"], part["mean"]) for part in a["releases"]] == [
+        ("0.0.1", 0.0),
+        ("0.0.0", 1.0),
+    ]
+    assert [part["release"] for part in b["releases"]] == ["0.0.1"]
+
+
+@pytest.mark.slow
+def test_fifty_models_build_in_a_few_seconds(synthetic, kit, tmp_path):
+    models = {f"model-{i:02d}": {"scores": kit.skilled(0.2 + i / 100)} for i in range(50)}
+    release = find_release()
+    synthetic(tmp_path, release, models)
+    started = time.perf_counter()
+    done = collect(
+        tmp_path / "submissions",
+        tmp_path / "site",
+        release_finder(),
+        LIMITS,
+        reports=False,
+        on_step=pytest.fail,
+    )
+    write_board(tmp_path / "site", make_board(done))
+    seconds = time.perf_counter() - started
+    assert len(done.entries) == 50
+    assert seconds < 60, seconds
+    page = Path(tmp_path / "site/index.html").read_text("utf-8")
+    assert page.count("model-49") >= 2

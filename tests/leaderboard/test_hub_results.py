@@ -1,0 +1,58 @@
+"""What is written for the Hub is what its own library reads."""
+
+import pytest
+import yaml
+
+from scbench.errors import ResultsError
+from scbench.leaderboard.hub_results import hub_results
+from scbench.leaderboard.receipt import read_receipt
+from scbench.release.card import render_eval
+from scbench.release.load import find_release
+
+
+@pytest.fixture(scope="module")
+def receipts(synthetic, kit, tmp_path_factory):
+    root = tmp_path_factory.mktemp("hub")
+    half = lambda row, _: float(row["subtask"] % 2)  # noqa: E731
+    gap = lambda row, _: None if row["subtask"] == 0 else 1.0  # noqa: E731
+    models = {"half": {"scores": half}, "gap": {"scores": gap}}
+    synthetic(root, find_release(), models)
+    return {name: read_receipt(root / f"site/graded/{name}/receipt.json") for name in models}
+
+
+def test_entries_are_read_by_the_hubs_library(receipts):
+    from huggingface_hub import parse_eval_result_entries  # noqa: PLC0415  (heavy)
+
+    text = hub_results(
+        receipts["half"], "scbench/scbench", revision="abc123", source="https://example.org/board"
+    )
+    entries = parse_eval_result_entries(yaml.safe_load(text))
+    assert [entry.task_id for entry in entries] == [
+        "default", "axiomatic", "constructive", "planning",
+    ]  # fmt: skip
+    for entry in entries:
+        assert entry.dataset_id == "scbench/scbench"
+        assert entry.dataset_revision == "abc123"
+        assert entry.source_url == "https://example.org/board"
+        assert entry.date == "2026-01-02"
+        assert entry.notes.startswith("no-tools; scbench release 0.2.0")
+        name = "overall" if entry.task_id == "default" else entry.task_id
+        assert entry.value == round(100 * receipts["half"].buckets[name].mean, 1)
+
+
+def test_tasks_are_those_of_the_releases_eval_file(receipts):
+    named = {task["id"] for task in yaml.safe_load(render_eval(find_release().manifest))["tasks"]}
+    entries = yaml.safe_load(hub_results(receipts["half"], "a/b"))
+    assert {entry["dataset"]["task_id"] for entry in entries} == named
+    assert all("source" not in e and "revision" not in e["dataset"] for e in entries)
+
+
+def test_gaps_are_not_for_the_hub(receipts):
+    with pytest.raises(ResultsError, match="only 263 of 285 scores"):
+        hub_results(receipts["gap"], "scbench/scbench")
+
+
+@pytest.mark.parametrize("name", ["scbench", "a/b/c", "../b", "a b/c", ""])
+def test_a_data_set_has_an_owner(receipts, name):
+    with pytest.raises(ResultsError, match="ORG/NAME"):
+        hub_results(receipts["half"], name)

@@ -1,0 +1,98 @@
+"""Copies are noticed; models that are merely right, or wrong in the same easy way, are not."""
+
+import json
+import random
+
+import pytest
+
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.likeness import Likeness
+from scbench.leaderboard.validate import compare_with_others, release_finder, validate
+
+
+@pytest.fixture
+def warned(small, entry, kit):
+    """A function that says what is warned of, given what two models answer to each instance."""
+    other = entry.folder.parent / "borealis"
+
+    def run(mine, theirs, organisation: str = "Other Lab"):
+        other.mkdir(exist_ok=True)
+        about = kit.about.format(release="0.0.1").replace("Example Lab", organisation)
+        (other / "submission.yaml").write_text(about, "utf-8")
+        for folder, answer in ((entry.folder, mine), (other, theirs)):
+            lines = kit.answers(small)
+            for i, line in enumerate(lines):
+                line["answer"] = answer(i, line["answer"])
+                if folder is other:  # the same answers in another form
+                    line["response"] = json.dumps(line.pop("answer"), indent=1)
+            kit.write(folder / "predictions.jsonl", lines)
+        with open_submission(entry.folder) as opened:
+            done = validate(opened, release_finder([small]))
+            return compare_with_others(done, entry.folder.parent)
+
+    return run
+
+
+def noise(seed: int):
+    """Long answers that only chance could give twice."""
+
+    def answer(i: int, _: object) -> dict:
+        rng = random.Random(f"{seed} {i}")
+        return {"rectangles": [[rng.randrange(99) for _ in range(4)] for _ in range(12)]}
+
+    return answer
+
+
+def short(seed: int, share: float):
+    """Short wrong answers, of which so many are the usual mistake."""
+
+    def answer(i: int, _: object) -> dict:
+        usual = random.Random(f"usual {i}").random() < share
+        return {"labels": [i % 3, -1 if usual else 7 + seed]}
+
+    return answer
+
+
+def right(_: int, reference: object) -> object:
+    return reference
+
+
+def test_right_answers_prove_nothing(warned):
+    assert warned(right, right) == []
+
+
+def test_independent_answers_are_not_alike(warned):
+    assert warned(noise(1), noise(2)) == []
+
+
+def test_a_copy_is_noticed_with_number_and_share(warned):
+    mine, own = noise(1), noise(2)
+    (found,) = warned(mine, lambda i, ref: (mine if i % 2 else own)(i, ref))
+    assert (found.level, found.code, found.file) == ("warning", "alike", "predictions.jsonl")
+    assert "borealis" in found.message
+    assert "13 of 27 long answers (48%)" in found.message
+
+
+def test_the_usual_mistakes_are_not_a_copy_but_all_of_them_are(warned):
+    assert warned(short(1, 0.6), short(2, 0.6)) == []
+    (found,) = warned(short(1, 1.0), short(2, 1.0))
+    assert "27 of 27 short answers (100%)" in found.message
+
+
+def test_another_setting_of_the_same_model_is_not_compared(warned):
+    assert warned(noise(1), noise(1), organisation="Example Lab") == []
+
+
+@pytest.mark.parametrize(
+    ("likeness", "suspicious"),
+    [
+        (Likeness(4, 4, 0, 0), False),
+        (Likeness(5, 5, 0, 0), True),
+        (Likeness(5, 51, 0, 0), False),
+        (Likeness(0, 0, 19, 19), False),
+        (Likeness(0, 0, 20, 22), True),
+        (Likeness(0, 0, 20, 23), False),
+    ],
+)
+def test_the_rule(likeness, suspicious):
+    assert likeness.suspicious is suspicious

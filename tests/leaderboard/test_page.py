@@ -1,0 +1,242 @@
+"""The page: nothing in it is trusted, it loads nothing, and keys or no script at all do as well.
+
+The checks in a browser need Chromium; the others do not.
+"""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from scbench.grading.engine import Limits
+from scbench.leaderboard.board import make_board
+from scbench.leaderboard.collect import collect
+from scbench.leaderboard.publish import write_board
+from scbench.leaderboard.validate import release_finder
+
+NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
+VOID = {"meta", "link", "wbr", "br", "img", "input"}
+
+
+class Reader(HTMLParser):
+    """Keeps elements and their texts, and sees that tags are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        assert len({name for name, _ in attrs}) == len(attrs), attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, self.getpos()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(small, synthetic, kit, tmp_path_factory) -> Path:
+    """A board of hostile, incomplete and ordinary models, in both settings."""
+    root = tmp_path_factory.mktemp("board")
+    gap = lambda row, rng: None if row["subtask"] == 0 else float(rng.random() < 0.5)  # noqa: E731
+    links = "links: {paper: 'https://example.org/a?b=c&d=e'}\nnotes: |\n  x\n"
+    synthetic(
+        root,
+        small,
+        {
+            "alpha": {"scores": kit.skilled(0.9), "model": "Alpha 10", "more": links},
+            "beta": {"scores": kit.skilled(0.5), "model": "alpha 9"},
+            "gamma": {"scores": kit.skilled(0.1), "model": NASTY},
+            "gap": {"scores": gap, "model": "Gap"},
+            "armed": {"scores": kit.skilled(0.7), "setting": "tools"},
+        },
+    )
+    report = root / "site/graded/alpha/report.html"
+    report.write_text("<!doctype html><title>Report</title>", "utf-8")
+    done = collect(
+        root / "submissions",
+        root / "site",
+        release_finder([small]),
+        Limits(1, None, 0),
+        reports=False,
+    )
+    write_board(root / "site", make_board(done))
+    return root / "site" / "index.html"
+
+
+@pytest.fixture(scope="module")
+def read(page) -> Reader:
+    reader = Reader()
+    reader.feed(page.read_text("utf-8"))
+    assert reader.open == []
+    return reader
+
+
+def test_hostile_names_are_text(read, page):
+    assert [tag for tag, _ in read.elements].count("script") == 1
+    assert not [tag for tag, _ in read.elements if tag in {"img", "iframe", "object", "form"}]
+    assert NASTY in "".join(read.texts)
+    assert not [name for _, attrs in read.elements for name in attrs if name.startswith("on")]
+    assert "{{7*7}}" in page.read_text("utf-8")
+    assert ">49<" not in page.read_text("utf-8")
+
+
+def test_nothing_is_loaded_and_only_our_script_may_run(read):
+    policy = next(attrs["content"] for tag, attrs in read.elements if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "script-src 'unsafe" not in policy
+    for tag, attrs in read.elements:
+        assert "src" not in attrs, tag
+        if tag == "link":
+            assert attrs["href"] == "data:,"
+
+
+def test_links_are_relative_or_those_of_the_submission(read, page):
+    links = [attrs["href"] for tag, attrs in read.elements if tag == "a"]
+    inside = {link for link in links if not link.startswith(("https://", "#"))}
+    assert "graded/alpha/report.html" in inside
+    assert all((page.parent / link).is_file() for link in inside)
+    assert [link for link in links if link.startswith("https://")] == [
+        "https://example.org/a?b=c&d=e"
+    ]
+
+
+def test_tables_are_announced_by_caption_and_heads(read, page):
+    tables = [tag for tag, _ in read.elements].count("table")
+    assert [tag for tag, _ in read.elements].count("caption") == tables == 7
+    assert all(attrs.get("scope") in {"col", "row"} for tag, attrs in read.elements if tag == "th")
+    ids = [attrs["id"] for _, attrs in read.elements if "id" in attrs]
+    assert len(set(ids)) == len(ids)
+    named = [a["aria-labelledby"] for _, a in read.elements if "aria-labelledby" in a]
+    assert set(named) <= set(ids)
+    text = re.sub(r"\s+", " ", "".join(read.texts))
+    assert "Without tools, release 0.0.1: 3 ranked, 1 without full coverage" in text
+    assert "3 blocked" in text
+
+
+def column(browser, table: int, number: int) -> list[str]:
+    script = (
+        "return [...document.querySelectorAll('table.sortable')[arguments[0]].rows].slice(1)"
+        ".map(row => row.cells[arguments[1]].textContent.trim().split('\\n')[0])"
+    )
+    return browser.driver.execute_script(script, table, number)
+
+
+def models(browser) -> list[str]:
+    return [re.sub(r"\s+", " ", name).removesuffix(" 2026-01") for name in column(browser, 0, 1)]
+
+
+def heads(browser):
+    return browser.driver.find_elements("css selector", "table.sortable thead th > button")
+
+
+def test_page_in_a_browser_asks_for_nothing_and_has_no_errors(page, browser):
+    browser.open(page)
+    assert browser.driver.title == "Spatial Competence Benchmark: leaderboard"
+    for button in heads(browser)[:5]:
+        button.click()
+    for summary in browser.driver.find_elements("css selector", "summary"):
+        summary.click()
+    assert browser.errors() == []
+    assert browser.requests() == []
+
+
+def test_columns_sort_by_click_and_what_has_no_rank_stays_last(page, browser):
+    browser.open(page)
+    assert models(browser) == ["Alpha 10", "alpha 9", NASTY, "Gap"]
+    model, overall = heads(browser)[1], heads(browser)[3]
+    overall.click()
+    head = overall.find_element("xpath", "..")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert models(browser) == ["Alpha 10", "alpha 9", NASTY, "Gap"]
+    overall.click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert models(browser) == [NASTY, "alpha 9", "Alpha 10", "Gap"]
+    model.click()
+    assert head.get_attribute("aria-sort") is None
+    assert models(browser) == [NASTY, "alpha 9", "Alpha 10", "Gap"]  # numbers in names count
+    said = browser.driver.find_element("id", "said").get_attribute("textContent")
+    assert said == "Sorted by Model, ascending"
+
+
+def test_columns_sort_by_keyboard(page, browser):
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (an extra of tests)
+
+    browser.open(page)
+    body = browser.driver.find_element("tag name", "body")
+    for _ in range(12):
+        body = browser.driver.switch_to.active_element
+        if body.tag_name == "button" and "Overall" in body.text:
+            break
+        body.send_keys(Keys.TAB)
+    assert "Overall" in browser.driver.switch_to.active_element.text
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    browser.driver.switch_to.active_element.send_keys(Keys.SPACE)
+    assert models(browser) == [NASTY, "alpha 9", "Alpha 10", "Gap"]
+    assert browser.driver.switch_to.active_element.tag_name == "button"
+
+
+def test_page_stands_without_script(page, browser, tmp_path):
+    text = re.sub(r"<script>.*</script>", "", page.read_text("utf-8"), flags=re.DOTALL)
+    bare = tmp_path / "bare.html"
+    bare.write_text(text, "utf-8")
+    browser.open(bare)
+    assert heads(browser) == []
+    assert models(browser) == ["Alpha 10", "alpha 9", NASTY, "Gap"]
+    assert browser.errors() == []
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 360])
+def test_text_can_be_read_and_the_page_never_scrolls_sideways(page, browser, mode, width):
+    browser.open(page)
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": mode}]},
+    )
+    browser.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+    try:
+        for summary in browser.driver.find_elements("css selector", "summary"):
+            summary.click()
+        wide = browser.driver.execute_script(
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wide <= 0
+        assert browser.driver.execute_script(CONTRAST) == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+CONTRAST = """
+const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+const lum = rgb => rgb.map(v => linear(v / 255))
+  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const parse = text => text.match(/[\\d.]+/g).map(Number);
+const ground = node => {
+  for (; node; node = node.parentElement) {
+    const [r, g, b, a = 1] = parse(getComputedStyle(node).backgroundColor);
+    if (a > 0) return [r, g, b];
+  }
+  return [255, 255, 255];
+};
+const faint = [];
+for (const node of document.querySelectorAll('main *, header *, footer *')) {
+  if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
+  if (!node.offsetParent) continue;
+  const [r, g, b] = parse(getComputedStyle(node).color);
+  const [high, low] = [lum([r, g, b]), lum(ground(node))].sort((a, b) => b - a);
+  if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
+}
+return faint;
+"""

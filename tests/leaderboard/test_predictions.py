@@ -1,0 +1,97 @@
+"""What is odd about predictions without being wrong, and how far status and usage are believed."""
+
+import json
+
+import pytest
+
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.predictions import measure
+from scbench.leaderboard.validate import release_finder, validate
+from scbench.release.load import find_release
+
+
+@pytest.fixture
+def warnings(entry, check):
+    """A function that changes line 3 and returns the warnings; there must be no problem."""
+
+    def run(**change: object):
+        def apply(rows: list[dict]) -> None:
+            row = rows[2] | change
+            rows[2] = {key: value for key, value in row.items() if value is not None}
+
+        entry.lines(apply)
+        done = check(entry.folder)
+        assert not done.problems
+        return [(found.code, found.line) for found in done.findings], done
+
+    return run
+
+
+def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
+    found, done = warnings(answer=None, status="blocked")
+    assert found == [("coverage", None)]
+    assert (done.expected, done.scored) == (27, 26)
+    assert "1 blocked: coverage is 26 of 27 scores" in done.findings[0].message
+
+
+def test_text_beside_a_status_is_no_answer_if_it_holds_none(warnings):
+    found, _ = warnings(answer=None, status="blocked", response="I was interrupted by a filter.")
+    assert found == [("coverage", None)]
+
+
+def test_an_answer_of_the_wrong_shape_is_only_a_warning(warnings):
+    found, done = warnings(answer={"nothing": 1})
+    assert found == [("answer_schema", 3)]
+    assert done.scored == done.expected
+
+
+def test_input_that_a_call_without_tools_cannot_have(warnings):
+    assert warnings(usage={"input_tokens": 91_676})[0] == [("usage_input", 3)]
+    assert warnings(usage={"input_tokens": 900, "output_tokens": 5, "reasoning_tokens": 5})[0] == []
+    retried = {"input_tokens": 60_000, "attempts": 20}
+    assert warnings(usage=retried)[0] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"usage": {"server_tool_use": {"web_search_requests": 0}}},
+        {"usage": {"tool_tokens": 0}},
+        {"tool_calls": []},
+        {"usage": {"note": "no tools"}},
+        {"response": "I used no tool, I searched nothing. Answer: {}", "answer": None},
+    ],
+)
+def test_naming_a_tool_is_not_using_one(warnings, line):
+    assert "usage_setting" not in dict(warnings(**line)[0])
+
+
+def test_measuring_unpacks_and_stops(tmp_path, monkeypatch):
+    import gzip  # noqa: PLC0415
+    import hashlib  # noqa: PLC0415
+
+    from scbench.leaderboard import predictions  # noqa: PLC0415
+
+    data = b'{"id": "a/00"}\n' * 1000
+    path = tmp_path / "p.jsonl.gz"
+    path.write_bytes(gzip.compress(data))
+    assert measure(path) == (len(data), hashlib.sha256(data).hexdigest())
+    monkeypatch.setattr(predictions, "MOST_UNPACKED", len(data) - 1)
+    assert measure(path) is None
+
+
+def test_real_answers_with_references_for_the_rest_pass(real_rows, kit, tmp_path):
+    release = find_release()
+    real = {row["id"]: row["answer"] for row, _ in real_rows if "answer" in row}
+    lines = kit.answers(release)
+    known = {line["id"] for line in lines}
+    assert len(real.keys() & known) > 50
+    for line in lines:
+        line["answer"] = real.get(line["id"], line["answer"])
+    (tmp_path / "submission.yaml").write_text(kit.about.format(release=release.version), "utf-8")
+    kit.write(tmp_path / "predictions.jsonl", lines)
+    with open_submission(tmp_path) as opened:
+        done = validate(opened, release_finder())
+    assert not done.problems
+    assert (done.lines, done.expected, done.scored) == (277, 285, 285)
+    assert json.dumps(done.about.model_dump(mode="json"))

@@ -1,0 +1,152 @@
+"""The model of submission.yaml and its published JSON Schema accept the same."""
+
+import copy
+import json
+import random
+
+import jsonschema_rs
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from scbench.leaderboard.documents import DocumentError, read_submission, read_yaml
+from scbench.leaderboard.pack import about_text
+from scbench.leaderboard.submission import Submission, submission_schema
+from scbench.release.schemas import release_schemas
+
+GOOD = {
+    "format": 1,
+    "model": {"name": "Aurora", "version": "2", "id": "aurora-2"},
+    "organisation": "Example Lab",
+    "date": "2026-01-31",
+    "release": "1.0.0rc1",
+    "setting": "tools",
+    "tools": ["python", "web search"],
+    "sampling": {"temperature": 0.5, "reasoning": {"effort": "high"}, "stop": ["x"], "n": None},
+    "attempts": 3,
+    "contact": "a@example.org",
+    "links": {"paper": "https://arxiv.org/abs/2601.00001v2", "code": "https://x.org/a_b?c=d#e"},
+    "outputs_licence": "CC-BY-4.0",
+    "notes": "Two lines.\nThat is all.",
+}
+SCHEMA = jsonschema_rs.validator_for(submission_schema())
+
+
+def accepts(value: object) -> bool:
+    try:
+        Submission.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def test_the_schema_is_published_with_a_release():
+    text = release_schemas([])["schemas/submission.json"]
+    assert jsonschema_rs.meta.is_valid(json.loads(text))
+    assert "submission.yaml" in text
+
+
+def test_schema_agrees_with_the_package_on_a_good_one_and_thousands_of_damaged_ones():
+    assert accepts(GOOD)
+    assert SCHEMA.is_valid(GOOD)
+    rng = random.Random(7)
+    odd = [
+        None,
+        True,
+        0,
+        1,
+        101,
+        2.5,
+        "",
+        " ",
+        "x",
+        " x",
+        "a\nb",
+        "a\u202eb",
+        [],
+        {},
+        ["x"],
+        {"x": 1},
+    ]
+    odd += ["http://x.org", "https://x.org", "https://x.org/<b>", "javascript:1", "2026-1-1", "1.0"]
+    odd += ["no_tools", "tools", "x" * 201, [1], ["x"] * 21, 10**30]
+    seen = set()
+    for _ in range(4000):
+        value = copy.deepcopy(GOOD)
+        for _ in range(rng.choice([1, 1, 2])):
+            part = rng.choice([value, value, value["model"], value["links"]])
+            if not isinstance(part, dict) or not part:
+                continue
+            key = rng.choice([*part, "more"])
+            if rng.random() < 0.3:
+                part.pop(key, None)
+            else:
+                part[key] = rng.choice(odd)
+            if not all(isinstance(value.get(name), dict) for name in ("model", "links")):
+                break
+        assert SCHEMA.is_valid(value) == accepts(value), value
+        seen.add(accepts(value))
+    assert seen == {True, False}
+
+
+def test_only_the_day_is_judged_more_strictly_than_by_the_schema():
+    value = GOOD | {"date": "2026-02-30"}
+    assert SCHEMA.is_valid(value)
+    assert not accepts(value)
+
+
+def test_what_is_written_is_read_again_by_us_and_by_others():
+    about = Submission.model_validate(GOOD)
+    text = about_text(about)
+    assert read_submission(text.encode(), "x") == (about, [])
+    others = yaml.safe_load(text)
+    assert Submission.model_validate(others) == about
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: yes", {"a": "yes"}),
+        ("a: 2026-01-02", {"a": "2026-01-02"}),
+        ("a: 0o17", {"a": "0o17"}),
+        ("a: 1_000", {"a": "1_000"}),
+        ("a: 12:30:45", {"a": "12:30:45"}),
+        ("a: .nan", {"a": ".nan"}),
+        ("a: 1e3", {"a": 1000.0}),
+        ("a: -3", {"a": -3}),
+        (f"a: {'9' * 40}", {"a": "9" * 40}),
+        ("a: '1'", {"a": "1"}),
+        ("a: |\n  x\n  y\n", {"a": "x\ny\n"}),
+        ("a:", {"a": None}),
+        ("<<: {b: 1}", {"<<": {"b": 1}}),
+        ("\ufeffa: [1, {b: true}]", {"a": [1, {"b": True}]}),
+    ],
+)
+def test_yaml_is_read_as_json_would_be(text, value):
+    assert read_yaml(text.encode())[0] == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&a a: 1",
+        "!!str a: 1",
+        "a: !x 1",
+        "a: *b",
+        "? [a]\n: 1",
+        "%YAML 9.9\n---\na: 1",
+        "a: 'x",
+        "\t",
+    ],
+)
+def test_other_yaml_is_refused_with_a_line(text):
+    with pytest.raises(DocumentError) as caught:
+        read_yaml(text.encode())
+    assert caught.value.line >= 1
+
+
+def test_a_file_of_many_aliases_stays_small():
+    levels = "".join(f"a{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    about, found = read_submission(f"a0: &x0 [lol]\n{levels}".encode(), "submission.yaml")
+    assert about is None
+    assert [finding.line for finding in found] == [1]
