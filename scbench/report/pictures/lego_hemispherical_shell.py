@@ -297,7 +297,8 @@ def _layers(shown: _Shown, target: Body, radius: float, verdicts: Sequence[Verdi
             fill(drawing, whole.difference(here), "missing", hatched=True)
         members = np.flatnonzero(layer == k).tolist()
         fine = [shown.plans[i] + middle for i in members if i not in shown.wrong]
-        fill(drawing, _union(fine), "answer", opacity=0.5)
+        same = len(fine) == len(members)
+        fill(drawing, here if same else _union(fine), "answer", opacity=0.5)
         drawing.strokes([[*plan, plan[0]] for plan in fine], "answer", width=0.8)
         for i in members:
             if i not in shown.wrong:

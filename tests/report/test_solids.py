@@ -1,0 +1,92 @@
+"""Surfaces for scenes: edges where they bend, and differences without skins."""
+
+import numpy as np
+import pytest
+from manifold3d import Manifold
+
+from scbench.report.scene import boxes
+from scbench.report.solids import body_mesh, creases, loose_edges, pulled_in, upright_prisms
+
+
+def area(mesh):
+    corners = mesh.points[mesh.faces]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return np.linalg.norm(cross, axis=1).sum() / 2
+
+
+def volume(mesh):
+    a, b, c = (mesh.points[mesh.faces[:, k]] for k in range(3))
+    return np.einsum("ij,ij->i", np.cross(a, b), c).sum() / 6
+
+
+def ends(paths):
+    return {frozenset(tuple(np.round(p, 6)) for p in path) for path in paths}
+
+
+def test_a_cube_bends_at_its_twelve_edges():
+    mesh = boxes([((0, 0, 0), (1, 1, 1))], "answer")
+    found = ends(creases(mesh.points, mesh.faces))
+    assert len(found) == 12
+    for one, other in map(tuple, found):
+        assert np.abs(np.subtract(one, other)).sum() == 1
+
+
+def test_vertices_at_one_place_are_one():
+    mesh = boxes([((0, 0, 0), (1, 1, 1))], "answer")
+    soup = mesh.points[mesh.faces].reshape(-1, 3)
+    assert len(creases(soup, np.arange(len(soup)).reshape(-1, 3))) == 12
+    assert loose_edges(soup, np.arange(len(soup)).reshape(-1, 3)) == ()
+
+
+def test_edges_of_a_hole_are_loose():
+    mesh = boxes([((0, 0, 0), (1, 1, 1))], "answer")
+    assert len(loose_edges(mesh.points, mesh.faces[2:])) == 4
+    assert creases(mesh.points, mesh.faces[:0]) == loose_edges(mesh.points, mesh.faces[:0]) == ()
+
+
+def test_prisms_stand_over_their_plans():
+    plans = np.array(
+        [[(0, 0), (2, 0), (2, 1), (0, 1)], [(5, 5), (6, 6), (5, 7), (4, 6)]], dtype=float
+    )
+    mesh = upright_prisms(plans, np.array([0.0, 3.0]), np.array([1.0, 5.0]), "answer")
+    assert volume(mesh) == pytest.approx(2 * 1 + 2 * 2)
+    assert len(mesh.points) == 16
+    assert len(mesh.outline) == 12
+
+
+def test_points_far_away_are_pulled_in():
+    points, far = pulled_in(np.array([[0.5, 0, 0], [9, 0, -1e300]]), (0, 0, 0), (1, 1, 1))
+    assert points.tolist() == [[0.5, 0, 0], [1, 0, 0]]
+    assert far.tolist() == [False, True]
+
+
+def cube(low, high):
+    return Manifold.cube(np.subtract(high, low).tolist()).translate(low)
+
+
+@pytest.mark.parametrize("turn", [(0, 0, 0), (20, 30, 40), (90, 0, 0), (0, 90, 0), (180, 0, 45)])
+def test_skins_go_and_the_rest_stays(turn):
+    whole = cube((0, 0, 0), (4, 2, 2))
+    # Two units are missing, and over the other faces there is a skin.
+    taken = cube((1e-7, 1e-7, 1e-7), (3, 2 - 1e-7, 2 - 1e-7))
+    rest = (whole - taken).rotate(turn)
+    plain, bare = body_mesh(rest, "missing"), body_mesh(rest, "missing", thickness=0.01)
+    assert area(plain) > 40
+    assert area(bare) == pytest.approx(4 * 2 + 2 * 4, rel=1e-3)
+    assert volume(bare) == pytest.approx(4, rel=1e-3), "faces point outwards as before"
+    corners = {tuple(np.round(p, 2)) for path in bare.outline for p in path}
+    assert len(corners) == 8
+
+
+def test_holes_stay_holes():
+    frame = cube((0, 0, 0), (3, 3, 1)) - cube((1, 1, -1), (2, 2, 2))
+    bare = body_mesh(frame, "missing", thickness=0.01)
+    assert area(bare) == pytest.approx(area(body_mesh(frame, "missing")))
+    assert volume(bare) == pytest.approx(8)
+
+
+def test_nothing_is_left_of_a_skin_alone():
+    skin = cube((0, 0, 0), (1, 1, 1e-8))
+    bare = body_mesh(skin, "missing", thickness=0.01)
+    assert bare.faces.shape == (0, 3)
+    assert bare.outline == ()

@@ -1,0 +1,95 @@
+"""Data of scenes for the viewer: complete, compact, and limited."""
+
+import json
+from importlib.resources import files
+
+import numpy as np
+
+from scbench.report.scene import Lines, Marks, Mesh, Scene, boxes
+from scbench.report.viewer import scene_json
+
+
+def points(part):
+    return np.array(part["xyz"]).T
+
+
+def paths(part):
+    found, path = [], []
+    for n in part["paths"]:
+        if n < 0:
+            found.append(points(part)[path])
+            path = []
+        else:
+            path.append(n)
+    assert not path, "each path ends"
+    return found
+
+
+def test_geometry_comes_back():
+    box = boxes(
+        [((0, 0, 0), (1, 2, 3)), ((4, 4, 4), (5, 5.125, 6))], "answer", name="boxes", opacity=0.5
+    )
+    line = Lines(
+        (np.array([[0, 0, 0], [1, 1, 1.5]]), np.array([[2, 2, 2], [3, 3, 3], [2, 2, 2]])),
+        "wrong",
+        3,
+        dashed=True,
+    )
+    marks = Marks(np.array([[1.0, 2, 3]]), "right", 5, ("here",))
+    data = json.loads(
+        json.dumps(scene_json(Scene((box, line, marks), grid=((0, 0, 0), (6, 6, 6)))))
+    )
+    mesh, lines, dots = data["parts"]
+    faces = np.array(mesh["faces"]).reshape(-1, 3)
+    assert np.allclose(points(mesh)[faces], box.points[box.faces], atol=1e-3)
+    assert len(points(mesh)) == 16, "corners of boxes are listed once"
+    assert all(np.allclose(a, b, atol=1e-3) for a, b in zip(paths(mesh), box.outline, strict=True))
+    assert all(np.allclose(a, b, atol=1e-3) for a, b in zip(paths(lines), line.paths, strict=True))
+    assert (mesh["opacity"], mesh["name"], lines["width"], lines["dashed"]) == (
+        0.5,
+        "boxes",
+        3,
+        True,
+    )
+    assert (dots["labels"], dots["size"]) == (["here"], 5)
+    assert data["grid"] == [[0, 6]] * 3
+    assert data["left_out"] == 0
+
+
+def test_every_colour_that_is_used_is_there_twice():
+    data = scene_json(Scene((boxes([((0, 0, 0), (1, 1, 1))], "water"),)))
+    assert len(data["colours"]["water"]) == 2
+    assert {"ink", "quiet", "faint"} <= set(data["colours"])
+
+
+def test_rounding_follows_the_size_of_the_scene():
+    tiny = boxes([((0, 0, 0), (1e-6, 1e-6, 1e-6))], "answer")
+    (part,) = scene_json(Scene((tiny,)))["parts"]
+    assert len(points(part)) == 8
+    huge = boxes([((0.123456, 0, 0), (98765.43, 9, 9))], "answer")
+    (part,) = scene_json(Scene((huge,)))["parts"]
+    assert part["xyz"][0] == [0, 98765] * 4 or set(part["xyz"][0]) == {0, 98765}
+
+
+def test_what_is_too_much_is_left_out_and_counted():
+    many = boxes([((i, 0, 0), (i + 1, 1, 1)) for i in range(5000)], "answer")
+    data = scene_json(Scene((many,)))
+    (part,) = data["parts"]
+    assert len(part["faces"]) == 3 * 40_000
+    assert data["left_out"] == 60_000 - 40_000
+    assert len(part["paths"]) < 100_000
+
+
+def test_absurd_coordinates_are_plain_numbers():
+    bad = Mesh(
+        np.array([[0, 0, 0], [1, np.nan, 1], [np.inf, 1e300, 2]]), np.array([[0, 1, 2]]), "answer"
+    )
+    text = json.dumps(scene_json(Scene((bad,))), allow_nan=False)
+    assert len(text) < 2000
+
+
+def test_the_viewer_names_its_two_functions():
+    script = files("scbench.report").joinpath("assets", "viewer.js").read_text("utf-8")
+    assert "function scbenchShow(element, data)" in script
+    assert "function scbenchClose(element)" in script
+    assert "http" not in script, "it loads nothing"
