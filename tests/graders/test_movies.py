@@ -1,0 +1,169 @@
+"""Choosing a film: the points are counted a third time from the prompt's own text."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.films import films
+from scbench.builders.movies import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.graders.movies import points_of
+from scbench.judge import judge
+from scbench.schemas.movies import Params
+from scbench.seeding import Stream
+
+TASK = get_task("movies")
+BUILDER = TaskBuilder()
+KNOWN = {f"{title} ({year})": (set(genres), set(themes)) for title, year, genres, themes in films()}
+
+MARK = re.compile(r"^(?:- |\(([A-E])\) )?", re.MULTILINE)
+LISTED = re.compile(r"(.* \(\d{4}\)); genres: (.*); themes: (.*)")
+PROSE = re.compile(r"(.*? \(\d{4}\)) is an? (.*?) film about ([^.]*)\.(?: |$)")
+
+
+def films_of(line):
+    """Return genres and themes of the films that a line tells."""
+    if line in KNOWN:
+        return [KNOWN[line]]
+    told = []
+    for name, *tags in (LISTED if "; genres: " in line else PROSE).findall(line):
+        genres, themes = (set(re.split(", | and ", text)) for text in tags)
+        assert (genres, themes) == KNOWN[name]
+        told.append((genres, themes))
+    return told
+
+
+def read(prompt):
+    """Return points by letter, from the prompt alone; of films told by title, from the data."""
+    weights = re.search(r"gives the choice\s(\d+) points?, .* gives it (\d+) point", prompt)
+    per_genre, per_theme = map(int, weights.groups()) if weights else (1, 1)
+    _, above, _, below, *_ = prompt.split("\n\n")
+    told = [
+        (MARK.match(line)[1], *film)
+        for line in f"{above}\n{below}".splitlines()
+        for film in films_of(MARK.sub("", line, count=1))
+    ]
+    liked = [film for film in told if not film[0]]
+    points = {
+        label: sum(
+            per_genre * len(genres & liked_genres) + per_theme * len(themes & liked_themes)
+            for _, liked_genres, liked_themes in liked
+        )
+        for label, genres, themes in told
+        if label
+    }
+    return len(liked), points
+
+
+@st.composite
+def spaces(draw):
+    genre_weight = draw(st.integers(0, 10))
+    return Space(
+        reference_count=draw(st.integers(4, 6)),
+        choice_count=draw(st.integers(3, 5)),
+        genre_weight=genre_weight,
+        theme_weight=draw(st.integers(1 if genre_weight == 0 else 0, 10)),
+        min_margin=draw(st.integers(1, 3)),
+        template=draw(st.sampled_from(["list", "prose", "titles"])),
+    )
+
+
+@settings(max_examples=800, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("movies", seed))
+    liked, points = read(BUILDER.prompt(params))
+    assert (liked, len(points)) == (point.reference_count, point.choice_count)
+    first, second, *_ = sorted(points.values(), reverse=True)
+    right = max(points, key=points.get)
+    assert first > second
+    assert BUILDER.target(params) == right
+    if point.template != "titles":
+        assert points_of(params) == tuple(points.values())
+        assert BUILDER.facts(params) == {"overlap": first, "margin": first - second}
+        assert first - second >= point.min_margin
+    else:
+        assert second == 0
+        common = set.intersection(*(set(film[2]) for film in params.liked))
+        assert [bool(common & set(film[2])) for film in params.choices].count(True) == 1
+        assert common & set(params.choices["ABCDE".index(right)][2])
+    for label, film in zip("ABCDE", params.choices, strict=False):
+        for answer in (label, film[0], f"{film[0]} ({film[1]})"):
+            assert judge(TASK, params, {"answer": answer})[0].score == (label == right)
+
+
+A = ("Alpha", 1990, ("crime", "drama"), ("police",))
+B = ("Beta", 1991, ("drama",), ("police", "family"))
+C = ("Gamma: The Return", 1992, ("comedy",), ("family", "work"))
+
+
+def of(*choices, liked=(A, B), genre=2, theme=3):
+    return Params(
+        liked=liked,
+        choices=choices,
+        genre_weight=genre,
+        theme_weight=theme,
+        template="list",
+        opening=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "points"),
+    [
+        (of(A, B, C), (4 + 3 + 2 + 3, 2 + 3 + 2 + 6, 3)),
+        (of(C, A), (3, 12)),
+        (of(A, B, genre=1, theme=0), (3, 2)),
+        (of(A, B, genre=0, theme=1), (2, 3)),
+        (of(A, C, liked=(C,)), (0, 2 + 6)),
+        (of(A, C, liked=(C, C)), (0, 2 * 8)),
+    ],
+)
+def test_points_counted_by_hand(params, points):
+    assert points_of(params) == points
+    right = "ABC"[points.index(max(points))]
+    assert BUILDER.target(params) == right
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+
+
+def test_the_prompt_tells_facts_and_rule():
+    prompt = BUILDER.prompt(of(A, C, genre=1, theme=0))
+    assert "\n- Beta (1991); genres: drama; themes: police, family\n" in prompt
+    assert "\n(B) Gamma: The Return (1992); genres: comedy; themes: family, work\n" in prompt
+    assert "gives the choice\n1 point, and a theme that both have gives it 0 points." in prompt
+    prose = BUILDER.prompt(of(A, C).model_copy(update={"template": "prose"}))
+    assert "(A) Alpha (1990) is a crime and drama film about police.\n" in prose
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["C", "c", "(C)", "C.", "Choice C", "Gamma: The Return", "gamma: the return",
+     "Gamma: The Return (1992)", "C) Gamma: The Return", "(C) Gamma: The Return (1992)",
+     '"Gamma: The Return"', "**C**"],
+)  # fmt: skip
+def test_forms_of_the_right_choice(answer):
+    assert judge(TASK, of(A, B, C, liked=(C,)), {"answer": answer})[0].score == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ("A", "value"), ("Beta", "value"), ("Beta (1991)", "value"), ("D", "readable"),
+        ("C or A", "readable"), ("C) Beta", "readable"), ("Gamma", "readable"), (2, "readable"),
+        ("Gamma: The Return (1991)", "readable"), ("", "readable"), (["C"], "answer_schema"),
+        (None, "answer_schema"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(answer, failed):
+    (verdict,) = judge(TASK, of(A, B, C, liked=(C,)), {"answer": answer})
+    assert verdict.score == 0
+    assert next(check.id for check in verdict.checks if check.passed is False) == failed
+    if failed == "value":
+        assert verdict.failed[0].message.startswith("Gamma: The Return has 8 points, ")
+
+
+def test_a_tie_has_no_one_answer():
+    with pytest.raises(ValueError, match="two choices have 12 points"):
+        judge(TASK, of(A, ("Delta", 1993, *A[2:])), {"answer": "A"})

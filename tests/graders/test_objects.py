@@ -1,0 +1,175 @@
+"""Counting things: the sum is read a third time from the prompt's own text."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.objects import Space, TaskBuilder
+from scbench.builders.things import things
+from scbench.catalog import get_task
+from scbench.graders.objects import quantity_of
+from scbench.judge import judge
+from scbench.schemas.objects import Params
+from scbench.seeding import Stream
+
+TASK = get_task("objects")
+BUILDER = TaskBuilder()
+
+BELOW_20 = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+BELOW_100 = BELOW_20 + [ten + one for ten in TENS for one in ("", *(f"-{w}" for w in BELOW_20[:9]))]
+WORDS = BELOW_100 + [
+    hundred + rest
+    for hundred in (f"{word} hundred" for word in BELOW_20[:9])
+    for rest in ("", *(f" and {word}" for word in BELOW_100))
+]
+VALUES = {"a": 1, "an": 1} | {word: n for n, word in enumerate(WORDS, 1)}
+GROUP_OF = {
+    form: group for group, nouns in things().groups.items() for noun in nouns for form in noun
+}
+
+
+def one_of(words):
+    return "|".join(sorted(words, key=len, reverse=True))
+
+
+ENTRY = re.compile(
+    rf"(?<![\w-])(\d+|{one_of(VALUES)}) (?:(?:{one_of(things().adjectives)}) )?"
+    rf"({one_of(GROUP_OF)})(?![\w-])"
+)
+
+
+def read(prompt):
+    """How many entries there are and the sum asked for, from the prompt alone."""
+    _, listing, question, *_ = prompt.split("\n\n")
+    asked = re.search("How many (.*) are there", question)[1]
+    groups = re.split(", | and ", asked)
+    assert set(groups) <= set(things().groups)
+    found = ENTRY.findall(listing)
+    total = sum(
+        VALUES[quantity] if quantity in VALUES else int(quantity)
+        for quantity, noun in found
+        if GROUP_OF[noun] in groups
+    )
+    return len(found), total
+
+
+@st.composite
+def spaces(draw):
+    length = draw(st.integers(1, 12) | st.integers(1, 100))
+    return Space(
+        length=length,
+        max_count=draw(st.integers(1, 20) | st.integers(1, 999)),
+        distractors=draw(st.integers(0, 12) | st.integers(0, 100)),
+        target_groups=draw(st.integers(1, min(10, length))),
+        prob_adjective=draw(st.floats(0, 1)),
+        anchor_format=draw(
+            st.sampled_from(["none", "number", "roman", "hex", "letter", "bullet"])
+        ),
+    )  # fmt: skip
+
+
+@settings(max_examples=600, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("objects", seed))
+    entries, right = read(BUILDER.prompt(params))
+    assert entries == len(params.entries) == point.length + point.distractors
+    assert BUILDER.target(params) == str(right)
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+    assert judge(TASK, params, {"answer": right + 1})[0].score == 0
+    counting = [entry for entry in params.entries if entry[3] in params.groups]
+    assert len(counting) == point.length
+    assert {entry[3] for entry in counting} == set(params.groups)
+    assert len(set(params.groups)) == point.target_groups
+    assert all(VALUES.get(q) or int(q) <= point.max_count for q, *_ in params.entries)
+    assert all(GROUP_OF[noun] == group for _, _, noun, group in params.entries)
+
+
+def test_every_quantity_up_to_999_is_read():
+    assert len(WORDS) == 999
+    for n, words in enumerate(WORDS, 1):
+        assert quantity_of(words) == quantity_of(str(n)) == n
+    assert quantity_of("a") == quantity_of("an") == 1
+
+
+@pytest.mark.parametrize("text", ["", "dozen", "and", "-1", "1.5", "two dozens", "hundred"])
+def test_what_is_no_quantity_is_refused(text):
+    with pytest.raises(ValueError, match="is no quantity"):
+        quantity_of(text)
+
+
+def of(*entries, groups=("tools",)):
+    return Params(entries=entries, groups=groups, anchor_format="none", opening=0)
+
+
+SAW = ("a", "", "saw", "tools")
+OWLS = ("thirty-two", "big", "owls", "birds")
+HOES = ("12", "old", "hoes", "tools")
+
+
+@pytest.mark.parametrize(
+    ("params", "right"),
+    [
+        (of(SAW), 1),
+        (of(SAW, OWLS), 1),
+        (of(SAW, OWLS, groups=("birds",)), 32),
+        (of(SAW, OWLS, HOES), 13),
+        (of(SAW, SAW, OWLS), 2),
+        (of(SAW, OWLS, HOES, groups=("birds", "tools")), 45),
+        (of(("one hundred and six", "", "axes", "tools"), HOES), 118),
+        (of(OWLS), 0),
+    ],
+)
+def test_lists_counted_by_hand(params, right):
+    assert BUILDER.target(params) == str(right)
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+
+
+def test_the_prompt_says_what_a_case_needs():
+    prompt = BUILDER.prompt(of(SAW, OWLS, HOES, groups=("birds", "tools")))
+    assert "\na saw, thirty-two big owls and 12 old hoes.\n" in prompt
+    assert "How many birds and tools are there in this list altogether?" in prompt
+    assert '"a" and "an" mean\none' in prompt
+    assert "at the beginning of a line" not in prompt
+
+
+@pytest.mark.parametrize("answer", [13, "13", " 13.", "**13**", "13.0", "$13$", "total = 13"])
+def test_forms_of_the_right_number(answer):
+    assert judge(TASK, of(SAW, OWLS, HOES), {"answer": answer})[0].score == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        (12, "value"), ("45", "value"), (-13, "value"), ("13 14", "readable"), ("", "readable"),
+        ("13.5", "readable"), ("thirteen", "readable"), ("13 tools", "readable"),
+        ([13], "answer_schema"), (None, "answer_schema"), (True, "answer_schema"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(answer, failed):
+    (verdict,) = judge(TASK, of(SAW, OWLS, HOES), {"answer": answer})
+    assert verdict.score == 0
+    assert next(check.id for check in verdict.checks if check.passed is False) == failed

@@ -1,0 +1,159 @@
+"""Swaps: the story is read and played a third time from the prompt's own text."""
+
+import re
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.names import names
+from scbench.builders.shuffle import Space, TaskBuilder
+from scbench.catalog import get_task
+from scbench.graders.shuffle import outcome
+from scbench.judge import judge
+from scbench.schemas.shuffle import AnchorFormat, Domain, Params
+from scbench.seeding import Stream
+
+TASK = get_task("shuffle")
+BUILDER = TaskBuilder()
+
+N = f"({'|'.join(names())})"
+SWAPS = [
+    re.compile(pattern + "$")
+    for pattern in (
+        rf"(?:^|^When the music changes, |^The coach has ){N} and {N} swap \w+\.",
+        rf"^{N} (?:has read enough and )?swaps \w+ with {N}\.",
+        rf"^{N} asks {N} for a swap of \w+, and they swap\.",
+        rf"^{N} (?:walks over to|calls to|likes the gift of) {N}(?: better)?, and the two swap.*\.",
+    )
+]
+IDLE = re.compile(
+    "says no|decide|smile|laugh|keeping|gets one|turn|shoelace|song|aloud|first chapter|shoulder|"
+    "passes the ball|heads the ball|after a fall|cheer|admires|cake|scissors|winks|letting go|"
+    "how long"
+)
+BEGINNING = re.compile(rf"{N}|When the music|The coach")
+STARTS = re.compile(
+    rf"(?:^|, | and ){N} (?:dances with|has|plays as|gets the|holds the) (.*?)"
+    rf"(?=$|, {N} | and {N} )"
+)
+
+
+def play(prompt):
+    """Return the letter of the right option, from the prompt alone, and the number of swaps."""
+    first, _, told, _, question, options, *_ = prompt.split("\n\n")
+    held = {m[1]: m[2] for m in STARTS.finditer(first.partition("At first, ")[2].removesuffix("."))}
+    unmarked = BEGINNING.match(told) is not None
+    events = re.split(r"(?<=\.) (?=[A-Z])", told) if unmarked else told.splitlines()
+    swaps = 0
+    for event in events:
+        text = event[BEGINNING.search(event).start() :]
+        found = next(filter(None, (pattern.search(text) for pattern in SWAPS)), None)
+        assert (found is None) == (IDLE.search(text) is not None), event
+        if found:
+            a, b = found.groups()
+            held[a], held[b] = held[b], held[a]
+            swaps += 1
+    person = re.search(N, question)[1]
+    known = dict(re.findall(r"\((\w)\) (.*)", options))
+    assert sorted(known.values()) == sorted(held.values())
+    return next(label for label, text in known.items() if text == held[person]), swaps
+
+
+@st.composite
+def spaces(draw):
+    return Space(
+        people=draw(st.integers(3, 12)),
+        max_depth=draw(st.integers(1, 15) | st.integers(1, 100)),
+        confounders=draw(st.integers(0, 10) | st.integers(0, 100)),
+        anchor_format=draw(st.sampled_from(get_args(AnchorFormat))),
+        domain=draw(st.sampled_from(get_args(Domain))),
+    )
+
+
+@settings(max_examples=600, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_builder_grader_and_prompt_agree_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("shuffle", seed))
+    right, swaps = play(BUILDER.prompt(params))
+    assert swaps == point.max_depth
+    assert len(params.events) == point.max_depth + point.confounders
+    assert BUILDER.target(params) == right
+    assert params.options["ABCDEFGHIJKL".index(right)] == outcome(params)
+    for label, text in zip("ABCDEFGHIJKL", params.options, strict=False):
+        assert judge(TASK, params, {"answer": label})[0].score == (label == right)
+        assert judge(TASK, params, {"answer": text})[0].score == (label == right)
+
+
+def of(*events, asked=0, domain="balls"):
+    return Params(
+        domain=domain,
+        people=("Alice", "Omar", "Vera"),
+        things=("red ball", "blue ball", "green ball"),
+        events=events,
+        asked=asked,
+        options=("green ball", "red ball", "blue ball"),
+        anchor_format="number",
+        opening=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("params", "right"),
+    [
+        (of(), "B"),
+        (of((True, 0, 1, 0)), "C"),
+        (of((True, 1, 0, 0)), "C"),
+        (of((True, 1, 2, 0)), "B"),
+        (of((False, 0, 1, 0)), "B"),
+        (of((True, 0, 1, 0), (True, 1, 2, 0)), "C"),
+        (of((True, 0, 1, 0), (True, 1, 2, 0), asked=2), "B"),
+        (of((True, 1, 2, 0), (True, 0, 1, 0)), "A"),
+        (of((True, 0, 1, 0), (False, 1, 2, 1), (True, 0, 2, 0)), "A"),
+        (of((True, 0, 1, 0), (True, 0, 1, 0)), "B"),
+    ],
+)
+def test_stories_played_by_hand(params, right):
+    assert BUILDER.target(params) == right
+    assert judge(TASK, params, {"answer": right})[0].score == 1
+    if params.events:
+        assert judge(TASK, params, {"answer": play(BUILDER.prompt(params))[0]})[0].score == 1
+
+
+def test_depth_is_how_often_the_thing_moved():
+    assert BUILDER.facts(of()) == {"depth": 0, "misleading": 0}
+    chain = of((True, 0, 1, 0), (False, 0, 2, 0), (True, 1, 2, 0), (False, 0, 1, 0), asked=2)
+    assert BUILDER.facts(chain) == {"depth": 2, "misleading": 1}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["C", "c", "(C)", "C.", "C)", "Option C", "blue ball", "Blue ball.", "the blue ball",
+     "The blue ball", "C) blue ball", "(C) the blue ball", "blue ball (C)", "**C**"],
+)  # fmt: skip
+def test_forms_of_the_right_option(answer):
+    assert judge(TASK, of((True, 0, 1, 0)), {"answer": answer})[0].score == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ("B", "value"), ("red ball", "value"), ("A) the green ball", "value"), ("D", "readable"),
+        ("C or A", "readable"), ("C) red ball", "readable"), ("ball", "readable"), (3, "readable"),
+        ("", "readable"), ("yellow ball", "readable"), (["C"], "answer_schema"),
+        (None, "answer_schema"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(answer, failed):
+    (verdict,) = judge(TASK, of((True, 0, 1, 0)), {"answer": answer})
+    assert verdict.score == 0
+    assert next(check.id for check in verdict.checks if check.passed is False) == failed
+    if failed == "value":
+        assert "At the end Alice has blue ball, not" in verdict.failed[0].message
+
+
+def test_options_that_nobody_has_are_refused():
+    broken = of().model_copy(update={"options": ("red ball", "blue ball", "grey ball")})
+    with pytest.raises(ValueError, match="things and options must be the same"):
+        outcome(broken)
