@@ -240,6 +240,38 @@ _TEXTS = (
         dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
     ),
     Task(
+        "objects",
+        "Objects",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("working memory", "distraction"),
+    ),
+    Task(
+        "shuffle",
+        "Shuffle",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "working memory", "distraction"),
+    ),
+    Task(
+        "dates",
+        "Dates",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "working memory", "distraction"),
+    ),
+    Task(
+        "movies",
+        "Movies",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "working memory", "interference"),
+    ),
+    Task(
         "bracket_stack",
         "Bracket Stack",
         "manifolds",
@@ -256,6 +288,14 @@ _TEXTS = (
         dimensions=("working memory", "tokenization"),
     ),
     Task(
+        "svg_shapes",
+        "SVG Shapes",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("novel input patterns", "tokenization", "working memory"),
+    ),
+    Task(
         "pattern_interference",
         "Pattern Interference",
         "manifolds",
@@ -270,6 +310,14 @@ _TEXTS = (
         0,
         "binary",
         dimensions=("tokenization", "working memory", "distraction"),
+    ),
+    Task(
+        "but_for_causation",
+        "But-for Causation",
+        "manifolds",
+        0,
+        "binary",
+        dimensions=("multi-hop reasoning", "working memory", "distraction", "interference"),
     ),
 )
 """Text tasks over parameter spaces (spec: manifolds)."""

@@ -1,0 +1,57 @@
+"""But-for causation: what would have happened if something else had not."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictBool
+
+from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, Text
+
+Question = Literal["but_for", "necessary_set"]
+"""Whether the outcome had happened but for one event, or which of some events were necessary."""
+
+_Word = Annotated[Text, Field(min_length=1, max_length=60)]
+_Phrase = tuple[_Word, _Word, _Word, _Word, _Word]
+_Literal = tuple[Index, StrictBool]
+
+
+class Params(ParamsModel):
+    """A story of events and rules, as the prompt prints it."""
+
+    story: Annotated[Text, Field(pattern="^[a-z_]+$", max_length=40)] = Field(
+        description="which setting it has"
+    )
+    opening: Annotated[Text, Field(min_length=1, max_length=200)] = Field(
+        description="first sentence of the story"
+    )
+    events: tuple[_Phrase, ...] = Field(
+        min_length=2,
+        max_length=60,
+        description="each event in words: who or what, then the verb as infinitive, in the "
+        "present, in the past, and as participle",
+    )
+    rules: tuple[tuple[Index, Literal["all", "any"], tuple[_Literal, ...]], ...] = Field(
+        min_length=1,
+        max_length=60,
+        description="an event, whether all or any of its conditions are needed, and the "
+        "conditions: an event, and whether it has to happen or must not; the event happens if and "
+        "only if that holds",
+    )
+    told: tuple[_Literal, ...] = Field(
+        min_length=1, max_length=60, description="events without a rule, and whether they happened"
+    )
+    outcome: Index = Field(description="the event that the question is about")
+    question: Question = Field(description="what is asked")
+    candidates: tuple[Index, ...] = Field(
+        min_length=1,
+        max_length=26,
+        description="the event that is supposed not to have happened, or the lettered ones",
+    )
+    style: Index = Field(description="which of several ways of saying things is used")
+
+
+class Answer(AnswerModel):
+    """Yes or no, or the letters of the necessary events."""
+
+    answer: StrictBool | Int | Text | tuple[Int | Text, ...] = Field(
+        description="yes or no; or the letters of all necessary events, as a list"
+    )

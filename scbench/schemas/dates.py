@@ -1,0 +1,66 @@
+"""Dates: the day of an event that a short story ties to other days."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, Text
+from scbench.schemas.short import ShortAnswer
+
+DateFormat = Literal["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
+"""How the story writes dates: 03/05/2024, March 5, 2024, the 65th day of 2024, or so many days
+before or after 03/01/2024."""
+
+StepKind = Literal[
+    "days",
+    "weeks",
+    "months",
+    "years",
+    "counted_day",
+    "weekday_after",
+    "weekday_before",
+    "month_last",
+    "month_first",
+]
+"""How one event follows from another; see `Params.steps`."""
+
+_Phrase = Annotated[Text, Field(min_length=1, max_length=200)]
+_Year = Annotated[Int, Field(ge=1583, le=9000)]
+_Month = Annotated[Int, Field(ge=1, le=12)]
+_Day = Annotated[Int, Field(ge=1, le=31)]
+_Amount = Annotated[Int, Field(ge=-4000, le=4000)]
+
+
+class Params(ParamsModel):
+    """A story about some events, as the prompt prints it. Years are few enough to stay in range."""
+
+    story: Annotated[Text, Field(pattern="^[a-z_]+$", max_length=40)] = Field(
+        description="which story it is"
+    )
+    opening: _Phrase = Field(description="first sentence of the story")
+    events: tuple[_Phrase, ...] = Field(
+        min_length=1, max_length=20, description="what the events are called"
+    )
+    date_format: DateFormat = Field(description="how dates are written")
+    given: tuple[tuple[Index, _Year, _Month, _Day, _Amount], ...] = Field(
+        min_length=1,
+        max_length=20,
+        description="events whose date is told: event, year, month, day, and how many days after "
+        "that the event is; an ordinal day counts from January 1, so the first has 0 days",
+    )
+    steps: tuple[tuple[Index, StepKind, _Amount, Index], ...] = Field(
+        max_length=20,
+        description="event, kind, amount, and the event it is counted from. days, weeks, months, "
+        "years: so many later, earlier if negative; counted_day: the day with this number if the "
+        "other event's day has number 1; weekday_after, weekday_before: the next or last such day "
+        "of the week, 0 for Monday, that is strictly after or before; month_last: the last day of "
+        "the same month; month_first: the first day of the next month",
+    )
+    asked: Index = Field(description="the event whose date is asked for")
+    style: Index = Field(description="which of several ways of saying things is used")
+
+
+class Answer(AnswerModel):
+    """The date of the event."""
+
+    answer: ShortAnswer = Field(description="the date as MM/DD/YYYY")

@@ -1,0 +1,42 @@
+"""SVG shapes: which of ten kinds of shape a path draws."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from scbench.schemas.base import AnswerModel, ParamsModel
+from scbench.schemas.short import ShortAnswer
+
+Kind = Literal[
+    "triangle",
+    "rectangle",
+    "trapezoid",
+    "kite",
+    "pentagon",
+    "hexagon",
+    "star",
+    "ellipse",
+    "half_ellipse",
+    "sector",
+]
+"""The kinds. A blank stands for the underscore in prompts and answers."""
+
+
+class Params(ParamsModel):
+    """A path, as the prompt prints it, and the options in their order."""
+
+    path: str = Field(
+        min_length=1,
+        max_length=4_000,
+        pattern=r"^[Mm][MmLlCcAaZz0-9., -]+$",
+        description="SVG path data of one closed outline, made of the commands M, L, C, A and Z",
+    )
+    options: tuple[Kind, ...] = Field(
+        min_length=10, max_length=10, description="the kinds in the order of their letters"
+    )
+
+
+class Answer(AnswerModel):
+    """The kind of the shape."""
+
+    answer: ShortAnswer = Field(description="the letter or the name of one option")

@@ -1,0 +1,116 @@
+"""A second reading of SVG paths, by geometry alone: sample the outline, find corners, compare."""
+
+import cmath
+import math
+import re
+from itertools import pairwise
+
+STEPS = 100
+CORNER = math.radians(15)
+CURVED = math.radians(8)
+
+
+def sampled(path):
+    """The outline as points close to each other on curves; straight pieces have only their ends."""
+    numbers = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
+    words = re.findall(r"[A-Za-z]|-?\d+\.?\d*", path)
+    points, here, first = [], 0j, 0j
+    while words:
+        word = words.pop(0)
+        values = [float(words.pop(0)) for _ in range(numbers[word.upper()])]
+        base = here if word.islower() else 0
+        match word.upper():
+            case "M":
+                here = first = base + complex(*values)
+                points.append(here)
+            case "L":
+                here = base + complex(*values)
+                points.append(here)
+            case "C":
+                p, q, r = (base + complex(*values[i : i + 2]) for i in (0, 2, 4))
+                for i in range(1, STEPS + 1):
+                    t = i / STEPS
+                    s = 1 - t
+                    points.append(s**3 * here + 3 * s * s * t * p + 3 * s * t * t * q + t**3 * r)
+                here = r
+            case "A":
+                end = base + complex(*values[5:])
+                points += arc(here, end, *values[:5])
+                here = end
+            case "Z":
+                here = first
+    while abs(points[-1] - points[0]) < 0.02 and len(points) > 1:
+        points.pop()
+    return points
+
+
+def arc(start, end, rx, ry, degrees, large, sweep):
+    """Points of an elliptical arc after its start, by making the ellipse a unit circle first."""
+    turn = cmath.rect(1, math.radians(degrees))
+
+    def to_circle(z):
+        z /= turn
+        return complex(z.real / rx, z.imag / ry)
+
+    def back(z):
+        return complex(z.real * rx, z.imag * ry) * turn
+
+    a, b = to_circle(start), to_circle(end)
+    half = abs(b - a) / 2
+    grown = max(1.0, half)  # radii that are too small are enlarged
+    side = 1j * (b - a) / abs(b - a) * math.sqrt(max(0.0, grown**2 - half**2))
+    centre = (a + b) / 2 + (side if bool(large) != bool(sweep) else -side)
+    span = cmath.phase((b - centre) / (a - centre)) % (2 * math.pi)
+    if not sweep:
+        span -= 2 * math.pi
+    steps = (cmath.rect(1, span * i / STEPS) for i in range(1, STEPS + 1))
+    return [back(centre + (a - centre) * step) for step in steps]
+
+
+def turns(points):
+    """The turn at each point, with its sign."""
+    ways = [q - p for p, q in pairwise([points[-1], *points, points[0]])]
+    return [cmath.phase(q / p) for p, q in pairwise(ways)]
+
+
+def classified(path):
+    """The kind of shape, and the sharpest turn that is no corner."""
+    points = sampled(path)
+    turned = turns(points)
+    corners = [p for p, turn in zip(points, turned, strict=True) if abs(turn) > CORNER]
+    smooth = [abs(turn) for turn in turned if abs(turn) <= CORNER]
+    inwards = {turn > 0 for turn in turned if abs(turn) > CORNER}
+    curved = sum(smooth) > CURVED
+    if curved:
+        kind = {0: "ellipse", 2: "half_ellipse", 3: "sector"}.get(len(corners))
+    elif len(inwards) == 2:
+        kind = "star" if len(corners) == 10 else None
+    elif len(corners) == 4:
+        kind = four_sided(corners)
+    else:
+        kind = {3: "triangle", 5: "pentagon", 6: "hexagon"}.get(len(corners))
+    return kind, max(smooth, default=0)
+
+
+def four_sided(corners):
+    """By symmetry: two axes through sides, one axis through sides, or one through corners."""
+    a, b, c, d = corners
+    gap = min(abs(p - q) for p in corners for q in corners if p != q)
+
+    def off(p, q, r, s):
+        """How far p and s are from the mirror images of q and r, in gaps."""
+        foot, top = (p + q) / 2, (r + s) / 2
+        way = (top - foot) / abs(top - foot)
+        return max(
+            abs(foot + way * ((u - foot) / way).conjugate() - v) / gap for u, v in ((p, q), (r, s))
+        )
+
+    def off_diagonal(p, q, r, s):
+        way = (r - p) / abs(r - p)
+        return abs(p + way * ((q - p) / way).conjugate() - s) / gap
+
+    through_sides = sorted([off(a, b, c, d), off(b, c, d, a)])
+    through_corners = min(off_diagonal(a, b, c, d), off_diagonal(b, c, d, a))
+    if through_sides[1] < 0.25:
+        return "rectangle"
+    return "trapezoid" if through_sides[0] < through_corners else "kite"

@@ -1,0 +1,299 @@
+"""But-for causation: the sentences of the prompt, read by themselves, lead to the target."""
+
+import json
+import re
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as given_settings
+from hypothesis import strategies as st
+
+from scbench.builders.but_for_causation import Space, TaskBuilder
+from scbench.builders.causal_graphs import flips
+from scbench.builders.causal_stories import settings
+from scbench.errors import GenerationError
+from scbench.schemas.but_for_causation import Params
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+
+
+def by_reading(prompt):
+    """The answer to a prompt, from its text and the forms of the events alone."""
+    (setting,) = [setting for setting in settings() if prompt.startswith(setting.opening)]
+    present, absent, past, gone = {}, {}, {}, {}
+    for event, (subject, base, now, then, participle) in enumerate(setting.events):
+        present[f"{subject} {now}"] = event
+        absent[f"{subject} does not {base}"] = event
+        past[f"{subject} {then}"] = event, True
+        past[f"{subject} did not {base}"] = event, False
+        gone[f"{subject} had not {participle}"] = event
+
+    def condition(text):
+        return (present[text], True) if text in present else (absent[text], False)
+
+    rules = {}
+    for line in re.findall(r"^- (.+)\.$", prompt, re.MULTILINE):
+        text = re.sub(r" \(.+? (needed|enough)\)$", "", line)
+        text = text[0].lower() + text[1:]
+        found = re.fullmatch(r"if (.+), then (.+)", text)
+        told, effect = found.groups() if found else text.split(" if ")[::-1]
+        parts = re.split(r", | and | or | but ", told)
+        assert present[effect] not in rules
+        rules[present[effect]] = any if " or " in told else all, list(map(condition, parts))
+        if len(parts) > 1 and " but " not in told:
+            assert ("needed)" in line) == (" or " not in told)
+    begun = re.search(r"happened at the beginning: (.+?) Everything else", prompt)[1]
+    facts = dict(past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". "))
+    outcome, did = past[re.search(r"In the end, (.+)\.", prompt)[1]]
+    assert did
+    assert not facts.keys() & rules.keys()
+
+    def happens(without=None):
+        known = {event: value and event != without for event, value in facts.items()}
+        while outcome not in known or len(known) < len(facts) + len(rules):
+            for event, (how, conditions) in rules.items():
+                if event not in known and all(cause in known for cause, _ in conditions):
+                    kept = how(known[cause] == wanted for cause, wanted in conditions)
+                    known[event] = kept and event != without
+        return known[outcome]
+
+    assert happens()
+    if supposed := re.search(r"Suppose that (.+)\. Would (.+) still have (.+)\?", prompt):
+        subject, *_, participle = setting.events[outcome]
+        assert supposed.groups()[1:] == (subject, f"{participle}? Yes or no")
+        return "yes" if happens(gone[supposed[1]]) else "no"
+    listed = re.findall(r"^([A-Z])\) (.+)$", prompt, re.MULTILINE)
+    return ", ".join(letter for letter, text in listed if not happens(past[text][0]))
+
+
+@st.composite
+def spaces(draw):
+    return Space(
+        events=draw(st.integers(3, 12)),
+        max_depth=draw(st.integers(1, 8)),
+        prob_overdetermination=draw(st.sampled_from([0, 0.3, 0.8])),
+        prob_preemption=draw(st.sampled_from([0, 0.3, 0.8])),
+        distractors=draw(st.integers(0, 8)),
+        question=draw(st.sampled_from(["but_for", "necessary_set"])),
+    )
+
+
+@given_settings(max_examples=600, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_reading_the_prompt_leads_to_the_target(point, seed):
+    try:
+        case = BUILDER.case(point, seed)
+    except GenerationError:
+        # A short chain where most second causes suffice by themselves, often without anything else.
+        assert point.max_depth <= 2 or point.events <= 4
+        assert point.prob_overdetermination + point.prob_preemption >= 0.8
+        return
+    assert by_reading(case.input) == case.target
+    assert case.depth == min(point.max_depth, point.events - (1 if point.distractors else 2))
+    rules, told = case.instance["rules"], case.instance["told"]
+    assert len(rules) + len(told) == point.events + point.distractors
+    happened = 2 ** len(case.instance["candidates"]) - 2
+    assert case.guess_rate == (0.5 if point.question == "but_for" else 1 / happened)
+
+
+def struck_out(rules, told, outcome):
+    """Events without which the value of the outcome is another, by trying all values of all."""
+
+    def value_without(without):
+        free = sorted(rules)
+        fitting = []
+        for values in product([False, True], repeat=len(free)):
+            world = {**told, **dict(zip(free, values, strict=True))}
+            if without is not None:
+                world[without] = False
+            if all(
+                event == without
+                or world[event]
+                == (all if kind == "all" else any)(world[c] == wanted for c, wanted in conditions)
+                for event, (kind, conditions) in rules.items()
+            ) and (without not in rules or not values[free.index(without)]):
+                fitting.append(world[outcome])
+        (value,) = fitting
+        return value
+
+    actual = value_without(None)
+    return {event for event in {*rules, *told} if value_without(event) != actual}
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_all_worlds_tried_one_by_one_give_the_same_flips(seed):
+    """Rules of any form, not only those that stories have; outcomes may fail to happen."""
+    rng = Stream("worlds", seed)
+    told = {event: rng.below(3) > 0 for event in range(rng.between(1, 4))}
+    rules = {}
+    for event in range(len(told), len(told) + rng.between(1, 5)):
+        causes = rng.sample(range(event), rng.between(1, min(event, 3)))
+        rules[event] = (
+            rng.choice(("all", "any")),
+            [(cause, rng.below(3) > 0) for cause in causes],
+        )
+    for outcome in rules:
+        bits = flips(rules, told, outcome)
+        assert {event for event in range(outcome + 1) if bits >> event & 1} == struck_out(
+            rules, told, outcome
+        )
+
+
+EXAMPLE = {
+    "story": "forest",
+    "opening": "In a fable the animals of a forest listen to one another.",
+    "events": [
+        ["the fox", "bark", "barks", "barked", "barked"],
+        ["the crow", "fly up", "flies up", "flew up", "flown up"],
+        ["the hare", "run off", "runs off", "ran off", "run off"],
+        ["the owl", "hoot", "hoots", "hooted", "hooted"],
+    ],
+    "told": [[0, True], [1, True]],
+    "outcome": 3,
+    "question": "necessary_set",
+    "style": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("rules", "candidates", "target"),
+    [
+        # Both are needed.
+        ([[3, "all", [[0, True], [1, True]]]], [0, 1], "A, B"),
+        # Overdetermined: neither is.
+        ([[3, "any", [[0, True], [1, True]]], [2, "all", [[3, True]]]], [2, 0, 1], ""),
+        # The crow brings about the hare, and either leads to the owl.
+        ([[2, "all", [[1, True]]], [3, "any", [[1, True], [2, True]]]], [0, 1, 2], "B"),
+        # Without the fox the hare would run off, and that would do.
+        ([[2, "all", [[0, False]]], [3, "any", [[0, True], [2, True]]]], [0], ""),
+        # Without the fox the hare would run off, but not without the crow.
+        (
+            [[2, "all", [[1, True], [0, False]]], [3, "any", [[0, True], [2, True]]]],
+            [0, 1],
+            "",
+        ),
+        # The hare would be in the way.
+        ([[2, "all", [[0, False]]], [3, "all", [[1, True], [2, False]]]], [0, 1], "A, B"),
+    ],
+)
+def test_stories_worked_out_by_hand(rules, candidates, target):
+    params = Params.model_validate(EXAMPLE | {"rules": rules, "candidates": candidates})
+    assert BUILDER.target(params) == target
+    assert by_reading(BUILDER.prompt(params)) == target
+    for place, event in enumerate(candidates):
+        asked = {"rules": rules, "candidates": [event], "question": "but_for"}
+        params = Params.model_validate(EXAMPLE | asked)
+        expected = "no" if "ABC"[place] in target else "yes"
+        assert BUILDER.target(params) == expected
+        assert by_reading(BUILDER.prompt(params)) == expected
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {},
+        {"events": 3, "max_depth": 1, "distractors": 0},
+        {"prob_overdetermination": 0, "prob_preemption": 0, "distractors": 0},
+        {"events": 12, "max_depth": 5, "prob_preemption": 0.8},
+        {"distractors": 8},
+    ],
+    ids=str,
+)
+def test_yes_and_no_are_equally_likely(knobs):
+    targets = Counter(case["target"] for case in BUILDER.generate_random(count=600, **knobs))
+    assert targets.keys() == {"yes", "no"}
+    assert 240 < targets["yes"] < 360
+
+
+def test_no_letter_is_favoured_and_no_constant_set_does_well():
+    cases = BUILDER.generate_random(count=1000, question="necessary_set", events=7, distractors=1)
+    places = Counter()
+    for case in cases:
+        letters = case["target"].split(", ")
+        candidates = len(case["instance"]["candidates"])
+        assert 0 < len(letters) < candidates
+        places.update(letters)
+    assert max(places[letter] for letter in "ABCD") < 1.25 * min(
+        places[letter] for letter in "ABCD"
+    )
+    assert Counter(case["target"] for case in cases).most_common(1)[0][1] < 100
+
+
+def test_knobs_move_what_they_name():
+    def mean(fact, **knobs):
+        cases = BUILDER.generate_random(count=150, events=9, max_depth=3, **knobs)
+        return sum(case[fact] for case in cases) / len(cases)
+
+    over = [
+        mean("overdetermined", prob_overdetermination=p, prob_preemption=0) for p in (0, 0.4, 1)
+    ]
+    assert over[0] == 0
+    assert over[0] + 0.5 < over[1] < over[2] - 0.4
+    spare = [mean("stand_ins", prob_preemption=p, prob_overdetermination=0) for p in (0, 0.4, 0.9)]
+    assert spare[0] == 0
+    assert spare[0] + 0.8 < spare[1] < spare[2] - 0.8
+
+
+def test_an_impossible_point_is_told():
+    with pytest.raises(GenerationError, match=r"all or none of the 5 events .* raise max_depth"):
+        BUILDER.generate_random(events=5, max_depth=1, prob_overdetermination=1)
+
+
+def test_distractors_change_nothing():
+    for case in BUILDER.generate_random(count=100, distractors=6, question="necessary_set"):
+        rules = {rule[0]: rule[2] for rule in case["instance"]["rules"]}
+        behind, waiting = set(), [case["instance"]["outcome"]]
+        while waiting:
+            event = waiting.pop()
+            behind.add(event)
+            waiting += [cause for cause, _ in rules.get(event, [])]
+        idle = len(case["instance"]["events"]) - len(behind)
+        assert idle >= 6
+        for place, event in enumerate(case["instance"]["candidates"]):
+            if event not in behind:
+                assert "ABCDEFGHIJKLMNOP"[place] not in case["target"].split(", ")
+
+
+def test_numbers_of_events_tell_nothing_of_their_place():
+    outcomes = Counter(case["instance"]["outcome"] for case in BUILDER.generate_random(count=800))
+    assert len(outcomes) == 8
+    assert min(outcomes.values()) > 60
+
+
+def test_settings_hold_many_different_events():
+    assert len(settings()) == 8
+    assert len({setting.id for setting in settings()}) == 8
+    assert len({setting.opening for setting in settings()}) == 8
+    subjects = [event[0] for setting in settings() for event in setting.events]
+    assert len(set(subjects)) == len(subjects)
+    for setting in settings():
+        assert re.fullmatch("[a-z_]+", setting.id)
+        assert setting.opening.endswith(".")
+        assert len(setting.events) >= 20
+        for form in range(3):  # whole clauses tell events apart
+            clauses = {(event[0], event[form + 2]) for event in setting.events}
+            assert len(clauses) == len(setting.events)
+        for subject, base, present, past, participle in setting.events:
+            text = json.dumps([subject, base, present, past, participle])
+            assert subject.startswith("the ")
+            assert not re.search(r"[.;:]| (and|or|but|if|then|not|had|did|does|have) ", text)
+            verb, *rest = base.split()
+            assert present.split()[0] in {f"{verb}s", f"{verb}es", f"{verb[:-1]}ies"}
+            for other in (present, past, participle):
+                assert other.split()[1:] == rest
+            if past.split()[0].endswith("ed"):
+                assert past == participle
+
+
+@pytest.mark.parametrize("question", ["but_for", "necessary_set"])
+def test_every_setting_is_told_and_rules_stand_in_any_order(question):
+    cases = BUILDER.generate_random(count=200, question=question)
+    assert len({case["story"] for case in cases}) == 8
+    firsts = Counter(
+        case["instance"]["rules"][0][0] == case["instance"]["outcome"] for case in cases
+    )
+    assert 10 < firsts[True] < 90
+    assert all(case["input"].count("\n- ") == len(case["instance"]["rules"]) for case in cases)

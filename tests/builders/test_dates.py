@@ -1,0 +1,286 @@
+"""Dates: the sentences of the prompt, read by themselves, lead to the target day by day."""
+
+import re
+from calendar import day_name, isleap, month_name
+from collections import Counter
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.date_steps import draw_any, draw_crossing, draw_within_month, moved
+from scbench.builders.date_stories import names, scenarios
+from scbench.builders.dates import Space, TaskBuilder
+from scbench.schemas.dates import Params
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+FORMATS = ["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
+DAY = timedelta(days=1)
+VERB = "(?:is|falls|comes)"
+WHAT, OTHER = r"(?P<what>.+?)", r"(?P<other>.+?)"
+SIDE, UNITS = "(?P<side>after|before)", r"(?P<n>\d+) (?P<unit>\w+?)s?"
+STEPS = [
+    (rf"{WHAT} {VERB} on day (?P<n>\d+), if the day of {OTHER} is counted as day 1", "counted"),
+    (rf"{WHAT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {OTHER}", "weekday"),
+    (rf"{WHAT} {VERB} on the last day of the month in which {OTHER} falls", "last"),
+    (rf"{WHAT} {VERB} on the first day of the month after the one in which {OTHER} falls", "first"),
+    (rf"{WHAT} {VERB} {UNITS} {SIDE} {OTHER}", "shift"),
+    (rf"Exactly {UNITS} {SIDE} {OTHER} {VERB} {WHAT}", "shift"),
+]
+
+
+def read_date(text):
+    """The date that words such as "on the 5th of March 2021" stand for; None if they do not."""
+    text = re.sub(rf"^.+? {VERB} ", "", text)
+    if found := re.fullmatch(r"(\d+) days (after|before) (\d\d)/(\d\d)/(\d{4})", text):
+        days = int(found[1]) * (1 if found[2] == "after" else -1)
+        return date(int(found[5]), int(found[3]), int(found[4])) + days * DAY
+    if found := re.fullmatch(r"on (\d\d)/(\d\d)/(\d{4})", text):
+        return date(int(found[3]), int(found[1]), int(found[2]))
+    if found := re.fullmatch(r"on (?:the (\d+)(?:st|nd|rd|th) day|day (\d+)) of (\d{4})", text):
+        return date(int(found[3]), 1, 1) + (int(found[1] or found[2]) - 1) * DAY
+    number, year = r"(?P<day>\d+)", r"(?P<year>\d{4})"
+    name = rf"(?P<month>{'|'.join(month_name[1:])})"
+    for form in (f"{name} {number}, {year}", f"{number} {name} {year}",
+                 f"the {number}(?:st|nd|rd|th) of {name} {year}"):  # fmt: skip
+        if found := re.fullmatch(f"on {form}", text):
+            months = list(month_name)
+            return date(int(found["year"]), months.index(found["month"]), int(found["day"]))
+    return None
+
+
+def walked(start, kind, found):
+    """Go from a date to another, one day or one month at a time."""
+    at, back = start, found.get("side") == "before"
+    if kind == "counted":
+        for _ in range(int(found["n"]) - 1):
+            at += DAY
+    elif kind == "weekday":
+        while True:
+            at += -DAY if back else DAY
+            if day_name[at.weekday()] == found["n"]:
+                break
+    elif kind in {"last", "first"}:
+        while (at + DAY).month == start.month:
+            at += DAY
+        at += DAY * (kind == "first")
+    elif found["unit"] in {"day", "week"}:
+        for _ in range(int(found["n"]) * (7 if found["unit"] == "week" else 1)):
+            at += -DAY if back else DAY
+    else:
+        year, month = at.year, at.month
+        for _ in range(int(found["n"]) * (12 if found["unit"] == "year" else 1)):
+            month += -1 if back else 1
+            year, month = year + (month > 12) - (month < 1), (month - 1) % 12 + 1
+        for day in range(at.day, 27, -1):
+            if day <= (29 if isleap(year) else 28) or month != 2:
+                if day == 31 and month in {4, 6, 9, 11}:
+                    continue
+                return date(year, month, day)
+        return date(year, month, at.day)
+    return at
+
+
+def by_reading(prompt):
+    """The date asked for, from the text of the prompt alone."""
+    story, question, *_ = prompt.split("\n\n")
+    asked = re.fullmatch(
+        r"(?:On which date is|What is the date of|Which date does) (.+?)(?: have)?\?", question
+    )[1]
+    known, waiting = {}, []
+    for sentence in story.removesuffix(".").split(". ")[2:]:
+        if day := read_date(sentence):
+            what = re.match(rf"(.+?) {VERB} ", sentence)[1]
+            known[what.lower()] = day
+            continue
+        for pattern, kind in STEPS:
+            if found := re.fullmatch(pattern, sentence):
+                waiting.append((kind, found.groupdict()))
+                break
+        else:
+            raise AssertionError(sentence)
+    total = len(waiting)
+    while waiting:
+        kind, found = waiting.pop(0)
+        if found["other"].lower() in known:
+            known[found["what"].lower()] = walked(known[found["other"].lower()], kind, found)
+        else:
+            waiting.append((kind, found))
+    return known[asked.lower()].strftime("%m/%d/%Y"), total
+
+
+@st.composite
+def spaces(draw):
+    return Space(
+        tier=draw(st.integers(0, 3)),
+        date_format=draw(st.sampled_from(FORMATS)),
+        scenario=draw(st.integers(0, 36)),
+    )
+
+
+@settings(max_examples=600, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_reading_the_prompt_leads_to_the_target(point, seed):
+    case = BUILDER.case(point, seed)
+    assert by_reading(case.input) == (case.target, case.steps)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_tiers_do_what_they_say(form):
+    for tier in range(4):
+        found = BUILDER.generate_random(count=60, tier=tier, date_format=form)
+        steps = {case["steps"] for case in found}
+        assert steps == [{0}, {1}, {1}, {3, 4, 5}][tier]
+        if tier == 1:
+            assert all(0 < case["shift"] < 31 and case["month_ends"] == 0 for case in found)
+        if tier == 2:
+            assert all(
+                case["month_ends"] or case["instance"]["steps"][0][1] == "month_last"
+                for case in found
+            )
+            assert len({case["instance"]["steps"][0][1] for case in found}) >= 6
+        assert all(case["input"].startswith(case["instance"]["opening"]) for case in found)
+
+
+def test_steps_past_the_end_of_a_month_are_of_many_sorts():
+    rng = Stream("crossings")
+    sorts = Counter()
+    for _ in range(3000):
+        start, move = draw_crossing(rng)
+        end = moved(start, move)
+        sorts["back"] += end < start
+        sorts["year"] += end.year != start.year
+        sorts["leap day told"] += (start.month, start.day) == (2, 29)
+        sorts["leap day reached"] += (end.month, end.day) == (2, 29)
+        sorts["cut short"] += move[0] in {"months", "years"} and end.day != start.day
+        sorts["century"] += start.year % 100 == 0
+        low, high = min(start, end), max(start, end)
+        sorts["end of February passed"] += low <= date(low.year, 2, 28) < high
+    assert min(sorts.values()) > 60, sorts
+    assert len(sorts) == 7
+
+
+def test_a_drawn_step_never_stands_still():
+    rng = Stream("steps")
+    for _ in range(2000):
+        start, move = draw_within_month(rng)
+        end = moved(start, move)
+        assert start < end
+        assert (start.year, start.month) == (end.year, end.month)
+        assert moved(start, draw_any(start, rng)) != start
+
+
+def case_of(form, given, steps, style=0):
+    return Params(
+        story="well",
+        opening="Ann digs.",
+        events=("the start", "the end", "the middle"),
+        date_format=form,
+        given=given,
+        steps=steps,
+        asked=1,
+        style=style,
+    )
+
+
+@pytest.mark.parametrize(
+    ("form", "given", "told"),
+    [
+        ("MM_DD_YYYY", (1, 2021, 3, 5, 0), "on 03/05/2021."),
+        ("NATURAL_LANGUAGE", (1, 2021, 3, 5, 0), "on March 5, 2021."),
+        ("ORDINAL_DAY", (1, 2021, 1, 1, 63), "on day 64 of 2021."),
+        ("RELATIVE_OFFSET", (1, 2021, 3, 1, 4), "4 days after 03/01/2021."),
+        ("RELATIVE_OFFSET", (1, 2021, 3, 6, -1), "1 day before 03/06/2021."),
+    ],
+)
+def test_a_date_is_written_in_its_format(form, given, told):
+    params = case_of(form, [given], [])
+    assert f"The end is {told}" in BUILDER.prompt(params)
+    assert BUILDER.target(params) == "03/05/2021"
+
+
+@pytest.mark.parametrize(
+    ("start", "step", "end"),
+    [
+        ((2023, 12, 31), ("days", 1), "01/01/2024"),
+        ((2024, 3, 1), ("days", -1), "02/29/2024"),
+        ((1900, 3, 1), ("days", -1), "02/28/1900"),
+        ((2000, 3, 1), ("weeks", -1), "02/23/2000"),
+        ((2024, 1, 31), ("months", 1), "02/29/2024"),
+        ((2023, 3, 31), ("months", -1), "02/28/2023"),
+        ((2023, 10, 31), ("months", 4), "02/29/2024"),
+        ((2023, 1, 15), ("months", -13), "12/15/2021"),
+        ((2024, 2, 29), ("years", 1), "02/28/2025"),
+        ((2024, 2, 29), ("years", -4), "02/29/2020"),
+        ((2024, 2, 28), ("counted_day", 3), "03/01/2024"),
+        ((2024, 2, 28), ("month_last", 0), "02/29/2024"),
+        ((2023, 12, 5), ("month_first", 0), "01/01/2024"),
+        ((2024, 11, 20), ("weekday_after", 2), "11/27/2024"),
+        ((2024, 11, 20), ("weekday_after", 3), "11/21/2024"),
+        ((2024, 11, 20), ("weekday_before", 2), "11/13/2024"),
+        ((2024, 11, 20), ("weekday_before", 3), "11/14/2024"),
+    ],
+)
+def test_one_step_worked_out_by_hand(start, step, end):
+    for style in range(12):
+        params = case_of("MM_DD_YYYY", [(0, *start, 0)], [(1, *step, 0)], style)
+        assert BUILDER.target(params) == end
+        assert by_reading(BUILDER.prompt(params)) == (end, 1)
+
+
+def test_rules_that_matter_are_told():
+    ask = BUILDER.prompt
+    plain = ask(case_of("NATURAL_LANGUAGE", [(1, 2021, 3, 5, 0)], []))
+    assert "MM/DD/YYYY, with the month first" not in plain
+    assert "by 100 but not by 400" in plain
+    assert "with the month first" in ask(case_of("MM_DD_YYYY", [(1, 2021, 3, 5, 0)], []))
+    assert "January 1 is" in ask(case_of("ORDINAL_DAY", [(1, 2021, 1, 1, 5)], []))
+    for kind, words in {
+        "days": "the day right after it",
+        "months": "that month has no such day",
+        "years": "that month has no such day",
+        "weekday_before": "never that date itself",
+    }.items():
+        prompt = ask(case_of("MM_DD_YYYY", [(0, 2021, 3, 5, 0)], [(1, kind, 1, 0)]))
+        assert words in prompt
+        assert words not in plain
+
+
+def test_scenarios_and_names_are_many_and_different():
+    assert len(scenarios()) == 36
+    assert len({one.id for one in scenarios()}) == 36
+    assert len({one.opening for one in scenarios()}) == 36
+    events = [event for one in scenarios() for event in one.events]
+    assert len(set(events)) == len(events) == 36 * 7
+    assert len(set(names())) == len(names()) >= 60
+    for one in scenarios():
+        assert re.fullmatch("[a-z_]+", one.id)
+        assert one.opening.startswith("{name} ")
+        assert one.opening.endswith(".")
+        assert one.opening.count(".") == 1
+    for event in events:
+        assert event.startswith("the ")
+        assert not re.search(r"[.,;]| (is|falls|comes|after|before|have) ", event)
+
+
+@pytest.mark.parametrize("number", [1, 20, 36])
+def test_a_scenario_can_be_chosen(number):
+    stories = {case["story"] for case in BUILDER.generate_random(count=30, scenario=number)}
+    assert stories == {scenarios()[number - 1].id}
+    assert len({case["story"] for case in BUILDER.generate_random(count=200)}) > 30
+
+
+def test_events_happen_in_the_usual_order():
+    orders = {one.id: one.events for one in scenarios()}
+    for case in BUILDER.generate_random(count=100, tier=3):
+        events = case["instance"]["events"]
+        assert events == [event for event in orders[case["story"]] if event in events]
+
+
+def test_the_answer_is_the_date_of_no_other_event_told():
+    for tier in (0, 1, 2):
+        for case in BUILDER.generate_random(count=150, tier=tier, date_format="MM_DD_YYYY"):
+            story = case["input"].split("\n\n")[0]
+            assert story.count(case["target"]) == (tier == 0)

@@ -1,0 +1,182 @@
+"""SVG shapes: an independent look at the outlines says what was drawn, at all values of knobs."""
+
+import math
+import runpy
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, named, sides
+from scbench.report.pictures.svg_shapes import flattened
+from scbench.seeding import Stream
+
+BUILDER = TaskBuilder()
+look = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("svg_outlines.py"))))
+RIMS = [
+    {},
+    {"noise": 0.05, "aspect": 3, "segments": 12, "commands": "relative"},
+    {"noise": 0.05, "aspect": 1, "segments": 1, "scale": 10},
+    {"noise": 0.05, "aspect": 3, "segments": 2, "scale": 10, "rotation": 0},
+    {"aspect": 3, "segments": 1, "scale": 10, "commands": "relative"},
+    {"aspect": 3, "segments": 2, "scale": 1000},
+]
+
+
+@st.composite
+def spaces(draw):
+    return Space(
+        shape=draw(st.sampled_from(KINDS)),
+        rotation=draw(st.integers(0, 180)),
+        scale=draw(st.sampled_from([10, 11, 100, 1000]) | st.integers(10, 1000)),
+        aspect=draw(st.floats(1, 3)),
+        noise=draw(st.sampled_from([0, 0.05]) | st.floats(0, 0.05)),
+        commands=draw(st.sampled_from(["absolute", "relative"])),
+        segments=draw(st.integers(1, 12)),
+    )
+
+
+@settings(max_examples=500, deadline=None)
+@given(spaces(), st.integers(0, 2**63))
+def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
+    params = BUILDER.draw(point, Stream("svg", seed))
+    kind, smooth = look.classified(params.path)
+    assert kind == point.shape
+    assert smooth < math.radians(10), "a curve has a corner"
+    assert BUILDER.target(params) == named(point.shape)
+
+
+@pytest.mark.parametrize("rim", RIMS, ids=str)
+def test_the_builder_reads_its_own_paths_at_the_rim(rim):
+    for kind in KINDS:
+        point = Space(shape=kind, **rim)
+        rng = Stream("rim", kind)
+        for i in range(80):
+            params = BUILDER.draw(point, rng)
+            assert BUILDER.target(params) == named(kind)
+            if i < 8:
+                assert look.classified(params.path)[0] == kind
+
+
+@pytest.mark.parametrize("rim", [{"aspect": 3}, {"aspect": 1, "scale": 10}], ids=str)
+def test_four_sides_are_kept_apart_by_more_than_the_noise(rim):
+    shares = {"rectangle": [], "trapezoid": [], "kite": []}
+    for kind, found in shares.items():
+        rng = Stream("four", kind)
+        for _ in range(400):
+            params = BUILDER.draw(Space(shape=kind, noise=0.05, **rim), rng)
+            a, b, c, d = sides(params.path)[0]
+            pairs = [(a - b, c - d), (b - c, d - a)]
+            found.append(sorted(min(abs(p), abs(q)) / max(abs(p), abs(q)) for p, q in pairs))
+    assert min(low for low, _ in shares["rectangle"]) > 0.8
+    assert max(low for low, _ in shares["trapezoid"]) < 0.7
+    assert min(high for _, high in shares["trapezoid"]) > 0.8
+    assert max(high for _, high in shares["kite"]) < 0.7
+
+
+def test_every_shape_and_every_letter_is_equally_likely():
+    cases = BUILDER.generate_random(count=3000)
+    targets = Counter(case["target"] for case in cases)
+    letters = Counter(
+        case["instance"]["options"].index(case["target"].replace(" ", "_")) for case in cases
+    )
+    for counted in (targets, letters):
+        assert len(counted) == 10
+        assert 230 < min(counted.values()) <= max(counted.values()) < 370
+    assert {case["guess_rate"] for case in cases} == {0.1}
+
+
+def paths(**knobs):
+    return [case["instance"]["path"] for case in BUILDER.generate_random(count=60, **knobs)]
+
+
+def test_rotation_turns():
+    straight = paths(shape="rectangle", rotation=0)
+    for path in straight:
+        a, b, c, d = sides(path)[0]
+        assert a.real in {b.real, d.real}
+        assert c.real in {b.real, d.real}
+    for most in (10, 90):
+        degrees = [int(path.split(" A ")[1].split()[2])
+                   for path in paths(shape="ellipse", rotation=most) if " A " in path]  # fmt: skip
+        assert most * 0.7 < max(map(abs, degrees)) <= most
+        assert min(degrees) < 0 < max(degrees)
+
+
+@pytest.mark.parametrize("scale", [10, 100, 1000])
+def test_scale_sets_the_length(scale):
+    for path in paths(shape="kite", scale=scale):
+        a, b, c, d = sides(path)[0]
+        assert 0.79 * scale < max(abs(a - c), abs(b - d)) < 1.01 * scale
+
+
+def test_aspect_stretches():
+    def thinnest(path):
+        a, b, c, _ = sides(path)[0]
+        return min(abs(a - b), abs(b - c)) / max(abs(a - b), abs(b - c))
+
+    assert all(thinnest(path) > 0.99 for path in paths(shape="rectangle", aspect=1))
+    found = [thinnest(path) for path in paths(shape="rectangle", aspect=3)]
+    assert min(found) < 0.4
+    assert max(found) > 0.7
+
+
+def test_noise_moves_points():
+    def crooked(path):
+        a, b, c, d = sides(path)[0]
+        return abs(a - b + c - d) / abs(a - c)
+
+    assert all(crooked(path) < 0.001 for path in paths(shape="rectangle"))
+    found = [crooked(path) for path in paths(shape="rectangle", noise=0.05)]
+    assert max(found) > 0.03
+
+
+@pytest.mark.parametrize("segments", [1, 2, 7, 12])
+def test_segments_are_pieces_of_curves(segments):
+    for kind in ("ellipse", "half_ellipse", "sector"):
+        for path in paths(shape=kind, segments=segments):
+            assert sides(path)[1] == max(segments, 2 if kind == "ellipse" else 1)
+    words = Counter(
+        word for path in paths(shape="sector", segments=segments) for word in path if word in "AC"
+    )
+    assert len(words) == 2
+
+
+def test_commands_are_of_one_sort_and_say_the_same():
+    for knobs in ({}, {"noise": 0.05, "segments": 12}):
+        absolute, relative = (
+            [
+                BUILDER.draw(Space(commands=commands, **knobs), Stream("same", i)).path
+                for i in range(60)
+            ]
+            for commands in ("absolute", "relative")
+        )
+        for here, there in zip(absolute, relative, strict=True):
+            assert not [c for c in here if c.islower()]
+            assert not [c for c in there if c.isupper()]
+            for p, q in zip(flattened(here)[1], flattened(there)[1], strict=True):
+                assert abs(p - q) < 0.001
+
+
+def test_closing_lines_are_drawn_or_left_out():
+    drawn = [path.count("L") for path in paths(shape="pentagon")]
+    assert set(drawn) == {4, 5}
+
+
+def test_facts_count_what_is_there():
+    for case in BUILDER.generate_random(count=60, segments=5):
+        path = case["instance"]["path"]
+        assert case["characters"] == len(path)
+        assert case["curves"] == path.count("C") + path.count("A")
+        assert path.count("L") <= case["lines"] <= path.count("L") + 1
+
+
+def test_the_prompt_explains_every_option():
+    for case in BUILDER.generate_random(count=20):
+        lines = case["input"].splitlines()
+        assert case["instance"]["path"] in lines
+        for letter, kind in zip("ABCDEFGHIJ", case["instance"]["options"], strict=True):
+            assert sum(line.startswith(f"{letter}) {named(kind)}: ") for line in lines) == 1

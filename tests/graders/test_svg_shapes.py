@@ -1,0 +1,135 @@
+"""SVG shapes: paths written by hand, and forms of answers."""
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, named
+from scbench.catalog import get_task
+from scbench.graders.svg_shapes import shape_of
+from scbench.judge import judge
+from scbench.report.pictures.svg_shapes import draw, flattened
+from scbench.schemas.svg_shapes import Answer, Params
+from scbench.seeding import Stream
+
+TASK = get_task("svg_shapes")
+BUILDER = TaskBuilder()
+OUTLINES = Path(__file__).parent.parent / "builders" / "svg_outlines.py"
+look = SimpleNamespace(**runpy.run_path(str(OUTLINES)))
+
+STAR = (
+    "M 0,10 L 2.35,3.24 L 9.51,3.09 L 3.8,-1.24 L 5.88,-8.09 L 0,-4 L -5.88,-8.09 L -3.8,-1.24 "
+    "L -9.51,3.09 L -2.35,3.24 Z"
+)
+BY_HAND = [
+    ("M 0,0 L 10,0 L 0,5 Z", "triangle"),
+    ("M 0,0 L 10,0 L 0,5 L 0,0 Z", "triangle"),
+    ("m 5,5 l 10,0 l -10,5 z", "triangle"),
+    ("M 0,0 L 10,0 L 10,4 L 0,4 Z", "rectangle"),
+    ("m 0,0 l 3,3 l -1,1 l -3,-3 l 1,-1 z", "rectangle"),
+    ("M 0,0 L 10,0 L 7,4 L 3,4 Z", "trapezoid"),
+    ("M 7,4 L 3,4 L 0,0 L 10,0 L 7,4 Z", "trapezoid"),
+    ("M 0,0 L 2,1.5 L 8,0 L 2,-1.5 Z", "kite"),
+    ("M 2,1.5 L 8,0 L 2,-1.5 L 0,0 L 2,1.5 Z", "kite"),
+    ("M 0,10 L 9.51,3.09 L 5.88,-8.09 L -5.88,-8.09 L -9.51,3.09 Z", "pentagon"),
+    ("M 10,0 L 5,8.66 L -5,8.66 L -10,0 L -5,-8.66 L 5,-8.66 Z", "hexagon"),
+    (STAR, "star"),
+    ("M 10,0 A 10 10 0 0 1 -10,0 A 10 10 0 0 1 10,0 Z", "ellipse"),
+    ("m 10,0 a 10 4 0 0 1 -20,0 a 10 4 0 0 1 20,0 z", "ellipse"),
+    ("M 10,0 A 10 10 0 0 1 -10,0 Z", "half_ellipse"),
+    ("M 10,0 A 10 10 0 0 1 -10,0 L 10,0 Z", "half_ellipse"),
+    ("M 0,0 L 10,0 A 10 10 0 0 1 0,10 Z", "sector"),
+    ("M 10,0 C 10,5.52 5.52,10 0,10 L 0,0 Z", "sector"),
+    ("m 10,0 c 0,5.52 -4.48,10 -10,10 l 0,-10 l 10,0 z", "sector"),
+]
+
+
+def asked(path, first="triangle"):
+    options = [first, *(kind for kind in KINDS if kind != first)]
+    return Params(path=path, options=tuple(options))
+
+
+@pytest.mark.parametrize(("path", "kind"), BY_HAND)
+def test_paths_written_by_hand(path, kind):
+    assert shape_of(path) == kind
+    assert look.classified(path)[0] == kind
+    assert BUILDER.target(asked(path)) == named(kind)
+    assert judge(TASK, asked(path), {"answer": named(kind)})[0].score == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_grader_and_builder_agree_at_random_points(kind):
+    rng = Stream("svg", kind)
+    for _ in range(300):
+        point = Space(
+            shape=kind,
+            rotation=rng.below(181),
+            scale=rng.between(10, 1000) if rng.below(2) else 10,
+            aspect=rng.uniform(1, 3),
+            noise=rng.choice((0, 0.02, 0.05)),
+            commands=rng.choice(("absolute", "relative")),
+            segments=rng.between(1, 12),
+        )
+        params = BUILDER.draw(point, rng)
+        assert shape_of(params.path) == kind
+        assert BUILDER.target(params) == named(kind)
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("M 0,0 L 1,1 Z", "2 lines and 0 curves"),
+        ("M 0,0 L 1,0 L 1,1 C 0,1 0,1 -1,1 Z", "3 lines and 1 curves"),
+        ("M 0,0 L 1,0 L 1,1", "from M to Z"),
+        ("M 0,0 L 1 L 1,1 Z", "L with 1 numbers"),
+        ("M 0,0 A 1 1 0 1,1 Z", "A with 5 numbers"),
+    ],
+)
+def test_what_is_no_shape_is_told(path, why):
+    with pytest.raises(ValueError, match=why):
+        shape_of(path)
+
+
+HALF = asked("M 10,0 A 10 10 0 0 1 -10,0 Z", first="half_ellipse")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["A", "a", "(A)", "A)", "Option A", "half ellipse", "Half  Ellipse.", "A) half ellipse",
+     "**half ellipse**", "half ellipse (A)"],
+)  # fmt: skip
+def test_forms_of_the_right_option(answer):
+    assert judge(TASK, HALF, {"answer": answer})[0].score == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "failed"),
+    [
+        ("B", "shape"), ("ellipse", "shape"), ("J) sector", "shape"), ("A) ellipse", "readable"),
+        ("K", "readable"), ("circle", "readable"), ("ellipse or sector", "readable"),
+        ("A, B", "readable"), (1, "readable"), ("", "readable"), (["A"], "answer_schema"),
+        (True, "answer_schema"), (None, "answer_schema"),
+    ],
+)  # fmt: skip
+def test_what_is_not_the_shape_is_told(answer, failed):
+    (verdict,) = judge(TASK, HALF, {"answer": answer})
+    assert next(check.id for check in verdict.checks if check.passed is False) == failed
+    if failed == "shape":
+        assert "It is A) half ellipse, not" in verdict.failed[0].message
+
+
+@pytest.mark.parametrize(("path", "kind"), BY_HAND)
+def test_the_picture_shows_the_outline(path, kind):
+    _, drawn = flattened(path)
+    again = "M " + " L ".join(f"{p.real:.4f},{p.imag:.4f}" for p in drawn) + " Z"
+    assert look.classified(again)[0] == kind
+    params = asked(path)
+    for word in (named(kind), "star or kite"):
+        verdicts = judge(TASK, params, {"answer": word})
+        picture = draw(params, Answer(answer=word), verdicts)
+        assert "polygon" in picture.panels[0].view.render("outline", alone=True)
+        told = "named rightly" if word == named(kind) else "none of the options"
+        assert told in picture.caption
+    assert "points, y downwards." in draw(params, None, ()).caption
