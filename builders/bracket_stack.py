@@ -56,7 +56,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the sequence, and what closes what."""
         used = [pair for pair in PAIRS if pair[0] in params.sequence]
-        kinds = ", ".join(f"{opening} {closing}" for opening, closing in used)
+        kinds = ", ".join(" ".join(pair) for pair in used)
         return _RULES.format(sequence=params.sequence, kinds=kinds) + reply_short(
             "a string of closing brackets"
         )
@@ -102,9 +102,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             up = len(stack) < point.max_depth and len(stack) + 1 - end <= left - 1
             down = bool(stack) and end - len(stack) + 1 <= left - 1
             if up and (not down or rng.below(2)):
-                opening, closing = rng.choice(pairs)
-                row.append(opening)
-                stack.append(closing)
+                pair = rng.choice(pairs)
+                row.append(pair[0])
+                stack.append(pair[1])
             else:
                 row.append(stack.pop())
         return Params(sequence="".join(row))

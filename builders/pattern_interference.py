@@ -8,11 +8,21 @@ from scbench.builders.builder import Case, Point
 from scbench.builders.knobs import knob
 from scbench.builders.text_task import TextBuilder, reply_short
 from scbench.errors import GenerationError
-from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
+from scbench.schemas.pattern_interference import (
+    Answer,
+    BaseRule,
+    Changing,
+    Interference,
+    Making,
+    Params,
+)
 from scbench.seeding import Stream
 
 _MODULUS = 100
 _TRIES = 100
+_MAKING: tuple[Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
+"""Adding may come twice."""
+_CHANGING: tuple[Changing, ...] = ("every", "divisible", "repeat")
 _RULES = """\
 A sequence of whole numbers begins like this:
 
@@ -122,7 +132,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 def _base_rules(n: int, rng: Stream) -> list[BaseRule]:
     rules: list[BaseRule] = []
-    for kind in rng.sample(("add", "subtract", "multiply", "add_digits", "add"), n):
+    for kind in rng.sample(_MAKING, n):
         match kind:
             case "multiply":
                 amount = rng.between(2, 3)
@@ -136,7 +146,7 @@ def _base_rules(n: int, rng: Stream) -> list[BaseRule]:
 
 def _interference(n: int, rng: Stream) -> list[Interference]:
     rules: list[Interference] = []
-    for kind in rng.sample(("every", "divisible", "repeat"), n):
+    for kind in rng.sample(_CHANGING, n):
         amount = rng.between(1, 9) * (1 if rng.below(2) else -1)
         match kind:
             case "every":

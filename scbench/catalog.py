@@ -154,7 +154,7 @@ class Task:
     def draw(self) -> "Draw | None":
         """What makes its picture, ``draw(params, answer, verdicts)``; None if nothing does."""
         name = f"{self.package}.picture" if self.package else f"scbench.report.pictures.{self.id}"
-        return import_module(name).draw if find_spec(name) else None  # type: ignore[no-any-return]
+        return import_module(name).draw if find_spec(name) else None
 
     @property
     def card_text(self) -> str:

@@ -77,8 +77,11 @@ def outcome(instance: Instance | str, answer: JsonValue) -> Outcome:
         CatalogError: this installation does not know its task.
     """
     ready = _by_id(instance) if isinstance(instance, str) else _read(instance.task, instance.params)
-    field = "response" if isinstance(answer, str) else "answer"
-    prediction = Prediction.model_construct(id="", **{field: answer})
+    prediction = (
+        Prediction.model_construct(id="", response=answer)
+        if isinstance(answer, str)
+        else Prediction.model_construct(id="", answer=answer)
+    )
     if not ready.task.heavy:
         return grade_prediction(prediction, *ready)
     with _SIMULATING:

@@ -7,18 +7,21 @@ from pydantic import Field
 from scbench.schemas.base import AnswerModel, ParamsModel
 from scbench.schemas.short import ShortList
 
+Making = Literal["add", "subtract", "multiply", "add_digits"]
+Changing = Literal["every", "divisible", "repeat"]
+
 
 class BaseRule(ParamsModel):
     """How a term is made from the one before it."""
 
-    kind: Literal["add", "subtract", "multiply", "add_digits"]
+    kind: Making
     amount: int = Field(ge=0, le=100, description="what is added, taken away or multiplied by")
 
 
 class Interference(ParamsModel):
     """When and by how much a new term is changed."""
 
-    kind: Literal["every", "divisible", "repeat"]
+    kind: Changing
     n: int = Field(ge=0, le=100, description="every n-th term, or terms that n divides; else 0")
     amount: int = Field(ge=-100, le=100, description="what is added; negative to take away")
 
