@@ -4,7 +4,8 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+"""How a PNG file begins."""
 _INDEXED = 3
 
 
@@ -22,14 +23,15 @@ def indexed_file(
     header = struct.pack(">IIBBBBB", *size, depth, _INDEXED, 0, 0, 0)
     opaque = bytes(colour[3] for colour in palette if len(colour) == 4)
     chunks = [
-        _chunk(b"IHDR", header),
-        _chunk(b"PLTE", b"".join(bytes(colour[:3]) for colour in palette)),
-        *([_chunk(b"tRNS", opaque)] if opaque else []),
-        _chunk(b"IDAT", data),
-        _chunk(b"IEND", b""),
+        chunk(b"IHDR", header),
+        chunk(b"PLTE", b"".join(bytes(colour[:3]) for colour in palette)),
+        *([chunk(b"tRNS", opaque)] if opaque else []),
+        chunk(b"IDAT", data),
+        chunk(b"IEND", b""),
     ]
-    return _SIGNATURE + b"".join(chunks)
+    return SIGNATURE + b"".join(chunks)
 
 
-def _chunk(kind: bytes, data: bytes) -> bytes:
+def chunk(kind: bytes, data: bytes) -> bytes:
+    """Return one chunk of a PNG file."""
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -21,6 +21,8 @@ PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
 
 _EXTRAS = {
+    "dask": "cluster",
+    "distributed": "cluster",
     "fsspec": "hub",
     "huggingface_hub": "hub",
     "jinja2": "build",

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from scbench import __version__
-from scbench.cli import analysis, failure_modes, leaderboard, looking, publishing, submission
+from scbench.cli import (
+    analysis,
+    failure_modes,
+    generating,
+    leaderboard,
+    looking,
+    manifolds,
+    merge,
+    publishing,
+    submission,
+)
 from scbench.cli.console import PROBLEMS, processors, reported_errors, say
 
 app = typer.Typer(
@@ -21,9 +31,14 @@ releases = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(releases, name="release", help="Build, verify, publish and compare releases.")
 releases.command()(publishing.publish)
 releases.command()(publishing.diff)
+releases.command()(generating.overlap)
+app.command()(generating.tasks)
+app.command(context_settings=generating.KNOBS_FOLLOW)(generating.generate)
+app.command()(merge.merge)
 app.command()(analysis.tables)
 app.command()(analysis.compare)
 app.command()(analysis.budget)
+app.command()(manifolds.manifolds)
 app.command()(looking.report)
 app.command()(looking.show)
 app.command()(looking.gallery)
@@ -57,21 +72,6 @@ def _main(
     ] = False,
 ) -> None:
     pass
-
-
-@app.command()
-def tasks(release: ReleaseName = None) -> None:
-    """List the tasks of a release: id, bucket, scores, scoring, grader version."""
-    with reported_errors():
-        from scbench.catalog import get_task
-        from scbench.release.load import find_release
-
-        for task_id, record in find_release(release).manifest.tasks.items():
-            task = get_task(task_id)
-            print(  # noqa: T201
-                f"{task_id:30} {record.bucket:14} {record.scores:4}  {task.scoring:8} "
-                f"v{record.grader_version}  {task.title}"
-            )
 
 
 @app.command()
@@ -117,13 +117,20 @@ def build(
         Path | None,
         typer.Option(help="TOML or JSON file of instances found to be wrong, with the reasons."),
     ] = None,
+    with_manifolds: Annotated[
+        bool,
+        typer.Option(
+            "--manifolds/--no-manifolds", help="Also draw the text tasks, for the config manifolds."
+        ),
+    ] = True,
     workers: Workers = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
     with reported_errors():
         import os
 
-        from scbench.catalog import get_task
+        from scbench.catalog import MANIFOLDS, get_task
+        from scbench.generate.experiment import manifolds as manifolds_experiment
         from scbench.release.card import render_loader
         from scbench.release.freeze import build_release
         from scbench.release.withdrawn import read_withdrawn
@@ -131,10 +138,15 @@ def build(
         folder = out or Path("releases", version)
 
         chosen = [get_task(name.strip()) for name in tasks.split(",")] if tasks else None
+        experiment = manifolds_experiment() if with_manifolds else None
+        if chosen is not None and experiment is not None:
+            experiment = experiment.only([task.id for task in chosen])
+            chosen = [task for task in chosen if task.bucket != MANIFOLDS]
         manifest = build_release(
             version,
             folder,
             chosen,
+            experiment=experiment,
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),
@@ -143,6 +155,10 @@ def build(
             loader.parent.mkdir(parents=True, exist_ok=True)
             prefix = Path(os.path.relpath(folder, loader.parent)).as_posix() + "/"
             loader.write_text(render_loader(manifest, prefix), "utf-8")
+        for short in manifest.experiment.shortfalls if manifest.experiment else ():
+            say(
+                f"{short.task}: {short.got} of {short.asked} cases at {short.point}: {short.reason}"
+            )
         say(f"{folder}: {manifest.scores} scores, rows {manifest.rows_hash}")
 
 
@@ -156,6 +172,14 @@ def verify(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print problems only.")] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Base seed of generated cases, if it is private. Without it, each is made again "
+            "from its own seed.",
+        ),
+    ] = None,
     workers: Workers = 0,
 ) -> None:
     """Recompute everything from the builders and the files; print every mismatch. Exit 1 if any."""
@@ -176,9 +200,9 @@ def verify(
 
         cores = workers or processors()
         problems = (
-            verify_anywhere(str(root), step, workers=cores)
+            verify_anywhere(str(root), step, workers=cores, seed=seed)
             if elsewhere
-            else verify_release(root, step, workers=cores)
+            else verify_release(root, step, workers=cores, seed=seed)
         )
         for problem in problems:
             print(problem)  # noqa: T201

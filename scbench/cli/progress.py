@@ -35,8 +35,9 @@ class Quiet:
 class _Lines(Quiet):
     """Says rarely how far a run is: logs are read by people, too."""
 
-    def __init__(self, total: int | None) -> None:
+    def __init__(self, total: int | None, done: str, things: str) -> None:
         self._total = total
+        self._words = (done, things)
         self._said = 0
         self._last = self._waited = time.monotonic()
 
@@ -47,7 +48,8 @@ class _Lines(Quiet):
         if tenth > self._said and now - self._last > _BETWEEN_LINES:
             self._said, self._last = tenth, now
             share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
-            say(f"graded {rows:,} rows{share}")
+            done, things = self._words
+            say(f"{done} {rows:,} {things}{share}")
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         now = time.monotonic()
@@ -59,9 +61,9 @@ class _Lines(Quiet):
 class _Bar(Quiet):
     """A bar on a terminal, with the items that take long behind it."""
 
-    def __init__(self, bar: "Progress", total: int | None) -> None:
+    def __init__(self, bar: "Progress", total: int | None, doing: str) -> None:
         self._bar = bar
-        self._task = bar.add_task("grading", total=total, rows=0, slow="")
+        self._task = bar.add_task(doing, total=total, rows=0, slow="")
 
     def done(self, rows: int, size: int) -> None:
         self._bar.update(self._task, completed=size, rows=rows)
@@ -76,29 +78,39 @@ def _words(item: "Waiting") -> str:
 
 
 @contextmanager
-def progress(total: int | None, *, quiet: bool) -> Iterator[Quiet]:
+def progress(
+    total: int | None,
+    *,
+    quiet: bool,
+    doing: str = "grading",
+    done: str = "graded",
+    things: str = "rows",
+) -> Iterator[Quiet]:
     """Show how far a run is while the block runs.
 
     Args:
         total: bytes to come; None if unknown.
         quiet: show nothing.
+        doing: what is done, for a bar.
+        done: the same, for a line that says how much was done.
+        things: what it is done to.
     """
     if quiet:
         yield Quiet()
         return
     if not sys.stderr.isatty() or os.environ.get("CI"):
-        yield _Lines(total)
+        yield _Lines(total, done, things)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("grading"),
+        TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%" if total else ""),
-        TextColumn("{task.fields[rows]:,} rows"),
+        TextColumn("{task.fields[rows]:,} " + things),
         TimeElapsedColumn(),
         TextColumn("{task.fields[slow]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield _Bar(bar, total)
+        yield _Bar(bar, total, doing)

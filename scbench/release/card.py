@@ -1,5 +1,6 @@
 """The dataset card and the leaderboard file, rendered from the manifest and ``dataset_card/``."""
 
+import json
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -33,7 +34,7 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
         for bucket in dict.fromkeys((*BUCKETS, *held))
     }
     return {
-        "default": list(manifest.tasks),
+        "default": manifest.default_tasks,
         **{bucket: tasks for bucket, tasks in by_bucket.items() if tasks},
         **{task: [task] for task in manifest.tasks},
     }
@@ -75,7 +76,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "language": ["en"],
         "task_categories": ["text-generation"],
         "tags": list(KEYWORDS),
-        "size_categories": ["n<1K"],
+        "size_categories": [_size(manifest.instances)],
         "configs": _configs(manifest, prefix),
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
@@ -84,6 +85,41 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
     }
     text = yaml.dump(head, Dumper=_Plain, sort_keys=False, allow_unicode=True)
     return f"---\n{text}---\n"
+
+
+def _size(instances: int) -> str:
+    """Return the Hub's word for a number of rows."""
+    for most, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
+        if instances < most:
+            return word
+    return "100K<n<1M" if instances < 1_000_000 else "1M<n<10M"
+
+
+def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
+    """Return what was drawn of each task: its points, its cases, and the knobs that vary."""
+    record = manifest.experiment
+    rows = []
+    for task in record.task_ids if record else ():
+        blocks = [block for block in record.tasks if block["id"] == task] if record else []
+        values: dict[str, dict[str, None]] = {}
+        for block in blocks:
+            grid = block.get("grid") or {}
+            lists = grid if isinstance(grid, dict) else {}
+            for name, value in block.items():
+                if name not in {"id", "count", "grid"}:
+                    values.setdefault(name, {})[_plain(value)] = None
+            for name, several in lists.items():
+                shown = several if isinstance(several, list) else [several]
+                values.setdefault(name, {}).update(dict.fromkeys(map(_plain, shown)))
+        knobs = "; ".join(f"`{name}` {', '.join(found)}" for name, found in values.items())
+        held = manifest.tasks.get(task)
+        rows.append({"id": task, "cases": held.instances if held else 0, "knobs": knobs})
+    return rows
+
+
+def _plain(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.replace("|", "\\|")
 
 
 def render_card(manifest: Manifest) -> str:
@@ -110,7 +146,11 @@ def render_card(manifest: Manifest) -> str:
             }
         )
     body = _template("card.md.j2").render(
-        manifest=manifest, tasks=tasks, description=DESCRIPTION, citation=CITATION
+        manifest=manifest,
+        tasks=tasks,
+        drawn=_drawn(manifest),
+        description=DESCRIPTION,
+        citation=CITATION,
     )
     return front_matter(manifest) + body
 

@@ -20,16 +20,24 @@ _OUTCOMES = (
 
 
 def example_predictions(release: Release) -> Iterator[str]:
-    """Yield lines of a predictions file that answers every instance of a release twice."""
-    right = {ref.id: ref for ref in release.references() if ref.kind == "reference"}
+    """Yield lines of a predictions file that answers a release twice.
+
+    It answers every instance of the tasks that are graded unless others are named.
+    """
+    tasks = set(release.manifest.default_tasks)
+    stored = [ref for ref in release.references() if ref.id.partition("/")[0] in tasks]
+    right = {ref.id: ref for ref in stored if ref.kind == "reference"}
     wrong: dict[str, list[Reference]] = {}
-    for ref in release.references():
+    for ref in stored:
         if ref.kind == "counter_reference":
             wrong.setdefault(ref.id, []).append(ref)
     for i, (row_id, ref) in enumerate(right.items()):
         yield _line(row_id, "oracle", **_answer(ref, "answer" if i % 2 else "response"))
-    for (row_id, ref), outcome in zip(right.items(), _outcomes(len(right)), strict=True):
-        slip = Stream("example", row_id).choice(wrong[row_id])
+    for (row_id, ref), planned in zip(right.items(), _outcomes(len(right)), strict=True):
+        # Of instances that were drawn alike, only the first has counter-references.
+        slips = wrong.get(row_id)
+        slip = Stream("example", row_id).choice(slips) if slips else ref
+        outcome = "unparsed" if planned == "wrong" and not slips else planned
         yield _line(row_id, "sloppy", **_sloppy(outcome, ref, slip))
 
 

@@ -7,7 +7,8 @@ Building twice gives the same bytes.
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -17,6 +18,9 @@ from scbench import __version__
 from scbench.canonical import content_hash, rows_hash, sha256
 from scbench.catalog import Task, listed_tasks
 from scbench.errors import ReleaseError, did_you_mean
+from scbench.generate.experiment import Experiment
+from scbench.generate.gather import gather
+from scbench.generate.runner import run
 from scbench.release.card import render_card, render_eval
 from scbench.release.croissant import render_croissant
 from scbench.release.frozen import FrozenTask, freeze_tasks
@@ -28,6 +32,7 @@ from scbench.release.manifest import (
     EVAL,
     MANIFEST,
     REFERENCES,
+    ExperimentRecord,
     FileRecord,
     Manifest,
     ReferencesRecord,
@@ -65,6 +70,7 @@ def build_release(
     out: Path,
     tasks: Sequence[Task] | None = None,
     *,
+    experiment: Experiment | None = None,
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     workers: int = 1,
     on_task: Callable[[Task], object] = id,
@@ -75,6 +81,7 @@ def build_release(
         version: name of the release, such as 1.0.0 or 1.0.0rc1.
         out: the folder to make; it must not exist.
         tasks: what to freeze; every task of this package with a fixed list by default.
+        experiment: what to draw besides; nothing by default.
         withdrawn: instances found to be wrong after an earlier release, each with the reason.
         workers: processes that make tasks; the bytes are the same with any number.
         on_task: called after each task, for progress.
@@ -82,6 +89,7 @@ def build_release(
     Raises:
         ReleaseError: the version is none, the folder exists or cannot be made, a grader fails
             on a reference answer, or what is withdrawn is no instance.
+        ExperimentError: the experiment asks for what cannot be drawn.
     """
     if not is_version(version):
         raise ReleaseError(f"{version!r} is not a version; name one such as 1.0.0 or 1.0.0rc1")
@@ -90,33 +98,71 @@ def build_release(
             f"{out} exists, and a release is never edited; choose another version or folder"
         )
     chosen = own_tasks() if tasks is None else tasks
-    if not chosen:
+    if not chosen and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
+    twice = [task.id for task in chosen if experiment and task.id in experiment.task_ids]
+    if twice:
+        raise ReleaseError(f"{twice[0]} is to be frozen from its list and to be drawn; choose one")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
-            root = Path(scratch, "release")
-            parts = freeze_tasks(chosen, workers, on_task)
-            manifest = _fill(root, version, parts, withdrawn, workers)
+        with scratch_beside(out) as scratch:
+            root = scratch / "release"
+            frozen = [_made(part) for _, part in freeze_tasks(chosen, workers, on_task)]
+            record = None
+            if experiment is not None:
+                drawn = gather(run(experiment, workers=workers))
+                record = experiment.record(drawn.shortfalls)
+                for part in drawn.frozen:
+                    on_task(part.task)
+                frozen += drawn.frozen
+            manifest = fill_release(
+                root, version, frozen, withdrawn=withdrawn, experiment=record, workers=workers
+            )
             root.rename(out)
     except OSError as error:
         raise ReleaseError(f"{out} cannot be made: {error}") from error
     return manifest
 
 
-def _fill(
+@contextmanager
+def scratch_beside(out: Path) -> Iterator[Path]:
+    """Make a folder beside a place, to be gone when the block ends."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
+        yield Path(scratch)
+
+
+def _made(part: FrozenTask | Exception) -> FrozenTask:
+    if isinstance(part, Exception):
+        raise part
+    return part
+
+
+def fill_release(
     root: Path,
-    version: str,
-    parts: Iterable[tuple[Task, FrozenTask | Exception]],
-    withdrawn: Mapping[str, str],
-    workers: int,
+    version: str | None,
+    frozen: Sequence[FrozenTask],
+    *,
+    withdrawn: Mapping[str, str] = MappingProxyType({}),
+    experiment: ExperimentRecord | None = None,
+    workers: int = 1,
 ) -> Manifest:
-    frozen: list[FrozenTask] = []
-    for task, part in parts:
-        if isinstance(part, Exception):
-            raise part
-        frozen.append(part)
-        write_table(root / data_file(task.id), instance_table(part.instances))
+    """Write the files of a release into a folder.
+
+    Args:
+        root: the folder, which is not there yet.
+        version: name of the release; None for one made of its rows, for what was generated.
+        frozen: what it holds.
+        withdrawn: instances found to be wrong, each with the reason.
+        experiment: what the drawn instances were drawn by, if any were.
+        workers: processes that draw pictures; a generated folder has none.
+
+    Raises:
+        ReleaseError: what is withdrawn is no instance, a task has no text for the card, or a
+            picture cannot be drawn.
+        OSError: the folder cannot be written.
+    """
+    for part in frozen:
+        write_table(root / data_file(part.task.id), instance_table(part.instances))
     ids = [instance.id for part in frozen for instance in part.instances]
     for name in withdrawn:
         if name not in ids:
@@ -128,15 +174,28 @@ def _fill(
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
         _write_text(root / name, text)
-    for name, data in pictures(frozen, workers).items():
-        _write(root / name, data)
+    name = version or generated_name(frozen)
+    if is_version(name):
+        for path, data in pictures(frozen, workers).items():
+            _write(root / path, data)
     # These are rendered from the manifest and are then among the files that it lists.
-    draft = make_manifest(version, frozen, dict(_file_records(root)), withdrawn)
-    for name, text in rendered_files(draft).items():
-        _write_text(root / name, text)
-    manifest = make_manifest(version, frozen, dict(_file_records(root)), withdrawn)
+    draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment)
+    for path, text in rendered_files(draft).items():
+        _write_text(root / path, text)
+    manifest = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment)
     _write_text(root / MANIFEST, manifest.text())
     return manifest
+
+
+def generated_name(frozen: Sequence[FrozenTask]) -> str:
+    """Return the name of a generated release that was given none: it is that of its rows."""
+    return f"generated-{_rows_hash(frozen)[:8]}"
+
+
+def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
+    return rows_hash(
+        (instance.id, instance.content_hash) for part in frozen for instance in part.instances
+    )
 
 
 def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
@@ -170,6 +229,7 @@ def make_manifest(
     frozen: Sequence[FrozenTask],
     files: Mapping[str, FileRecord],
     withdrawn: Mapping[str, str] = MappingProxyType({}),
+    experiment: ExperimentRecord | None = None,
 ) -> Manifest:
     """Return the manifest of frozen tasks and the files that hold them."""
     pairs = {
@@ -181,7 +241,7 @@ def make_manifest(
     return Manifest(
         version=version,
         package_version=__version__,
-        rows_hash=rows_hash(pair for task_pairs in pairs.values() for pair in task_pairs),
+        rows_hash=_rows_hash(frozen),
         tasks={
             part.task.id: TaskRecord(
                 bucket=part.task.bucket,
@@ -193,7 +253,7 @@ def make_manifest(
                 seeds={
                     instance.id: instance.seed
                     for instance in part.instances
-                    if instance.seed is not None
+                    if instance.seed is not None and instance.point is None
                 },
             )
             for part in frozen
@@ -210,6 +270,7 @@ def make_manifest(
         },
         canary=CANARY,
         withdrawn=dict(withdrawn),
+        experiment=experiment,
     ).sealed()
 
 

@@ -6,7 +6,6 @@ instance.
 """
 
 import json
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +18,7 @@ from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
 from scbench.judge import judge
 from scbench.model import Instance
+from scbench.release.crew import open_pool
 from scbench.release.load import Reference
 from scbench.schemas.base import json_schema
 
@@ -47,18 +47,21 @@ class _Draft(NamedTuple):
     answers: tuple[_Answer, ...]
 
 
-def freeze_task(task: Task, items: Sequence[PaperItem[Any]] | None = None) -> FrozenTask:
+def freeze_task(
+    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0
+) -> FrozenTask:
     """Make a task's instances and references, and prove its grader on them.
 
     Args:
         task: the task.
         items: what to freeze, in order; the builder's fixed list by default.
+        first: number of the first instance.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
             scores 1, there is none of them, or the grader fails.
     """
-    drafts = _draft(task, items)
+    drafts = _draft(task, items, first)
     return _join(task, drafts, [_proven(task, draft) for draft in drafts])
 
 
@@ -78,9 +81,7 @@ def freeze_tasks(
             on_task(task)
             yield task, part
         return
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with open_pool(workers) as pool:
         done = _together(pool, tasks, on_task)
     yield from ((task, done[task.id]) for task in tasks)
 
@@ -125,7 +126,9 @@ def _together(
     return done
 
 
-def _draft(task: Task, items: Sequence[PaperItem[Any]] | None = None) -> list[_Draft]:
+def _draft(
+    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0
+) -> list[_Draft]:
     """Make a task's instances and answers."""
     builder = task.builder()
     if items is None:
@@ -136,7 +139,7 @@ def _draft(task: Task, items: Sequence[PaperItem[Any]] | None = None) -> list[_D
         )
     schema = canonical_json(json_schema(task.answer_model))
     drafts = []
-    for subtask, item in enumerate(items):
+    for subtask, item in enumerate(items, first):
         instance = Instance.freeze(
             task=task.id,
             bucket=task.bucket,
@@ -152,8 +155,8 @@ def _draft(task: Task, items: Sequence[PaperItem[Any]] | None = None) -> list[_D
             guess_rate=builder.guess_rate_of(item.params),
         )
         answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
-        counters = builder.counter_references(item.params)
-        if not counters:
+        counters = builder.counter_references(item.params) if item.proves else {}
+        if item.proves and not counters:
             raise ReleaseError(
                 f"{instance.id}: the builder gives no counter-references, so nothing shows that "
                 "the grader can tell a wrong answer"

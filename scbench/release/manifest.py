@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from scbench.canonical import sha256
+from scbench.catalog import MANIFOLDS
 from scbench.errors import ReleaseError
 
 MANIFEST = "MANIFEST.json"
@@ -89,7 +90,9 @@ class TaskRecord(_Part):
     grader_version: int = Field(description="version the references were scored with")
     rows_hash: str
     seeds: dict[str, int] = Field(
-        default_factory=dict, description="seed of each instance that was drawn, by id"
+        default_factory=dict,
+        description="seed of each instance of a fixed list that was drawn, by id; those of an "
+        "experiment stand in the rows alone",
     )
 
 
@@ -106,6 +109,31 @@ class FileRecord(_Part):
 
     sha256: str
     bytes: int
+
+
+class ShortfallRecord(_Part):
+    """A point that could not give as many cases as were asked for."""
+
+    task: str
+    point: dict[str, JsonValue] = Field(description="its knobs")
+    asked: int
+    got: int
+    reason: str
+
+
+class ExperimentRecord(_Part):
+    """Where the drawn instances of a release come from (see `scbench.generate`)."""
+
+    seed: int | None = Field(description="base seed; null if it is private")
+    tasks: list[dict[str, JsonValue]] = Field(
+        min_length=1, description="task, count, knobs and grid of each block of the experiment"
+    )
+    shortfalls: list[ShortfallRecord] = Field(default_factory=list)
+
+    @property
+    def task_ids(self) -> list[str]:
+        """Ids of the tasks that were drawn, in order."""
+        return list(dict.fromkeys(str(block.get("id")) for block in self.tasks))
 
 
 class Manifest(_Part):
@@ -125,7 +153,25 @@ class Manifest(_Part):
         default_factory=dict,
         description="instances found to be wrong after an earlier release, by id, with the reason",
     )
+    experiment: ExperimentRecord | None = Field(
+        default=None, description="what instances were drawn by, if any"
+    )
     digest: str = Field(default="", description="SHA-256 of this file with an empty digest")
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it is a folder that `scbench generate` wrote, and no frozen release."""
+        return self.experiment is not None and not is_version(self.version)
+
+    @property
+    def default_tasks(self) -> list[str]:
+        """Tasks of the config ``default``, which are graded unless others are named.
+
+        Of a frozen release, the spatial tasks: the paper's 285 scores. What was generated is all
+        wanted.
+        """
+        spatial = [task for task, record in self.tasks.items() if record.bucket != MANIFOLDS]
+        return spatial if spatial and not self.is_generated else list(self.tasks)
 
     @property
     def instances(self) -> int:
@@ -155,6 +201,7 @@ class Manifest(_Part):
         # Left out where empty, so that manifests from before them keep their digests.
         for part, name in (
             (record, "withdrawn"),
+            (record, "experiment"),
             *((t, "seeds") for t in record["tasks"].values()),
         ):
             if not part[name]:

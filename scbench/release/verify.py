@@ -11,6 +11,7 @@ is caught by the builders.
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from scbench import __version__
 from scbench.canonical import sha256
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
+from scbench.generate.experiment import manifolds
+from scbench.generate.redraw import redraw
 from scbench.release.freeze import (
     installed,
     make_manifest,
@@ -34,6 +37,7 @@ from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
     REFERENCES,
+    ExperimentRecord,
     Manifest,
     data_file,
     layout,
@@ -52,7 +56,11 @@ _FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 
 
 def verify_release(
-    root: Path, on_step: Callable[[str], object] = str, *, workers: int = 1
+    root: Path,
+    on_step: Callable[[str], object] = str,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
 ) -> tuple[str, ...]:
     """Return every mismatch as a sentence that names the file or row; none if the release is sound.
 
@@ -60,6 +68,8 @@ def verify_release(
         root: folder of the release.
         on_step: called with the name of each part that is looked at, for progress.
         workers: processes that make tasks anew.
+        seed: base seed of the drawn instances, if it is private. Without it, each of them is made
+            again from its own seed.
     """
     try:
         manifest = read_manifest(root, check_digest=False)
@@ -68,8 +78,10 @@ def verify_release(
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
     known = all_tasks()
-    tasks = [known[name] for name in manifest.tasks if name in known and known[name].available]
-    for name in sorted(manifest.tasks.keys() - {task.id for task in tasks}):
+    drawn = manifest.experiment.task_ids if manifest.experiment else []
+    usable = [name for name in manifest.tasks if name in known and known[name].available]
+    tasks = [known[name] for name in usable if name not in drawn]
+    for name in sorted(manifest.tasks.keys() - set(usable)):
         near = did_you_mean(name, known)
         problems.append(f"task {_shown(name)}: this installation has no such task.{near}")
     frozen: list[FrozenTask] = []
@@ -79,6 +91,18 @@ def verify_release(
             continue
         frozen.append(part)
         problems += _check_rows(root, data_file(task.id), instance_table(part.instances), ("id",))
+    record = manifest.experiment
+    if record is not None:
+        on_step("drawn instances")
+        redrawn = redraw(manifest, partial(_stored, root), seed, workers)
+        problems += [*redrawn.problems, *_check_experiment(manifest, record)]
+        record = redrawn.record
+        for part in redrawn.frozen:
+            table = instance_table(part.instances)
+            problems += _check_rows(root, data_file(part.task.id), table, ("id",))
+        frozen = _in_order([*frozen, *redrawn.frozen], manifest)
+    elif seed is not None:
+        problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
     on_step("references")
     references = reference_table([ref for part in frozen for ref in part.references])
     built = {part.task.id for part in frozen}
@@ -86,14 +110,38 @@ def verify_release(
         root, REFERENCES, references, ("id", "name"), manifest.tasks.keys() - built
     )
     on_step("manifest, schemas and card")
-    problems += _check_texts(root, manifest, frozen)
+    problems += _check_texts(root, manifest, frozen, record)
     on_step("pictures")
     problems += _check_pictures(root, manifest, frozen, workers)
     return tuple(problems)
 
 
+def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
+    place = {name: i for i, name in enumerate(manifest.tasks)}
+    return sorted(frozen, key=lambda part: place[part.task.id])
+
+
+def _stored(root: Path, task_id: str) -> list[dict[str, Any]]:
+    table = read_table((root / data_file(task_id)).read_bytes())
+    rows: list[dict[str, Any]] = table.select(["point", "seed"]).to_pylist()
+    return rows
+
+
+def _check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[str]:
+    """Compare the experiment of a frozen release with that of this package."""
+    if manifest.is_generated or manifest.package_version != __version__:
+        return
+    ours = manifolds().only(record.task_ids)
+    if ours is None or ours.record([]) != record.model_copy(update={"shortfalls": []}):
+        yield f"{MANIFEST}: experiment is not the one that this package draws manifolds by"
+
+
 def verify_anywhere(
-    name: str, on_step: Callable[[str], object] = str, *, workers: int = 1
+    name: str,
+    on_step: Callable[[str], object] = str,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
 ) -> tuple[str, ...]:
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
@@ -101,6 +149,7 @@ def verify_anywhere(
         name: as `scbench.release.load.find_release` takes it.
         on_step: called with the name of each part that is looked at, for progress.
         workers: processes that make tasks anew.
+        seed: as `verify_release` takes it.
 
     Raises:
         HubError: it is to come from the Hub, and cannot.
@@ -125,7 +174,7 @@ def verify_anywhere(
             copy = Path(scratch, path)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(data)
-        problems += verify_release(Path(scratch), on_step, workers=workers)
+        problems += verify_release(Path(scratch), on_step, workers=workers, seed=seed)
     return tuple(problems)
 
 
@@ -260,13 +309,19 @@ def _compare_rows(
         yield "the rows are not in the order in which the builder makes them"
 
 
-def _check_texts(root: Path, manifest: Manifest, frozen: list[FrozenTask]) -> Iterator[str]:
-    rebuilt = make_manifest(manifest.version, frozen, manifest.files, manifest.withdrawn)
+def _check_texts(
+    root: Path, manifest: Manifest, frozen: list[FrozenTask], record: ExperimentRecord | None
+) -> Iterator[str]:
+    if not frozen:
+        return  # nothing could be made anew, which is said already
+    rebuilt = make_manifest(manifest.version, frozen, manifest.files, manifest.withdrawn, record)
     known = all_tasks()
-    for task_id, record in rebuilt.tasks.items():
-        yield from _differences(manifest.tasks[task_id], record, f"tasks.{task_id}.")
-        if known[task_id].n and record.scores != known[task_id].n:
-            yield f"{task_id}: {record.scores} scores, the benchmark has {known[task_id].n}"
+    drawn = record.task_ids if record else []
+    for task_id, found in rebuilt.tasks.items():
+        yield from _differences(manifest.tasks[task_id], found, f"tasks.{task_id}.")
+        size = known[task_id].n
+        if size and task_id not in drawn and found.scores != size:
+            yield f"{task_id}: {found.scores} scores, the benchmark has {size}"
     texts = release_schemas([part.task for part in frozen])
     if len(frozen) == len(manifest.tasks):
         yield from _differences(manifest, rebuilt)

@@ -39,7 +39,7 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
     code = (
         "from datasets import load_dataset\n"
         "rows = load_dataset('scbench')['test']\n"
-        "task = load_dataset('releases/0.2.0', 'delaunay_triangulation')['test']\n"
+        "task = load_dataset('releases/1.0.0', 'delaunay_triangulation')['test']\n"
         "print(len(rows), len(task), sum(rows['scores']))"
     )
     done = subprocess.run(

@@ -93,7 +93,7 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the data set repository org/scbench"
-    assert "as tester, upload 13 files" in lines[1]
+    assert "as tester, upload 16 files" in lines[1]
     assert lines[2:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
     assert hub.repos == {}
     assert not hub.count("(POST|PUT)", "")

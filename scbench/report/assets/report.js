@@ -79,6 +79,7 @@
       target.scrollIntoView();
       return;
     }
+    if (state && !state.includes("=")) return; // a place on the page
     const fields = new URLSearchParams(state);
     for (const field of form.elements) {
       if (!field.name) continue;

@@ -1,0 +1,188 @@
+"""Items as the templates want them: texts clipped, scores in words, a picture beside them."""
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from scbench.model import Instance
+from scbench.report.figures import Figure
+from scbench.report.html import environment
+from scbench.report.items import Item, Run
+from scbench.report.small_png import squeezed
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+MOST_ANSWER = 2_000
+"""Characters of an answer that are shown."""
+_MOST_METRICS = 1_200
+_MOST_RESPONSE = 4_000
+_MOST_CHECKS = 200
+"""Checks shown of one verdict; no grader makes nearly as many."""
+_WHY = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """A text, or its beginning and maybe its end.
+
+    Attributes:
+        shown: the beginning, or all.
+        left_out: how many characters follow it that are not there.
+        end: what comes after those.
+        length: characters in all.
+    """
+
+    shown: str
+    left_out: int
+    end: str
+    length: int
+
+
+_HATCH = re.compile(r'(id="|url\(#)(h[0-9a-f]{12}-)')
+"""Where drawings name their patterns, by hash."""
+
+
+def scoped(figure: Figure, name: str) -> Figure:
+    """Return a figure whose patterns have names that no other item's have.
+
+    Two items may hold the same drawing, and browsers do not find a pattern in what is hidden.
+    """
+    views = tuple(
+        view._replace(svg=_HATCH.sub(rf"\g<1>{name}-\g<2>", view.svg)) for view in figure.views
+    )
+    return replace(figure, views=views)
+
+
+def clipped(text: str, most: int, end: int = 0) -> Clipped:
+    """Return a text cut to so many characters, the last ``end`` of them from its end."""
+    if len(text) <= most:
+        return Clipped(text, 0, "", len(text))
+    tail = text[len(text) - end :] if end else ""
+    return Clipped(text[: most - end], len(text) - most, tail, len(text))
+
+
+def anchor(item: Item, runs: Mapping[Run, str]) -> str:
+    """Return the item's id in the page, by which addresses point at it."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", item.id)
+    return name if len(runs) == 1 else f"{name}-run{list(runs).index(item.run) + 1}"
+
+
+def render_entry(
+    item: Item,
+    figure: Figure,
+    instance: Instance | None,
+    runs: Mapping[Run, str],
+    response: str | None = None,
+    *,
+    template: str = "entry.html.j2",
+) -> str:
+    """Return an item as HTML.
+
+    Args:
+        item: what to show.
+        figure: its picture.
+        instance: what was asked; None if the release is not at hand.
+        runs: name of each run of the report.
+        response: the model's text, if it is to be shown.
+        template: ``entry.html.j2`` for a line that opens, ``single.html.j2`` for the item alone.
+    """
+    return _template(template).render(item=_context(item, figure, instance, runs, response))
+
+
+@cache
+def _template(name: str) -> "Template":
+    return environment().get_template(name)
+
+
+def _context(
+    item: Item,
+    figure: Figure,
+    instance: Instance | None,
+    runs: Mapping[Run, str],
+    response: str | None,
+) -> dict[str, Any]:
+    verdicts = item.verdicts
+    answer = _answer(item)
+    return {
+        "anchor": anchor(item, runs),
+        "id": item.id,
+        "task": item.task,
+        "bucket": item.bucket,
+        "run": str(list(runs).index(item.run) + 1),
+        "run_label": runs[item.run] if len(runs) > 1 else "",
+        "status": item.status,
+        "score": item.score,
+        "score_text": score_text(item.score),
+        "kind": kind(item.score),
+        "why": _why(item),
+        "reason": item.reason,
+        "figure": scoped(figure, anchor(item, runs)),
+        "verdicts": [
+            {"score": verdict.score, "checks": verdict.checks[:_MOST_CHECKS]}
+            for verdict in verdicts
+        ],
+        "notes": list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
+        "metrics": _metrics(item),
+        "answer": clipped(answer, MOST_ANSWER) if answer is not None else None,
+        "no_answer": (
+            "It is too long for the results to hold."
+            if item.status == "answered"
+            else f"None: {item.status}."
+        ),
+        "source": item.source,
+        "finish_reason": item.finish_reason,
+        "response": None
+        if response is None
+        else clipped(response, _MOST_RESPONSE, _MOST_RESPONSE // 2),
+        "prompt": instance.prompt if instance else None,
+        "images": [_base64(image) for image in instance.images] if instance else [],
+    }
+
+
+@lru_cache(maxsize=64)
+def _base64(image: bytes) -> str:
+    """Return an image of a prompt for a page; all runs have the same ones."""
+    return base64.b64encode(squeezed(image)).decode()
+
+
+def score_text(score: float | None) -> str:
+    """Return a score in few characters; it says 1 only if it is."""
+    if score is None:
+        return "none"
+    text = f"{score:.3f}".rstrip("0").rstrip(".")
+    if text in {"0", "1"} and score not in {0, 1}:
+        return "<0.001" if score < 0.5 else ">0.999"
+    return text
+
+
+def kind(score: float | None) -> str:
+    """Return the class of a score: full, part, zero or none."""
+    if score is None:
+        return "none"
+    return "full" if score == 1 else "zero" if score == 0 else "part"
+
+
+def _why(item: Item) -> str:
+    """Return what to say in one line: the first check that failed, or why there is no score."""
+    failed = (check.message for part in item.verdicts for check in part.failed)
+    said = item.reason or next(failed, "")
+    if item.status != "answered":
+        said = f"{item.status}: {said}" if said else item.status
+    return said if len(said) <= _WHY else f"{said[:_WHY]}…"
+
+
+def _answer(item: Item) -> str | None:
+    if item.answer is None:
+        return None
+    value = json.loads(item.answer)
+    return value if isinstance(value, str) else item.answer
+
+
+def _metrics(item: Item) -> Clipped | None:
+    texts = list(dict.fromkeys(part.metrics for part in item.graded if part.metrics != "{}"))
+    return clipped("\n".join(texts), _MOST_METRICS) if texts else None

@@ -1,0 +1,161 @@
+"""Pictures made ready for a page: SVG text, and packed data for what can be turned in 3D.
+
+Many pictures are drawn in processes of their own that can be killed: an answer that a picture
+module chokes on costs its own picture and no other.
+"""
+
+import json
+import logging
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from scbench.catalog import get_task
+from scbench.report.compact import compacted
+from scbench.report.html import packed
+from scbench.report.items import Graded, picture_of
+from scbench.report.picture import Picture
+from scbench.report.svg import Drawing
+
+if TYPE_CHECKING:
+    from pebble import ProcessPool
+
+SECONDS = 60.0
+"""Time after which a picture is given up; they are made to take less than one second."""
+
+_AHEAD = 16
+"""Pictures asked for before they are wanted, for each process."""
+_FEW = 12
+"""So many are drawn in this process: to start others would take longer."""
+
+_log = logging.getLogger(__name__)
+
+
+class View(NamedTuple):
+    """One panel: its title, its SVG, its data in 3D (packed JSON; empty if it is flat)."""
+
+    title: str
+    svg: str
+    scene: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture ready for a page.
+
+    Attributes:
+        views: its panels.
+        caption: what there is to see.
+        legend: role and words.
+        problem: why there is no picture; empty if there is one.
+    """
+
+    views: tuple[View, ...] = ()
+    caption: str = ""
+    legend: tuple[tuple[str, str], ...] = ()
+    problem: str = ""
+
+
+class Job(NamedTuple):
+    """What is to be drawn: see `scbench.report.items.picture_of`."""
+
+    task: str
+    params: str
+    answer: str | None
+    graded: tuple[Graded, ...]
+
+
+def figure_of(picture: Picture) -> Figure:
+    """Return a picture as parts of a page."""
+    views = []
+    for panel in picture.panels:
+        if isinstance(panel.view, Drawing):
+            svg = compacted(panel.view.render(panel.alt))
+            views.append(View(panel.title, svg, "", panel.alt))
+            continue
+        from scbench.report.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
+        from scbench.report.viewer import scene_json  # noqa: PLC0415
+
+        data = json.dumps(scene_json(panel.view), separators=(",", ":"))
+        views.append(View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt))
+    return Figure(tuple(views), picture.caption, picture.legend)
+
+
+def draw(job: Job | None) -> Figure:
+    """Draw a job, if there is one. Never raises: a figure may say why it has no views."""
+    if job is None:
+        return Figure()
+    try:
+        verdicts = tuple(part.verdict() for part in job.graded)
+        picture = picture_of(get_task(job.task), job.params, job.answer, verdicts)
+        return Figure() if picture is None else figure_of(picture)
+    except Exception as error:  # noqa: BLE001  (a picture that fails costs itself only)
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        _log.warning("no picture of an answer to %s: %s", job.task, reason)
+        return Figure(problem=reason)
+
+
+def draw_all(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
+    """Yield the figure of each job, in order.
+
+    Args:
+        jobs: what to draw; drawn from only as fast as figures are taken.
+        workers: processes to draw in; with one, and for a few pictures, all happens in this one,
+            and nothing stops a picture module that hangs.
+    """
+    waiting = iter(jobs)
+    first = list(islice(waiting, _FEW + 1))
+    if workers <= 1 or len(first) <= _FEW:
+        yield from map(draw, chain(first, waiting))
+        return
+    yield from _spread(chain(first, waiting), workers)
+
+
+def _spread(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
+    from pebble import ProcessPool  # noqa: PLC0415  (small reports do without)
+
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    flight: deque[Future[Figure]] = deque()
+    with ProcessPool(max_workers=workers, context=context) as pool:
+        try:
+            for job in jobs:
+                flight.append(_asked(pool, job))
+                if len(flight) > _AHEAD * workers:
+                    yield _taken(flight.popleft())
+            while flight:
+                yield _taken(flight.popleft())
+        except BaseException:  # whoever took the figures has stopped, or was interrupted
+            pool.stop()  # type: ignore[no-untyped-call]
+            raise
+
+
+def _asked(pool: "ProcessPool", job: Job | None) -> "Future[Figure]":
+    known: Future[Figure] = Future()
+    if job is None:
+        known.set_result(Figure())
+        return known
+    try:
+        asked: Future[Figure] = pool.schedule(draw, args=(job,), timeout=SECONDS)
+    except RuntimeError as error:  # no process can be started any more
+        known.set_exception(error)
+        return known
+    return asked
+
+
+def _taken(future: "Future[Figure]") -> Figure:
+    try:
+        return future.result()
+    except Exception as error:  # noqa: BLE001  (a process was killed or died)
+        reason = (
+            f"it took more than {SECONDS:g} s"
+            if isinstance(error, TimeoutError)
+            else (f"{type(error).__name__}: {error}")
+        )
+        _log.warning("no picture: %s", reason)
+        return Figure(problem=reason[:300])

@@ -1,0 +1,235 @@
+"""One picture of every task: an instance that shows it well, and its reference answer.
+
+The bytes are the same on every machine with the same versions of the libraries: processes of their
+own draw them, which see no font but those that the drawing library brings.
+"""
+
+import json
+import multiprocessing
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scbench.canonical import canonical_json
+from scbench.catalog import Task, all_tasks, get_task
+from scbench.errors import ReleaseError
+from scbench.judge import judge
+from scbench.model import Check, Instance, Verdict
+from scbench.release.load import Reference, Release
+from scbench.report.html import asset, render_page
+from scbench.report.items import picture_of
+from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.small_png import with_palette
+
+_FONT = "Liberation Sans"
+_NOT_IN_FONT = {"✓": "√", "✗": "×"}
+_SCALE = 1.4
+_MOST_PIXELS = 560_000
+_SIZE = re.compile(r'^<svg [^>]*width="([\d.]+)" height="([\d.]+)"')
+_WIDTH = 800
+
+_CHOSEN: Mapping[str, int] = {
+    "topology_enumeration": 3,
+    "enumerate_edges": 2,
+    "classify_behaviour": 3,
+    "half_subdivision_neighbours": 6,
+    "two_segments": 12,
+    "lego_hemispherical_shell": 1,
+    "csg_union": 8,
+    "tetrahedra_shadow_projection": 3,
+    "voxel_grid_projection": 2,
+    "polynomial_curve_fitting": 3,
+    "delaunay_triangulation": 8,
+    "hamiltonian_loop": 5,
+    "pipe_loop_fitting": 12,
+    "hide_and_seek": 2,
+    "pack_rectangular_prisms": 4,
+    "shikaku_rectangles": 3,
+    "maze_3d": 3,
+    "hyper_snake": 4,
+    "fluid_simulation": 5,
+    "terrain_levelling": 1,
+}
+"""Instances that show their task better than the first."""
+
+
+class Case(NamedTuple):
+    """What one picture of the gallery shows: an instance and a right answer to it."""
+
+    instance_id: str
+    task: str
+    params: str
+    answer: str
+
+
+def cases(
+    tasks: Iterable[Task], instances: Sequence[Instance], references: Sequence[Reference]
+) -> Iterator[Case]:
+    """Yield the cases of tasks that have pictures, one each.
+
+    Args:
+        tasks: of a release.
+        instances: of these tasks.
+        references: to these instances.
+    """
+    right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
+    for task in tasks:
+        held = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
+        if task.draw is None or not held:
+            continue
+        row = held.get(_CHOSEN.get(task.id, 0)) or next(iter(held.values()))
+        yield Case(row.id, task.id, row.params, right[row.id])
+
+
+def draw_case(case: Case) -> bytes:
+    """Return the picture of a case as a PNG file.
+
+    Raises:
+        ReleaseError: it cannot be drawn.
+    """
+    task = get_task(case.task)
+    params = task.params_model.model_validate_json(case.params)
+    try:
+        verdicts = tuple(map(_read_back, judge(task, params, json.loads(case.answer))))
+        picture = picture_of(task, case.params, case.answer, verdicts)
+    except Exception as error:
+        raise ReleaseError(
+            f"no picture of {case.instance_id}: {type(error).__name__}: {error}"
+        ) from error
+    if picture is None:
+        raise ReleaseError(f"{case.task} has no pictures")
+    svg = sheet_svg(picture, dark=False, most_width=_WIDTH, font=_FONT)
+    for sign, like_it in _NOT_IN_FONT.items():
+        svg = svg.replace(sign, like_it)
+    return with_palette(sheet_png(svg, _scale(svg)))
+
+
+def _scale(svg: str) -> float:
+    """Return pixels of the file for a pixel of a picture: fewer for large ones."""
+    width, height = map(float, _SIZE.findall(svg)[0])
+    return float(min(_SCALE, (_MOST_PIXELS / (width * height)) ** 0.5))
+
+
+def _read_back(verdict: Verdict) -> Verdict:
+    """Return a verdict as pictures know them: read from JSON."""
+    checks = tuple(
+        Check(check.id, check.passed, check.message, _plain(check.details))
+        for check in verdict.checks
+    )
+    return Verdict(verdict.score, checks, _plain(verdict.metrics))
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(canonical_json(dict(value)))
+    return found
+
+
+def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
+    """Return PNG files by task.
+
+    Args:
+        found: what to draw.
+        workers: processes to draw in.
+
+    Raises:
+        ReleaseError: one cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    if not found:
+        return {}
+    import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
+
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    # What takes long begins first: it must not be what is left over at the end.
+    order = sorted(found, key=lambda case: -get_task(case.task).seconds)
+    with (
+        tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder,
+        ProcessPoolExecutor(
+            max(workers, 1), mp_context=context, initializer=_forget_fonts, initargs=(folder,)
+        ) as pool,
+    ):
+        drawn = dict(zip((case.task for case in order), pool.map(draw_case, order), strict=True))
+    return {case.task: drawn[case.task] for case in found}
+
+
+def _forget_fonts(folder: str) -> None:
+    """Let this process see no fonts of the machine, which differ from one to the next."""
+    fonts = Path(folder, "none")
+    fonts.mkdir(exist_ok=True)
+    config = Path(folder, f"fonts-{os.getpid()}.conf")
+    config.write_text(f"<fontconfig><dir>{escape(str(fonts))}</dir></fontconfig>", "utf-8")
+    os.environ["FONTCONFIG_FILE"] = str(config)
+
+
+def write_gallery(release: Release, folder: Path, workers: int = 1) -> int:
+    """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
+
+    Args:
+        release: whose instances and reference answers are drawn.
+        folder: to make; it must not exist.
+        workers: processes to draw in.
+
+    Returns:
+        How many pictures there are.
+
+    Raises:
+        ReleaseError: the folder exists or cannot be made.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    if os.path.lexists(folder):
+        raise ReleaseError(f"{folder} exists; name a folder that does not")
+    known = all_tasks()
+    tasks = [known[name] for name in release.manifest.tasks if name in known]
+    found = list(cases(tasks, list(release.instances().values()), release.references()))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+            root = Path(scratch, "gallery")
+            root.mkdir()
+            for task, data in draw_cases(found, workers).items():
+                (root / f"{task}.png").write_bytes(data)
+            (root / "index.html").write_text(_page(release, found), "utf-8")
+            (root / "gallery.md").write_text(markdown(found), "utf-8")
+            root.rename(folder)
+    except OSError as error:
+        raise ReleaseError(f"{folder} cannot be made: {error}") from None
+    return len(found)
+
+
+def alt_text(case: Case) -> str:
+    """Return what is said of a picture to people who cannot see it."""
+    return f"{get_task(case.task).title}: instance {case.instance_id} with a right answer"
+
+
+def markdown(found: Iterable[Case]) -> str:
+    """Return the gallery for a page in Markdown that lies beside the pictures."""
+    return "\n".join(
+        f"### {get_task(case.task).title}\n\n![{alt_text(case)}]({case.task}.png)\n"
+        for case in found
+    )
+
+
+def _page(release: Release, found: Sequence[Case]) -> str:
+    return render_page(
+        "gallery.html.j2",
+        title=f"Gallery of release {release.version} · scbench",
+        styles=[asset("gallery.css")],
+        # The pictures lie beside it; "self" is what a server calls that, and "file:" a disk.
+        images="data: file: 'self'",
+        heading=f"Gallery of release {release.version}",
+        pictures=[
+            {
+                "file": f"{case.task}.png",
+                "title": get_task(case.task).title,
+                "id": case.instance_id,
+                "alt": alt_text(case),
+            }
+            for case in found
+        ],
+    )

@@ -1,0 +1,127 @@
+"""Pages: HTML files that hold all they need, load nothing and send nothing.
+
+A page's content security policy names each of its scripts by hash, so nothing else in it can run,
+whatever a model's name or answer holds; the templates escape all of that as well.
+"""
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import distribution
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from scbench import __version__
+from scbench.report.colours import style_sheet
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+def asset(name: str, package: str = "scbench.report") -> str:
+    """Return the text of a file among a package's ``assets``."""
+    return files(package).joinpath("assets", name).read_text("utf-8")
+
+
+@cache
+def environment() -> "Environment":
+    """Return the environment of all pages' templates; it escapes by default."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
+
+    rooms = ("scbench.report", "scbench.leaderboard")
+    return Environment(
+        loader=ChoiceLoader(
+            [PackageLoader(room) for room in rooms if files(room).joinpath("templates").is_dir()]
+        ),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render_page(
+    template: str,
+    *,
+    title: str,
+    styles: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+    later: Sequence[str] = (),
+    images: str = "data: blob:",
+    **values: object,
+) -> str:
+    """Return a page.
+
+    Args:
+        template: name of a template that extends ``base.html.j2``.
+        title: of the page.
+        styles: style sheets besides ``page.css`` and that of the pictures.
+        scripts: texts of the scripts it runs; our own, they are not escaped.
+        later: texts of scripts that those may add.
+        images: where images may come from, as a content security policy says it.
+        values: what else the template wants.
+
+    Raises:
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
+
+    style = "\n".join((asset("page.css"), style_sheet(), *styles))
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            title=title,
+            version=__version__,
+            style=Markup(style),  # noqa: S704  (ours)
+            scripts=[Markup(script) for script in scripts],  # noqa: S704  (ours)
+            csp=_policy((*scripts, *later), images),
+            **values,
+        )
+    )
+
+
+def _policy(scripts: Sequence[str], images: str) -> str:
+    """Return the content security policy of a page with these scripts."""
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts)
+    named = " ".join(f"'sha256-{digest.decode()}'" for digest in hashes)
+    return (
+        f"default-src 'none'; script-src {named or _NONE}; style-src 'unsafe-inline'; "
+        f"img-src {images}; base-uri 'none'; form-action 'none'"
+    )
+
+
+_NONE = "'none'"
+
+
+def page_parts(*, in_3d: bool) -> dict[str, Any]:
+    """Return what `render_page` wants for a page that shows items.
+
+    Args:
+        in_3d: whether it has pictures that can be turned; the script for that is large.
+
+    Raises:
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    parts: dict[str, Any] = {"styles": [asset("report.css")], "scripts": [asset("report.js")]}
+    if not in_3d:
+        return parts | {"plotly": "", "licence": ""}
+    script = files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
+    return parts | {
+        "scripts": [asset("viewer.js"), asset("report.js")],
+        "later": [script],
+        "plotly": _packed_script(script),
+        "licence": distribution("plotly").read_text("licenses/LICENSE.txt") or "MIT licence",
+    }
+
+
+@cache
+def _packed_script(script: str) -> str:
+    return packed(script)
+
+
+def packed(text: str) -> str:
+    """Return text as base64 of gzip, for scripts to unpack when it is wanted."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()

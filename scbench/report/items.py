@@ -1,0 +1,204 @@
+"""From rows of the results to items: what a run made of an instance, ready to be shown.
+
+One item stands for one answer, so it has as many verdicts as its task gives an answer scores.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scbench.catalog import Task, all_tasks
+from scbench.errors import ResultsError
+from scbench.judge import validate
+from scbench.model import Check, Instance, Verdict
+from scbench.report.picture import Picture
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COLUMNS = (
+    *("line", "failed_checks", "checks", "metrics", "notes", "reason", "answer"),
+    *("answer_source", "repairs", "finish_reason", "prediction_hash"),
+)
+"""Columns of the results that items need besides `scbench.analysis.results.NEEDED`."""
+
+Run = tuple[str, str | None, int | None, int]
+"""Model, setting, budget and sample."""
+
+
+class Graded(NamedTuple):
+    """A score and what was found, still as the text that results hold: reports have many."""
+
+    score: float
+    checks: str
+    metrics: str
+    notes: tuple[str, ...]
+
+    def verdict(self) -> Verdict:
+        """Return the verdict, as read back from JSON."""
+        checks = tuple(
+            Check(check["id"], check["passed"], check["message"], check["details"])
+            for check in json.loads(self.checks)
+        )
+        return Verdict(self.score, checks, json.loads(self.metrics), self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What one run made of one instance.
+
+    Attributes:
+        id: of the instance.
+        task: id of the task.
+        bucket: its bucket.
+        run: model, setting, budget and sample.
+        status: what happened.
+        graded: one for each score of the task, or none if there is no score.
+        reason: why there is no answer or no score; empty if there is one.
+        answer: what was graded, as canonical JSON; None if there is none, or it is too large.
+        source: where in the prediction it was found, and what was done to read it.
+        finish_reason: as the provider gave it.
+        prediction_hash: SHA-256 of the prediction's line.
+        instance_hash: content hash of the instance that was graded.
+    """
+
+    id: str
+    task: str
+    bucket: str
+    run: Run
+    status: str
+    graded: tuple["Graded", ...]
+    reason: str
+    answer: str | None
+    source: str
+    finish_reason: str | None
+    prediction_hash: str | None
+    instance_hash: str | None
+
+    @property
+    def score(self) -> float | None:
+        """Mean of the scores; None if there is none."""
+        return sum(part.score for part in self.graded) / len(self.graded) if self.graded else None
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each score."""
+        return tuple(part.verdict() for part in self.graded)
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything short of full marks came out."""
+        return self.score is None or self.score < 1
+
+
+def items_of(results: "pl.DataFrame") -> list[Item]:
+    """Return the items of results, in the order of tasks, instances and runs.
+
+    Args:
+        results: columns `scbench.analysis.results.NEEDED` and `COLUMNS`.
+    """
+    place = {name: i for i, name in enumerate(all_tasks())}
+
+    def key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        model, setting, budget, sample = run_of(row)
+        run = (model, setting or "", budget or 0, sample)
+        # Numbers of instances have two digits, or more where there are more than a hundred.
+        return (place.get(row["task"], len(place)), len(row["id"]), row["id"], run)
+
+    rows = sorted(results.to_dicts(), key=lambda row: (*key(row), row["subtask"]))
+    return [_item(list(group)) for _, group in groupby(rows, key)]
+
+
+def run_of(row: Mapping[str, Any]) -> Run:
+    """Return the run that a row of the results belongs to."""
+    return row["model"], row["setting"], row["budget"], row["sample"]
+
+
+def _item(rows: Sequence[Mapping[str, Any]]) -> Item:
+    first = rows[0]
+    scored = [row for row in rows if row["score"] is not None]
+    source = first["answer_source"] or ""
+    if first["repairs"]:
+        source += f" ({', '.join(first['repairs'])})"
+    return Item(
+        id=first["id"],
+        task=first["task"],
+        bucket=first["bucket"],
+        run=run_of(first),
+        status=first["status"],
+        graded=tuple(
+            Graded(row["score"], row["checks"], row["metrics"], tuple(row["notes"] or ()))
+            for row in scored
+        ),
+        reason=first["reason"] or "",
+        answer=first["answer"],
+        source=source,
+        finish_reason=first["finish_reason"],
+        prediction_hash=first["prediction_hash"],
+        instance_hash=first["instance_hash"],
+    )
+
+
+def run_labels(runs: Iterable[Run]) -> dict[Run, str]:
+    """Return a name for each run: its model, and whatever else tells it from the others."""
+    known = sorted(dict.fromkeys(runs), key=lambda run: (run[0], run[1] or "", run[2] or 0, run[3]))
+    settings, budgets, samples = (len({run[i] for run in known}) > 1 for i in (1, 2, 3))
+    labels = {}
+    for run in known:
+        model, setting, budget, sample = run
+        parts = [model]
+        parts += [setting.replace("_", " ")] if settings and setting else []
+        parts += [f"budget {budget:,}"] if budgets and budget is not None else []
+        parts += [f"sample {sample}"] if samples else []
+        labels[run] = ", ".join(parts)
+    return labels
+
+
+def picture_of(
+    task: Task, params: str, answer: str | None, verdicts: Sequence[Verdict]
+) -> Picture | None:
+    """Draw an instance, with an answer and what was found if there are any.
+
+    Args:
+        task: the task.
+        params: of the instance, as JSON.
+        answer: as JSON; what does not fit the task's schema is not drawn.
+        verdicts: on the answer.
+
+    Returns:
+        The picture; None if the task has no pictures.
+
+    Raises:
+        Exception: whatever a faulty picture module raises.
+    """
+    if task.draw is None:
+        return None
+    valid = None
+    if answer is not None:
+        model = task.answer_model
+        found = validate(model, json.loads(answer), len(answer))
+        valid = None if isinstance(found, Check) else found
+    return task.draw(task.params_model.model_validate_json(params), valid, verdicts)
+
+
+def chosen(items: Iterable[Item], which: str) -> Iterator[Item]:
+    """Yield the items to be shown: ``all``, ``failed`` (short of full marks) or ``none``.
+
+    Raises:
+        ResultsError: there is no such choice.
+    """
+    if which not in {"all", "failed", "none"}:
+        raise ResultsError(f"a report shows all items, failed ones or none, not {which!r}")
+    for item in items:
+        if which == "all" or (which == "failed" and item.failed):
+            yield item
+
+
+def same_instance(item: Item, instances: Mapping[str, Instance]) -> Instance | None:
+    """Return the instance that an item was graded on; None if the release holds another or none."""
+    instance = instances.get(item.id)
+    if instance is None or instance.content_hash != item.instance_hash:
+        return None
+    return instance

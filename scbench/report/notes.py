@@ -1,0 +1,93 @@
+"""What a reader of scores must be told first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scbench.model import Status
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from scbench.release.load import Release
+
+_SHOWN = 5
+
+
+def warnings_of(
+    results: "pl.DataFrame", release: "Release | None", summaries: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Yield sentences without which the scores could be misread.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them.
+        release: that they were graded against; None if it is not at hand.
+        summaries: what ``summary.json`` beside each results file holds, as far as there is one.
+    """
+    yield from _gaps(results)
+    if release is None:
+        name, rows_hash = results.select("release", "release_hash").row(0)
+        yield (
+            f"Release {name} (rows {rows_hash[:12]}) is not at hand: prompts and pictures are left "
+            "out. Name it with --release to have them."
+        )
+    else:
+        yield from _release(results, release)
+    yield from (said for summary in summaries for said in _run(summary))
+
+
+def _gaps(results: "pl.DataFrame") -> Iterator[str]:
+    lacking = results.filter(results["score"].is_null())
+    if not lacking.is_empty():
+        counts = dict(lacking["status"].value_counts().iter_rows())
+        named = ", ".join(f"{counts[s.value]} {s}" for s in Status if s.value in counts)
+        yield (
+            f"{lacking.height} of {results.height} scores are lacking ({named}). They are no "
+            "zeros: means are over the rest."
+        )
+    errors = results.filter(results["status"] == Status.GRADER_ERROR.value).height
+    if errors:
+        yield f"{errors} of these are faults of a grader, not of a model: grade them anew."
+
+
+def _release(results: "pl.DataFrame", release: "Release") -> Iterator[str]:
+    tasks = release.manifest.tasks
+    lacking = [name for name in tasks if name not in set(results["task"])]
+    if lacking:
+        yield f"Partial: no rows of {_listed(lacking)}. Not for the leaderboard."
+    graders = dict(results.select("task", "grader_version").unique().iter_rows())
+    other = [
+        f"{name} v{graders[name]} (release: v{record.grader_version})"
+        for name, record in tasks.items()
+        if graders.get(name) not in {None, record.grader_version}
+    ]
+    if other:
+        yield (
+            f"Graded with other grader versions than those of release {release.version}: "
+            f"{', '.join(other)}. Do not compare with scores of the release's own graders."
+        )
+    graded = set(results["id"])
+    withdrawn = [name for name in release.manifest.withdrawn if name in graded]
+    if withdrawn:
+        yield (
+            f"The release withdraws {_listed(withdrawn)}; they are graded and counted here like "
+            "all others."
+        )
+
+
+def _run(summary: Mapping[str, Any]) -> Iterator[str]:
+    problems = sum(summary.get("problem_counts", {}).values())
+    if problems:
+        kinds = ", ".join(f"{count} {code}" for code, count in summary["problem_counts"].items())
+        yield f"{problems} problems in the predictions ({kinds}); summary.json names them."
+    outside = summary.get("not_in_release", ())
+    if outside:
+        named = _listed([f"{row['task']} ({row['rows']})" for row in outside])
+        yield f"Not graded, because the release does not hold the task: {named}."
+    withdrawn = summary.get("withdrawn", {})
+    if withdrawn.get("excluded") and withdrawn.get("instances"):
+        yield f"Left out as withdrawn: {_listed(withdrawn['instances'])}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

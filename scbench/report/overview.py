@@ -1,0 +1,176 @@
+"""The tables at the top of a report, as its template wants them."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scbench.analysis.budget import budget_sweep
+from scbench.analysis.paper import paper_table
+from scbench.analysis.sheets import budget_sheet, points
+from scbench.analysis.tables import OVERALL
+from scbench.catalog import all_tasks
+from scbench.model import Status
+from scbench.report.charts import budget_chart, draw
+from scbench.report.items import run_labels
+from scbench.report.strips import interval_strip, score_strip
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Values = dict[str, Any]
+
+_STATUSES = (
+    *(status for status in Status if status.scored),
+    *(status for status in Status if not status.scored),
+)
+RESAMPLES = 10_000
+_MOST_COLUMNS = 12
+"""Runs that get columns in the table of tasks; more would be read by nobody."""
+
+RunKey = tuple[str, str | None, int | None]
+
+
+def overview(results: "pl.DataFrame", resamples: int = RESAMPLES) -> Values:
+    """Return what the tables of a report show.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with the columns of
+            `scbench.analysis.budget`.
+        resamples: bootstrap resamples for the intervals.
+    """
+    table = paper_table(results, "task", resamples=resamples).to_dicts()
+    keys = sorted(
+        {(row["model"], row["setting"], row["budget"]) for row in table},
+        key=lambda run: (run[0], run[1] or "", run[2] or 0),
+    )
+    names = run_labels([(*key, 0) for key in keys])
+    labels = {key: names[(*key, 0)] for key in keys}
+    cells = {
+        (row["bucket"], row["task"], (row["model"], row["setting"], row["budget"])): row
+        for row in table
+    }
+    return {
+        "gaps": any(row["coverage"] < 1 for row in table),
+        **_buckets(cells, labels),
+        **_statuses(results, labels),
+        **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
+        "budget": _budget(results, resamples),
+    }
+
+
+Cells = Mapping[tuple[str, str | None, RunKey], Values]
+
+
+def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
+    buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
+    buckets = [OVERALL, *(name for name in buckets if name != OVERALL)]
+    most = {
+        name: max(
+            row["n"] for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)
+        )
+        for name in buckets
+    }
+    rows = []
+    for run, label in labels.items():
+        found = [cells.get((bucket, None, run)) for bucket in buckets]
+        whole = cells[OVERALL, None, run]
+        rows.append(
+            {
+                "run": label,
+                "cells": [
+                    row and _cell(row, interval_strip(row["mean"], row["low"], row["high"]))
+                    for row in found
+                ],
+                "coverage": f"{whole['scored']}/{whole['n'] * whole['samples']}",
+            }
+        )
+    return {"bucket_heads": list(most.items()), "bucket_rows": rows}
+
+
+def _cell(row: Values, strip: str) -> Values:
+    low, high = (None if row[end] is None else points(row[end]) for end in ("low", "high"))
+    certain = low == high == points(row["mean"])  # all scores are alike
+    return {
+        "mean": points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else ""),
+        "low": None if certain else low,
+        "high": high,
+        "strip": strip,
+    }
+
+
+def _statuses(results: "pl.DataFrame", labels: Mapping[RunKey, str]) -> Values:
+    counts: dict[RunKey, dict[str, int]] = {run: {} for run in labels}
+    grouped = results.group_by("model", "setting", "budget", "status").len()
+    for model, setting, budget, status, count in grouped.iter_rows():
+        counts[model, setting, budget][status] = count
+    seen = [s.value for s in _STATUSES if any(s.value in found for found in counts.values())]
+    return {
+        "statuses": seen,
+        "status_rows": [
+            {"run": label, "counts": [counts[run].get(status, 0) for status in seen]}
+            for run, label in labels.items()
+        ],
+    }
+
+
+def _scores(results: "pl.DataFrame") -> dict[tuple[str, RunKey], list[float | None]]:
+    grouped = results.group_by("task", "model", "setting", "budget").agg("score")
+    return {
+        (task, (model, setting, budget)): scores
+        for task, model, setting, budget, scores in grouped.iter_rows()
+    }
+
+
+def _tasks(
+    cells: Cells,
+    labels: Mapping[RunKey, str],
+    scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
+) -> Values:
+    titles = {task.id: task.title for task in all_tasks().values()}
+    groups: list[list[Values]] = [[]]
+    for bucket, task in dict.fromkeys((bucket, task) for bucket, task, _ in cells):
+        line = []
+        for run in labels:
+            row = cells.get((bucket, task, run))
+            held = scores.get((task, run), ()) if task else _joined(cells, scores, bucket, run)
+            line.append(row and _cell(row, score_strip(held)))
+        groups[-1].append(
+            {
+                "title": titles.get(task, task) if task else _all_of(bucket),
+                "total": task is None,
+                "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),
+                "cells": line,
+            }
+        )
+        if task is None:
+            groups.append([])
+    return {"runs": list(labels.values()), "task_groups": [group for group in groups if group]}
+
+
+def _all_of(bucket: str) -> str:
+    return "all" if bucket == OVERALL else f"all {bucket}"
+
+
+def _joined(
+    cells: Cells,
+    scores: Mapping[tuple[str, RunKey], Sequence[float | None]],
+    bucket: str,
+    run: RunKey,
+) -> list[float | None]:
+    tasks = dict.fromkeys(
+        task for b, task, _ in cells if task is not None and bucket in {b, OVERALL}
+    )
+    return [score for task in tasks for score in scores.get((task, run), ())]
+
+
+def _budget(results: "pl.DataFrame", resamples: int) -> Values | None:
+    if results["budget"].is_null().all():
+        return None
+    found = budget_sweep(results, resamples=resamples)
+    sheet = budget_sheet(found)
+    return {
+        "chart": draw(budget_chart(found), "svg").decode(),
+        "heads": sheet.heads,
+        "rows": sheet.rows,
+        "words": sheet.words,
+        "notes": " ".join(sheet.notes),
+    }

@@ -1,0 +1,166 @@
+"""A whole picture as one file: its panels, caption and legend in one SVG, or as PNG."""
+
+from dataclasses import dataclass
+from html import escape
+
+from scbench.report.colours import style_sheet
+from scbench.report.picture import Panel, Picture
+from scbench.report.svg import Drawing
+from scbench.report.svg_text import hatch_pattern, known_role, short
+
+_PAD = 16.0
+_GAP = 22.0
+_TITLE = 20.0
+_LINE = 19.0
+_SIZE = 13
+_LETTER = 0.5
+"""Mean width of a letter, in parts of its height: there is no font here to measure with."""
+_FONT = "system-ui,sans-serif"
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    text: str
+    width: float
+    height: float
+
+
+def sheet_svg(
+    picture: Picture,
+    heading: str = "",
+    *,
+    dark: bool | None = None,
+    most_width: float = 1240,
+    font: str = _FONT,
+) -> str:
+    """Return a picture as an SVG file: its panels side by side, then caption and legend.
+
+    Args:
+        picture: what to show.
+        heading: to stand above it.
+        dark: its colours; None follows the reader's mode.
+        most_width: pixels after which panels go on in a further row.
+        font: family of all text.
+    """
+    rows: list[list[tuple[Panel, _Placed]]] = [[]]
+    used = 0.0
+    for panel in picture.panels:
+        placed = _placed(panel, dark)
+        if rows[-1] and used + placed.width > most_width:
+            rows.append([])
+            used = 0.0
+        rows[-1].append((panel, placed))
+        used += placed.width + _GAP
+    wide = max(sum(p.width + _GAP for _, p in row) - _GAP for row in rows)
+    width = max(wide, 420.0) + 2 * _PAD
+    parts: list[str] = []
+    y = _PAD
+    if heading:
+        parts += _text(_PAD, y, heading, "ink", bold=True)
+        y += _LINE + 6
+    for row in rows:
+        x = _PAD
+        for panel, placed in row:
+            parts += _text(x, y, panel.title, "quiet", fit=placed.width)
+            at = f'<svg x="{short(x)}" y="{short(y + _TITLE)}" '
+            parts.append(placed.text.replace("<svg ", at, 1))
+            x += placed.width + _GAP
+        y += _TITLE + max(placed.height for _, placed in row) + 10
+    for line in _wrapped(picture.caption, width - 2 * _PAD):
+        parts += _text(_PAD, y, line, "ink")
+        y += _LINE
+    y += 4
+    y = _legend(picture, parts, y, width)
+    return _file("".join(parts), width, y + _PAD - 4, heading or picture.caption, dark, font)
+
+
+def _placed(panel: Panel, dark: bool | None) -> _Placed:  # noqa: FBT001
+    view = panel.view
+    if isinstance(view, Drawing):
+        return _Placed(view.render(panel.alt), view.width, view.height)
+    from scbench.report.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
+
+    width, height = 360.0, 300.0
+    return _Placed(scene_svg(view, panel.alt, width=width, height=height, dark=dark), width, height)
+
+
+def _text(
+    x: float, y: float, words: str, role: str, *, bold: bool = False, fit: float | None = None
+) -> list[str]:
+    if fit is not None:
+        most = max(int(fit / (_LETTER * _SIZE)), 4)
+        words = words if len(words) <= most else f"{words[: most - 1]}…"
+    weight = ' font-weight="700"' if bold else ""
+    at = f'x="{short(x)}" y="{short(y + _SIZE)}"'
+    return [f'<text {at} font-size="{_SIZE}" class="f-{role}"{weight}>{escape(words)}</text>']
+
+
+def _wrapped(words: str, width: float) -> list[str]:
+    """Return text in lines that likely fit; a word that is longer than a line is cut."""
+    most = max(int(width / (_LETTER * _SIZE)), 10)
+    lines = [""]
+    for word in words.split():
+        piece = word if len(word) <= most else f"{word[: most - 1]}…"
+        if len(lines[-1]) + 1 + len(piece) > most and lines[-1]:
+            lines.append(piece)
+        else:
+            lines[-1] = f"{lines[-1]} {piece}".strip()
+    return lines
+
+
+def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
+    """Add the legend; return where it ends."""
+    x = _PAD
+    for role, words in picture.legend:
+        lines = _wrapped(words, width - 2 * _PAD - 26)
+        need = 26 + max(map(len, lines)) * _LETTER * _SIZE + 24
+        if x > _PAD and (x + need > width - _PAD or len(lines) > 1):
+            x, y = _PAD, y + _LINE
+        parts.append(_swatch(role, x, y + 2))
+        for i, line in enumerate(lines):
+            parts += _text(x + 26, y + i * _LINE, line, "ink")
+        x += need
+        y += (len(lines) - 1) * _LINE
+    return y + _LINE if picture.legend else y
+
+
+def _swatch(role: str, x: float, y: float) -> str:
+    at = f'x="{short(x)}" y="{short(y)}" width="18" height="12"'
+    match known_role(role):
+        case "missing":
+            return (
+                f"<defs>{hatch_pattern('swatch', 'missing')}</defs><rect {at} "
+                'fill="url(#swatch)" class="s-missing" stroke-dasharray="3 2"/>'
+            )
+        case "wrong":
+            inner = f'x="{short(x + 1.5)}" y="{short(y + 1.5)}" width="15" height="9"'
+            return f'<rect {inner} fill="none" class="s-wrong" stroke-width="3"/>'
+    return f'<rect {at} rx="2" class="f-{role}"/>'
+
+
+def _file(
+    body: str,
+    width: float,
+    height: float,
+    label: str,
+    dark: bool | None,  # noqa: FBT001
+    font: str,
+) -> str:
+    style = style_sheet(dark).replace(_FONT, font)
+    size = f'width="{short(width)}" height="{short(height)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="sb" role="img" {size} '
+        f'viewBox="0 0 {short(width)} {short(height)}"><title>{escape(label)}</title>'
+        f'<style>{style}</style><rect {size} class="f-paper"/>{body}</svg>\n'
+    )
+
+
+def sheet_png(svg: str, scale: float = 2) -> bytes:
+    """Return a sheet as a PNG file.
+
+    Raises:
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    import vl_convert  # noqa: PLC0415  (an extra, and large)
+
+    return bytes(vl_convert.svg_to_png(svg, scale=scale))

@@ -1,0 +1,236 @@
+"""One item by itself: the instance, and a prediction, a stored result or the reference if asked."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from scbench.analysis.results import read_results
+from scbench.canonical import sha256
+from scbench.catalog import get_task
+from scbench.errors import ReleaseError, ResultsError, did_you_mean
+from scbench.grading.engine import Engine, Limits, Waiting
+from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
+from scbench.grading.rows import RowMaker, results_frame
+from scbench.grading.worker import Item as Work
+from scbench.model import Instance
+from scbench.release.load import Release
+from scbench.report.entries import render_entry, score_text
+from scbench.report.figures import figure_of
+from scbench.report.html import page_parts, render_page
+from scbench.report.items import COLUMNS, Item, items_of, picture_of, run_labels
+from scbench.report.picture import Picture
+
+T = TypeVar("T")
+
+_SHOWN = 5
+
+Wait = Callable[[Sequence[Waiting]], object]
+
+
+def find_instance(release: Release, name: str) -> Instance:
+    """Return an instance of a release.
+
+    Raises:
+        ReleaseError: there is none of that id.
+    """
+    task = name.partition("/")[0]
+    if task not in release.manifest.tasks:
+        raise ReleaseError(
+            f"release {release.version} has no task {task!r}."
+            f"{did_you_mean(task, release.manifest.tasks)}"
+        )
+    instances = release.instances([task])
+    if name not in instances:
+        first, *_, last = (*instances, *instances)
+        raise ReleaseError(
+            f"release {release.version} has no instance {name!r}; those of {task} are {first} to "
+            f"{last}"
+        )
+    return instances[name]
+
+
+def answered_by(
+    predictions: str, instance: Instance, model: str | None, sample: int | None
+) -> Line:
+    """Return the line of a predictions file that answers an instance.
+
+    Args:
+        predictions: path of the file, or ``-`` for standard input.
+        instance: what is answered.
+        model: whose answer, if the file holds several.
+        sample: which of its samples.
+
+    Raises:
+        PredictionsError: the file cannot be read.
+        ResultsError: no line answers it, or several do.
+    """
+    found = []
+    with open_predictions(predictions) as stream:
+        for line in read_predictions(stream, hashlib.sha256()):
+            if isinstance(line, Problem) or line.prediction.id != instance.id:
+                continue
+            if model in {None, line.prediction.model} and sample in {None, line.prediction.sample}:
+                found.append(line)
+    named = [
+        f"line {line.number}: model {line.prediction.model!r}, sample {line.prediction.sample}"
+        for line in found
+    ]
+    return _only(found, named, instance, predictions)
+
+
+def stored_by(results: Path, instance: Instance, model: str | None, sample: int | None) -> Item:
+    """Return the item of a results file that belongs to an instance.
+
+    Args:
+        results: the file, or the folder that holds it.
+        instance: what was answered.
+        model: whose answer, if the file holds several.
+        sample: which of its samples.
+
+    Raises:
+        ResultsError: the file cannot be read, no row is on this instance, or several are.
+    """
+    rows = read_results([results], COLUMNS, partial=True)
+    rows = rows.filter(
+        (rows["id"] == instance.id) & (rows["instance_hash"] == instance.content_hash)
+    )
+    found = [
+        item
+        for item in items_of(rows)
+        if model in {None, item.run[0]} and sample in {None, item.run[3]}
+    ]
+    named = list(map(str, run_labels(item.run for item in found).values()))
+    return _only(found, named, instance, str(results))
+
+
+def _only(found: Sequence[T], named: Sequence[str], instance: Instance, where: str) -> T:
+    if not found:
+        raise ResultsError(f"{where} holds no answer to {instance.id} that fits")
+    if len(found) > 1:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise ResultsError(
+            f"{where} holds {len(found)} answers to {instance.id}: {'; '.join(named[:_SHOWN])}"
+            f"{more}; choose one with --model and --sample"
+        )
+    return found[0]
+
+
+def reference_line(release: Release, instance: Instance) -> Line:
+    """Return the release's reference answer to an instance as a line of predictions.
+
+    Raises:
+        ReleaseError: it has none.
+    """
+    for ref in release.references():
+        if ref.id == instance.id and ref.kind == "reference":
+            value = {"id": ref.id, "model": "reference", "answer": json.loads(ref.answer)}
+            line = parse_line(json.dumps(value).encode(), 1)
+            if isinstance(line, Line):
+                return line
+    raise ReleaseError(f"release {release.version} holds no reference answer to {instance.id}")
+
+
+def grade_line(
+    line: Line, instance: Instance, release: Release, limits: Limits, on_wait: Wait = id
+) -> Item:
+    """Grade one prediction exactly as a run does, in a worker process."""
+    task = get_task(instance.task)
+    engine = Engine.over({instance.id: instance}, [task], limits)
+    work = [Work(line.number, line.data, instance.id)]
+    ((_, outcome),) = engine.run(work, on_wait)
+    maker = RowMaker(release.version, release.manifest.rows_hash)
+    rows = maker.graded(line, sha256(line.data), instance, task, outcome)
+    return items_of(results_frame(rows))[0]
+
+
+def alone(instance: Instance) -> Item:
+    """Return an instance as an item that nobody answered."""
+    return Item(
+        id=instance.id,
+        task=instance.task,
+        bucket=instance.bucket,
+        run=("", None, None, 0),
+        status="",
+        graded=(),
+        reason="",
+        answer=None,
+        source="",
+        finish_reason=None,
+        prediction_hash=None,
+        instance_hash=instance.content_hash,
+    )
+
+
+def picture(item: Item, instance: Instance) -> Picture:
+    """Draw an item.
+
+    Raises:
+        ResultsError: its task has no pictures, or the answer cannot be drawn.
+    """
+    task = get_task(item.task)
+    try:
+        drawn = picture_of(task, instance.params, item.answer, item.verdicts)
+    except Exception as error:
+        raise ResultsError(
+            f"no picture of {item.id} could be drawn: {type(error).__name__}: {error}"
+        ) from error
+    if drawn is None:
+        raise ResultsError(f"{task.title} has no pictures; --text shows prompt and checks")
+    return drawn
+
+
+def single_page(item: Item, instance: Instance, drawn: Picture, response: str | None) -> str:
+    """Return a page that shows one item.
+
+    Raises:
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
+
+    figure = figure_of(drawn)
+    body = render_entry(
+        item,
+        figure,
+        instance,
+        {item.run: ""},
+        response,
+        template="body.html.j2",
+    )
+    return render_page(
+        "single.html.j2",
+        title=f"{item.id} · scbench",
+        heading=item.id,
+        facts=list(_facts(item, instance)),
+        body=Markup(body),  # noqa: S704  (escaped by its own template)
+        **page_parts(in_3d=any(view.scene for view in figure.views)),
+    )
+
+
+def _facts(item: Item, instance: Instance) -> Iterator[tuple[str, str]]:
+    yield "Task", f"{get_task(item.task).title} ({item.bucket}), {instance.difficulty}"
+    if item.status:
+        yield "Model", run_labels([item.run])[item.run]
+        yield "Score", f"{score_text(item.score)} ({item.status})"
+
+
+def as_text(item: Item, instance: Instance, drawn: Picture | None) -> str:
+    """Return an item for a terminal: its text form if there is one, and every check."""
+    lines = [f"{item.id}: {get_task(item.task).title}, {instance.difficulty}"]
+    if item.status:
+        label = run_labels([item.run])[item.run]
+        lines.append(f"{label}: score {score_text(item.score)}, {item.status}")
+    if drawn is not None and drawn.text is not None:
+        lines += ["", drawn.text.rstrip("\n")]
+    lines += ["", instance.prompt if drawn is None else drawn.caption]
+    if item.reason:
+        lines += ["", item.reason]
+    words = {True: "ok    ", False: "FAILED", None: "-     "}
+    for i, verdict in enumerate(item.verdicts):
+        lines.append("")
+        if len(item.verdicts) > 1:
+            lines.append(f"criterion {i}: {score_text(verdict.score)}")
+        lines += (f"{words[check.passed]}  {check.id}: {check.message}" for check in verdict.checks)
+        lines += (f"note: {note}" for note in verdict.notes)
+    return "\n".join(lines)

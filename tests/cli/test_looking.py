@@ -1,0 +1,149 @@
+"""``scbench report``, ``show``, ``gallery`` and ``scbench-grade --report`` as users meet them."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TASKS = "shikaku_rectangles,maze_3d"
+
+
+@pytest.fixture(scope="session")
+def example(tmp_path_factory) -> Path:
+    """The example's predictions for two quick tasks."""
+    folder = tmp_path_factory.mktemp("example")
+    program = Path(sys.executable).with_name("scbench")
+    lines = subprocess.run([program, "example"], capture_output=True, check=True, text=True).stdout
+    kept = [line for line in lines.splitlines() if json.loads(line)["id"].split("/")[0] in TASKS]
+    path = folder / "example.jsonl"
+    path.write_text("\n".join(kept) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def graded(example, tmp_path_factory) -> Path:
+    """The folder that scbench-grade --report writes for them."""
+    folder = tmp_path_factory.mktemp("graded") / "out"
+    program = Path(sys.executable).with_name("scbench-grade")
+    command = [program, example, "--tasks", TASKS, "--out", folder, "--report"]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "report.html written: 24 items, " in done.stderr
+    assert done.stderr.rstrip().endswith(" s")
+    return folder
+
+
+def test_grading_writes_the_report_beside_the_results(graded):
+    assert sorted(path.name for path in graded.iterdir()) == [
+        "report.html",
+        "results.parquet",
+        "summary.json",
+    ]
+    page = (graded / "report.html").read_text("utf-8")
+    assert page.count('class="item"') == 24
+    assert "oracle and sloppy" in page
+    assert "example.jsonl, SHA-256" in page
+
+
+def test_report_makes_the_same_page_from_the_results(inside, graded, tmp_path):
+    done = inside("report", graded, "--out", "again.html")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "again.html written: 24 items" in done.stderr
+    assert (tmp_path / "again.html").read_bytes() == (graded / "report.html").read_bytes().replace(
+        b"report.html", b"again.html"
+    )
+
+
+def test_report_shows_responses_and_only_what_failed(inside, graded, example, tmp_path):
+    done = inside(
+        "report", graded, "--predictions", example, "--items", "failed", "--out", "f.html", "-q"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    page = (tmp_path / "f.html").read_text("utf-8")
+    assert 0 < page.count('class="item"') < 24
+    assert "Response (" in page
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("report", "nothing.parquet"), "no such file: nothing.parquet"),
+        (("report", "nothing.parquet", "--items", "some"), "some"),
+        (("show", "maze_3d/99"), "no instance 'maze_3d/99'"),
+        (("show", "maze/01"), "no task 'maze'"),
+        (("show", "maze_3d/01", "--out", "x.pdf"), "written as .svg, .png or .html"),
+        (("show", "maze_3d/01", "--reference", "--predictions", "x"), "choose one of"),
+        (("show", "maze_3d/01", "--predictions", "x"), "cannot read 'x'"),
+        (("gallery", "."), "exists"),
+    ],
+)
+def test_wrong_usage_says_why(inside, args, said):
+    done = inside(*args)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_reports_go_with_grading_only(command, example):
+    for other in ("--check",):
+        done = command("scbench-grade", example, other, "--report")
+        assert done.returncode == 2
+        assert "--report goes with grading" in done.stderr
+
+
+def test_a_missing_library_is_said_before_grading(example, tmp_path):
+    """What is not there is hidden from the interpreter that runs the command."""
+    code = (
+        "import sys; sys.modules['plotly'] = None\n"
+        "import importlib.util as u; real = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'plotly' else real(name, *a)\n"
+        "from scbench.cli.grade import app\n"
+        f"app([{str(example)!r}, '--tasks', 'maze_3d', '--out', 'o', '--report'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "plotly is not installed; this needs `pip install 'scbench[report]'`" in done.stderr
+    assert not (tmp_path / "o").exists(), "nothing was graded"
+
+
+def test_show_prints_what_has_a_text_form(command, example):
+    done = command("scbench", "show", "maze_3d/00", "--reference")
+    assert done.returncode == 0, done.stderr
+    assert "reference: score 1, answered" in done.stdout
+    assert "ok      one_route: " in done.stdout
+    grid = [line for line in done.stdout.splitlines() if re.match(r"[0-9AB]{5}\b", line)]
+    assert len(grid) == 5
+    other = command("scbench", "show", "maze_3d/00", "--predictions", example, "--model", "oracle")
+    assert other.returncode == 0, other.stderr
+    assert other.stdout.replace("oracle", "reference") == done.stdout
+
+
+def test_show_writes_every_form(inside, graded, tmp_path):
+    common = ("show", "shikaku_rectangles/00", "--results", graded, "--model", "oracle", "--out")
+    starts = {"svg": b"<svg", "png": b"\x89PNG", "html": b"<!doctype html>"}
+    for form, start in starts.items():
+        done = inside(*common, f"x.{form}")
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert f"x.{form} written" in done.stderr
+        assert (tmp_path / f"x.{form}").read_bytes().startswith(start)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["x.html", "x.png", "x.svg"]
+
+
+def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda uri: opened.append(uri) or True)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    done = inside("show", "csg_union/00", "--open")
+    assert done.returncode == 0, done.stderr
+    (uri,) = opened
+    assert uri.startswith("file://")
+    assert uri.endswith("/csg_union-00.html")
+    assert "csg_union/00" in Path(uri.removeprefix("file://")).read_text("utf-8")
+    assert inside("show", "csg_union/00").returncode == 0
+    assert len(opened) == 1, "not without a terminal"

@@ -1,0 +1,111 @@
+"""A release in small and what two models made of it, to report on."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from scbench.canonical import canonical_json, sha256
+from scbench.catalog import get_task
+from scbench.grading.outcome import grade_prediction
+from scbench.grading.packed import pack
+from scbench.grading.reading import Line
+from scbench.grading.rows import Row, RowMaker, results_frame
+from scbench.model import Instance, Prediction
+from scbench.release.load import Reference, Release, find_release
+
+VERSION, HASH = "9.9.9", "small"
+
+
+@dataclass
+class Small:
+    """A few instances of a release, with what a report asks of one."""
+
+    held: dict[str, Instance]
+    root: Path = Path("small")
+    version: str = VERSION
+
+    @property
+    def manifest(self) -> SimpleNamespace:
+        tasks = {row.task: row for row in self.held.values()}
+        records = {
+            name: SimpleNamespace(grader_version=get_task(name).grader_version) for name in tasks
+        }
+        return SimpleNamespace(rows_hash=HASH, tasks=records, withdrawn={})
+
+    def instances(self, tasks) -> dict[str, Instance]:
+        return {key: row for key, row in self.held.items() if row.task in tasks}
+
+
+def graded(instance: Instance, answer: object, model: str, **rest: object) -> list[Row]:
+    """The rows that grading one prediction gives."""
+    prediction = Prediction(id=instance.id, answer=answer, model=model, **rest)
+    data = canonical_json({"id": instance.id, "model": model}).encode()
+    task = get_task(instance.task)
+    params = task.params_model.model_validate_json(instance.params)
+    outcome = pack(grade_prediction(prediction, task, params))
+    line = Line(1, data, prediction)
+    return RowMaker(VERSION, HASH).graded(line, sha256(data), instance, task, outcome)
+
+
+@pytest.fixture(scope="session")
+def installed() -> Release:
+    return find_release()
+
+
+@pytest.fixture(scope="session")
+def answers(installed: Release) -> dict[str, dict[str, list[Reference]]]:
+    """Reference and counter-references of the first instance of every task, by kind."""
+    found: dict[str, dict[str, list[Reference]]] = {}
+    for ref in installed.references():
+        if ref.id.endswith("/00"):
+            found.setdefault(ref.id, {}).setdefault(ref.kind, []).append(ref)
+    return found
+
+
+@pytest.fixture(scope="session")
+def small(installed: Release) -> Small:
+    """The first instance of every task."""
+    rows = installed.instances()
+    return Small({key: row for key, row in rows.items() if key.endswith("/00")})
+
+
+@pytest.fixture(scope="session")
+def rows(small: Small, answers) -> pl.DataFrame:
+    """What ``right`` and ``wrong`` made of it: references, and of each what is nearest to right."""
+    found = []
+    for key, instance in small.held.items():
+        kinds = answers[key]
+        right = kinds["reference"][0]
+        wrong = max(kinds["counter_reference"], key=lambda ref: (ref.score, len(ref.answer)))
+        found += graded(instance, json.loads(right.answer), "right", setting="no_tools")
+        found += graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools")
+    return results_frame(found)
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Callable[[pl.DataFrame], Path]:
+    """A function that puts results into a folder as scbench-grade does."""
+
+    def write(frame: pl.DataFrame, name: str = "results") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        frame.write_parquet(folder / "results.parquet")
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def whole_report(rows, small, tmp_path_factory) -> Path:
+    """A report on all of it."""
+    from scbench.report import write_report  # noqa: PLC0415  (where it fails, tests should)
+
+    folder = tmp_path_factory.mktemp("whole")
+    rows.write_parquet(folder / "results.parquet")
+    write_report([folder], folder / "report.html", release=small, resamples=200, workers=2)
+    return folder / "report.html"

@@ -1,0 +1,238 @@
+"""The report in headless Chromium: nothing breaks, nothing is loaded, everything can be reached."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+def shown(driver) -> int:
+    return driver.execute_script(
+        "return [...document.querySelectorAll('.item')].filter(item => !item.hidden).length"
+    )
+
+
+def choose(driver, name: str, value: str) -> None:
+    """Set a filter as a person does, and wait until it has been applied."""
+    driver.execute_script(
+        "const field = document.querySelector(`form [name=${arguments[0]}]`);"
+        "field.value = arguments[1]; field.dispatchEvent(new Event('input', {bubbles: true}))",
+        name,
+        value,
+    )
+    time.sleep(0.25)
+
+
+def press(driver, element) -> None:
+    """Click what may be anywhere on the page."""
+    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
+def wait_for(driver, script: str, seconds: float = 30) -> object:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = driver.execute_script(f"return {script}")
+        if found:
+            return found
+        time.sleep(0.1)
+    pytest.fail(f"not within {seconds} s: {script}")
+
+
+def test_it_opens_filters_and_shows_every_task(browser, whole_report, small, tmp_path):
+    browser.open(whole_report)
+    driver = browser.driver
+    everything = 2 * len(small.held)
+    assert shown(driver) == everything
+    choose(driver, "run", "2")
+    assert shown(driver) == everything // 2
+    choose(driver, "result", "short")
+    assert shown(driver) == everything // 2, "every counter-reference is short of full marks"
+    choose(driver, "bucket", "planning")
+    assert 0 < shown(driver) < everything // 2
+    assert "bucket=planning" in driver.current_url
+    choose(driver, "min", "0.9999")
+    assert shown(driver) == 0
+    assert driver.find_element("css selector", ".count").text.startswith("0 of")
+    driver.find_element("css selector", "form [type=reset]").click()
+    time.sleep(0.25)
+    assert shown(driver) == everything
+    for name in small.held:
+        task = name.split("/")[0]
+        choose(driver, "task", task)
+        assert shown(driver) == 2
+        item = driver.find_elements("css selector", f".item[data-task={task}]")[1]
+        item.find_element("css selector", "summary").click()
+        driver.execute_script("arguments[0].scrollIntoView()", item)
+        views = item.find_elements("css selector", ".stage svg")
+        problems = item.find_elements("css selector", ".no-picture")
+        assert views, (task, [problem.text for problem in problems])
+        assert all(view.size["width"] > 100 for view in views), task
+        assert item.find_elements("css selector", ".checks .failed"), task
+        assert len(browser.shot(tmp_path / f"{task}.png")) > 5_000
+        item.find_element("css selector", "summary").click()
+    assert browser.errors() == []
+    assert browser.requests() == []
+
+
+def test_an_address_opens_an_item_or_the_filters(browser, whole_report):
+    driver = browser.driver
+    browser.open(whole_report)
+    driver.get(f"{whole_report.as_uri()}#shikaku_rectangles-00-run2")
+    wait_for(driver, "document.querySelector('#shikaku_rectangles-00-run2').open")
+    browser.open(whole_report)
+    driver.get(f"{whole_report.as_uri()}#task=shikaku_rectangles&result=full")
+    wait_for(driver, "document.querySelector('.count').textContent.startsWith('1 of')")
+    assert shown(driver) == 1
+
+
+def test_a_view_can_be_turned(browser, whole_report, tmp_path):
+    from selenium.webdriver import ActionChains  # noqa: PLC0415  (wanted by few tests)
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415
+
+    browser.open(whole_report)
+    driver = browser.driver
+    items = driver.find_elements("css selector", ".item:has(.turn)")
+    assert items, "no item has a view in three dimensions"
+    for item in items[:6]:  # more than a page keeps alive at a time
+        driver.execute_script("arguments[0].open = true", item)
+        press(driver, item.find_element("css selector", ".turn"))
+        wait_for(driver, "document.querySelector('.item[open] .canvas canvas')")
+        wait_for(
+            driver, "![...document.querySelectorAll('.turn')].some(b => b.textContent == 'Loading')"
+        )
+    assert len(driver.find_elements("css selector", ".canvas")) == 4
+    canvas = items[5].find_element("css selector", ".canvas")
+    camera = "document.querySelectorAll('.canvas')[3]._fullLayout.scene._scene.getCamera().eye.x"
+    before = driver.execute_script(f"return {camera}")
+    first = browser.shot(tmp_path / "before.png")
+    ActionChains(driver).drag_and_drop_by_offset(canvas, 60, 20).perform()
+    wait_for(driver, f"{camera} !== {before}")
+    assert browser.shot(tmp_path / "after.png") != first
+    dragged = driver.execute_script(f"return {camera}")
+    canvas.send_keys(Keys.ARROW_LEFT)
+    wait_for(driver, f"{camera} !== {dragged}")
+    press(driver, items[5].find_element("css selector", ".turn"))
+    assert len(driver.find_elements("css selector", ".canvas")) == 3
+    press(driver, items[4].find_element("css selector", "summary"))
+    wait_for(driver, "document.querySelectorAll('.canvas').length === 2")
+    assert browser.errors() == []
+    assert browser.requests() == []
+
+
+def test_the_keyboard_is_enough(browser, whole_report):
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415
+
+    browser.open(whole_report)
+    driver = browser.driver
+    body = driver.find_element("css selector", "body")
+    body.send_keys(Keys.TAB)
+    assert driver.switch_to.active_element.text == "Skip to the content"
+    search = driver.find_element("css selector", "form [type=search]")
+    search.send_keys("csg_union/00 right")
+    wait_for(driver, "document.querySelector('.count').textContent.startsWith('1 of')")
+    for _ in range(12):
+        driver.switch_to.active_element.send_keys(Keys.TAB)
+        if driver.switch_to.active_element.tag_name == "summary":
+            break
+    summary = driver.switch_to.active_element
+    assert "csg_union/00" in summary.text
+    assert driver.execute_script("return getComputedStyle(arguments[0]).outlineStyle", summary) != (
+        "none"
+    )
+    summary.send_keys(Keys.ENTER)
+    assert driver.execute_script("return arguments[0].parentElement.open", summary)
+    for _ in range(4):
+        driver.switch_to.active_element.send_keys(Keys.TAB)
+        if driver.switch_to.active_element.get_attribute("class") == "turn":
+            break
+    driver.switch_to.active_element.send_keys(Keys.ENTER)
+    wait_for(driver, "document.querySelector('.canvas canvas')")
+    wait_for(driver, "document.activeElement.className.includes('canvas')")
+
+
+def test_what_is_there_can_be_copied(browser, whole_report):
+    browser.open(whole_report)
+    driver = browser.driver
+    item = driver.find_element("css selector", "#two_segments-00-run1")
+    driver.execute_script("arguments[0].open = true", item)
+    press(driver, item.find_element("css selector", ".copy"))
+    button = "document.querySelector('#two_segments-00-run1 .copy')"
+    wait_for(driver, f"['Copied', 'Selected: press Ctrl+C'].includes({button}.textContent)")
+
+
+def test_without_scripts_texts_and_pictures_are_there(browser, whole_report):
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
+
+    driver = browser.driver
+    browser.scripts(run=False)
+    try:
+        browser.open(whole_report)
+        summary = driver.find_element("css selector", "#two_segments-00-run2 summary")
+        summary.send_keys(Keys.ENTER)
+        item = driver.find_element("css selector", "#two_segments-00-run2")
+        assert item.find_element("css selector", ".stage svg").is_displayed()
+        assert "✗" in item.text
+        assert not driver.find_element("css selector", "form.filters").is_displayed()
+        assert not item.find_element("css selector", ".copy").is_displayed()
+        assert browser.requests() == []
+    finally:
+        browser.scripts(run=True)
+
+
+@pytest.fixture(scope="module")
+def many(make_results, tmp_path_factory) -> list[Path]:
+    """A report on 5,000 items, which no release holds: eighteen samples of 277."""
+    from scbench.report import write_report  # noqa: PLC0415
+
+    rows = [
+        {"sample": sample, "task": task, "subtask": i, "score": float((i + sample) % 3 == 0)}
+        | {"answer": '{"n":' + "1" * 300 + "}", "checks": _CHECKS}
+        for task, count in (("two_segments", 200), ("csg_union", 50))
+        for i in range(count)
+        for sample in range(20)
+    ]
+    folder = tmp_path_factory.mktemp("many")
+    make_results(*rows).write_parquet(folder / "results.parquet")
+    written = write_report([folder], folder / "report.html", resamples=200)
+    return list(written.pages)
+
+
+_CHECKS = (
+    '[{"id":"a_check","passed":false,"message":"Something is not as asked for.","details":{}},'
+    '{"id":"another","passed":true,"message":"All is well.","details":{}}]'
+)
+
+
+def test_five_thousand_items_open_and_filter_smoothly(browser, many):
+    assert len(many) == 9
+    driver = browser.driver
+    started = time.monotonic()
+    browser.open(many[0])
+    opened = time.monotonic() - started
+    assert shown(driver) == 600
+    took = driver.execute_script(
+        """
+        const start = performance.now();
+        const field = document.querySelector("form [name=q]");
+        const count = document.querySelector(".count");
+        field.value = "two_segments/01";
+        field.dispatchEvent(new Event("input", {bubbles: true}));
+        return new Promise(done => {
+          new MutationObserver(() => done(performance.now() - start))
+            .observe(count, {childList: true, characterData: true, subtree: true});
+        });
+        """
+    )
+    print(f"opened in {opened:.2f} s, filtered in {took:.0f} ms")  # noqa: T201
+    assert took < 3_000
+    assert opened < 20
+    assert shown(driver) == 20, "one instance, twenty samples"
+    links = driver.find_elements("css selector", "nav.pages a")
+    assert len(links) == 9
+    links[1].click()
+    wait_for(driver, "document.title.includes('page 2')")
+    assert "q=two_segments" in driver.current_url, "filters go along"
+    assert browser.errors() == []

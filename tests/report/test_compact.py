@@ -1,0 +1,75 @@
+"""Drawings take fewer bytes and look the same."""
+
+import re
+
+import pytest
+
+from scbench.report.compact import compacted
+from scbench.report.svg import Drawing
+
+
+def covered(path: str) -> set[tuple[int, int, int, int]]:
+    """The tenths of pixels at which the rectangles of a path begin and end."""
+    found = set()
+    x = y = 0.0
+    pattern = r"([Mm])(-?[\d.]+) (-?[\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z"
+    for kind, dx, dy, wide, high in re.findall(pattern, path):
+        x, y = (float(dx), float(dy)) if kind == "M" else (x + float(dx), y + float(dy))
+        ends = (x, y, x + float(wide), y + float(high))
+        found.add(tuple(round(10 * end) for end in ends))
+    return found
+
+
+def test_tiles_in_a_row_become_one():
+    drawing = Drawing((0, 0, 30, 30), size=100)
+    cells = [(x, y) for y in range(3) for x in range(10)] + [(20, 20), (22, 20)]
+    drawing.tiles(cells, "answer")
+    text = drawing.render("x")
+    short = compacted(text)
+    assert len(short) < len(text) / 3
+    boxes = covered(re.search(r' d="([^"]*)"', short)[1])
+    assert len(boxes) == 3 + 2
+    step = drawing.scale * 10
+    for left, top, right, bottom in boxes:
+        assert bottom - top == pytest.approx(step, abs=1)
+        assert right - left == pytest.approx(10 * step if right - left > 2 * step else step, abs=1)
+    whole = covered(re.search(r' d="([^"]*)"', text)[1])
+    assert min(whole)[0] == pytest.approx(min(boxes)[0], abs=1)
+    assert max(box[2] for box in whole) == pytest.approx(max(box[2] for box in boxes), abs=1)
+
+
+def test_tiles_do_not_drift():
+    drawing = Drawing((0, 0, 300, 2), size=333)
+    drawing.tiles([(x, x % 2) for x in range(300)], "answer")
+    text = drawing.render("x")
+    one, two = (
+        covered(re.search(r' d="([^"]*)"', version)[1]) for version in (text, compacted(text))
+    )
+    assert len(two) == 300
+    for before, after in zip(sorted(one), sorted(two), strict=True):
+        assert before == pytest.approx(after, abs=2)
+
+
+def test_places_are_rounded_and_words_are_not():
+    drawing = Drawing((0, 0, 1, 1), size=333)
+    words = 'a d="M1.2345" x="0.98765" title'
+    drawing.line([(0.123, 0.456), (0.789, 0.012)], "answer", tip=words)
+    drawing.text((0.3333, 0.6666), "0.123456")
+    drawing.dot((0.111, 0.222), "wrong", radius=2.55)
+    text = compacted(drawing.render(words))
+    assert "0.123456" in text
+    assert text.count("M1.2345") == 2
+    assert text.count("0.98765") == 2
+    for value in re.findall(r' (?:points|x|y|cx|cy|r)="([^"]*)"', text):
+        assert not re.search(r"\.\d\d", value), value
+
+
+def test_curves_keep_their_shape():
+    drawing = Drawing((0, 0, 1, 1), size=300)
+    drawing.curve((0, 0), (0.5, 1), (1, 0), "answer")
+    assert 'd="M16 316Q166 16 316 316"' in compacted(drawing.render("x"))
+
+
+def test_what_is_no_drawing_is_left_alone():
+    assert compacted("") == ""
+    assert compacted('<svg><image href="data:image/png;base64,AA.99"/></svg>').count("AA.99") == 1

@@ -1,0 +1,165 @@
+"""The gallery: one small picture of every task, the same bytes whatever fonts a machine has."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from scbench.catalog import listed_tasks
+from scbench.errors import ReleaseError
+from scbench.png import indexed_file
+from scbench.report.gallery import cases, draw_cases, write_gallery
+from scbench.report.small_png import chunks, same_picture, squeezed, with_palette
+
+ROOT = Path(__file__).resolve().parents[2]
+FEW = ("two_segments", "shikaku_rectangles", "csg_union")
+DRAW = """
+import sys
+from scbench.release.load import find_release
+from scbench.report.gallery import cases, draw_cases
+from scbench.catalog import get_task
+if __name__ == "__main__":
+    release = find_release()
+    rows = list(release.instances().values())
+    found = list(cases([get_task("two_segments")], rows, release.references()))
+    sys.stdout.buffer.write(draw_cases(found)["two_segments"])
+"""
+
+
+def cases_of(release, names):
+    tasks = [task for task in listed_tasks() if task.id in names]
+    rows = list(release.instances(names).values())
+    return list(cases(tasks, rows, release.references()))
+
+
+@pytest.mark.slow
+def test_every_task_has_a_small_picture(installed, tmp_path):
+    folder = tmp_path / "gallery"
+    assert write_gallery(installed, folder, workers=2) == len(listed_tasks())
+    pictures = sorted(folder.glob("*.png"))
+    assert [path.stem for path in pictures] == sorted(task.id for task in listed_tasks())
+    sizes = {path.stem: path.stat().st_size for path in pictures}
+    assert max(sizes.values()) < 60_000, sizes
+    assert sum(sizes.values()) < 1_200_000
+    for path in pictures:
+        width, height = struct.unpack(">II", chunks(path.read_bytes())[b"IHDR"][:8])
+        assert 300 < width < 1300, path
+        assert 200 < height < 1600, path
+    page = (folder / "index.html").read_text("utf-8")
+    snippet = (folder / "gallery.md").read_text("utf-8")
+    for task in listed_tasks():
+        assert f'src="{task.id}.png"' in page
+        assert f"]({task.id}.png)" in snippet
+        assert task.title in snippet
+    with pytest.raises(ReleaseError, match="exists"):
+        write_gallery(installed, folder)
+
+
+@pytest.mark.slow
+def test_the_fonts_of_the_machine_do_not_matter(installed, tmp_path):
+    """A machine with other fonts, or none: fontconfig is told of an empty folder, or of all."""
+    here = draw_cases(cases_of(installed, ("two_segments",)))["two_segments"]
+    (tmp_path / "fonts.conf").write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
+    script = tmp_path / "draw.py"
+    script.write_text(DRAW)
+    there = subprocess.run(
+        [sys.executable, script],
+        env={**os.environ, "FONTCONFIG_FILE": str(tmp_path / "fonts.conf")},
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert there == here
+
+
+def test_a_picture_that_cannot_be_drawn_is_named(installed):
+    (case,) = cases_of(installed, ("two_segments",))
+    with pytest.raises(ReleaseError, match=r"no picture of two_segments/\d\d: .*Error"):
+        draw_cases([case._replace(answer="{")])
+
+
+def truecolour(rows: list[list[tuple[int, ...]]], filters: list[int]) -> bytes:
+    """A PNG file of four bytes to a pixel, filtered as asked for."""
+    raw = b""
+    for row, how in zip(rows, filters, strict=True):
+        data = [value for pixel in row for value in pixel]
+        if how == 1:
+            data = [(v - (data[i - 4] if i >= 4 else 0)) & 255 for i, v in enumerate(data)]
+        raw += bytes([how, *data])
+    header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 6, 0, 0, 0)
+    body = b""
+    for kind, part in ((b"IHDR", header), (b"IDAT", zlib.compress(raw)), (b"IEND", b"")):
+        body += struct.pack(">I", len(part)) + kind + part
+        body += struct.pack(">I", zlib.crc32(kind + part))
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def colours(data: bytes) -> list[list[tuple[int, ...]]]:
+    """What a picture with a palette shows."""
+    parts = chunks(data)
+    width, height = struct.unpack(">II", parts[b"IHDR"][:8])
+    raw = zlib.decompress(parts[b"IDAT"])
+    palette = parts[b"PLTE"]
+    rows = [raw[i * (width + 1) + 1 : (i + 1) * (width + 1)] for i in range(height)]
+    return [[tuple(palette[3 * n : 3 * n + 3]) for n in row] for row in rows]
+
+
+def test_a_palette_keeps_the_picture():
+    rows = [[(0, 0, 0, 255), (8, 16, 248, 255)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
+    for filters in ([0, 0], [1, 1], [1, 0]):
+        small = with_palette(truecolour(rows, filters))
+        assert colours(small) == [[pixel[:3] for pixel in row] for row in rows]
+        assert small == with_palette(small) or chunks(small)[b"IHDR"][9] == 3
+
+
+def test_many_colours_become_their_neighbours():
+    rows = [[(8 * x % 256, 8 * y % 256, 0, 255) for x in range(32)] for y in range(32)]
+    rows += [[(0, 0, 0, 255)] * 32] * 8
+    small = colours(with_palette(truecolour(rows, [1] * 40)))
+    seen = {pixel for row in small for pixel in row}
+    assert len(seen) == 128
+    assert small[39] == [(0, 0, 0)] * 32, "the most frequent ones stay as they are"
+
+
+@pytest.mark.parametrize("how", ["filtered otherwise", "not opaque"])
+def test_what_it_does_not_know_it_leaves_alone(how):
+    row = [(1, 2, 3, 254 if how == "not opaque" else 255)]
+    data = truecolour([row], [2 if how == "filtered otherwise" else 0])
+    assert with_palette(data) == data
+
+
+def test_images_of_prompts_are_squeezed_and_the_same(installed):
+    rows = installed.instances(["polynomial_curve_fitting"]).values()
+    image = next(row.images[0] for row in rows if row.images)
+    small = squeezed(image)
+    assert len(small) < len(image) / 10
+    assert same_picture(small, image)
+    assert squeezed(b"no picture") == b"no picture"
+    assert squeezed(small) == small
+
+
+def test_pictures_are_compared_by_what_they_show():
+    pixels = b"\x00\x00\x01" * 50
+    files = [
+        indexed_file((2, 50), 8, [(0, 0, 0), (9, 9, 9)], zlib.compress(pixels, n)) for n in (0, 9)
+    ]
+    assert files[0] != files[1]
+    assert same_picture(*files)
+    other = indexed_file((2, 50), 8, [(0, 0, 0), (9, 9, 8)], zlib.compress(pixels, 9))
+    assert not same_picture(files[0], other)
+    assert not same_picture(files[0], b"no picture")
+    assert not same_picture(files[0], files[0][:60])
+
+
+def test_no_text_of_a_gallery_needs_a_font_that_is_not_there(installed):
+    from scbench.report.gallery import _FONT  # noqa: PLC0415
+    from scbench.report.sheet import sheet_svg  # noqa: PLC0415
+    from scbench.report.single import alone, find_instance, picture  # noqa: PLC0415
+
+    instance = find_instance(installed, "two_segments/00")
+    svg = sheet_svg(picture(alone(instance), instance), font=_FONT)
+    assert set(re.findall(r"font-family:([^}]*)}", svg)) == {_FONT}

@@ -1,0 +1,365 @@
+"""The report's files: what they hold, that nothing in them is trusted, and that they are whole."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scbench.canonical import canonical_json
+from scbench.catalog import Task
+from scbench.errors import ResultsError
+from scbench.report import write_report
+from scbench.report.colours import ROLES
+from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
+from scbench.report.html import asset
+from scbench.report.items import items_of, run_labels
+from scbench.report.strips import score_strip, spread, spread_words
+
+NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"
+VOID = {"meta", "link", "br", "img", "input"}
+
+
+class Reader(HTMLParser):
+    """Keeps elements and texts, and sees that tags are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, (tag, self.getpos())
+
+    def handle_data(self, data):
+        if self.open[-1:] not in (["script"], ["style"]):
+            self.texts.append(data)
+
+
+def read(path: Path) -> Reader:
+    reader = Reader()
+    reader.feed(path.read_text("utf-8"))
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+def ids(reader: Reader, kind: str) -> list[str]:
+    return [attrs["id"] for _, attrs in reader.elements if attrs.get("class") == kind]
+
+
+@pytest.mark.slow
+def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
+    page = read(whole_report)
+    items = [attrs for tag, attrs in page.elements if attrs.get("class") == "item"]
+    assert len(items) == 2 * len(small.held)
+    assert {attrs["data-task"] for attrs in items} == {row.task for row in small.held.values()}
+    text = " ".join(page.texts)
+    assert "No picture could be drawn" not in text
+    for row in small.held.values():
+        assert row.prompt.strip()[:200].split("\n")[0] in text, row.id
+    for words in ("right and wrong", "9.9.9", "no tools", "graders v1", "all axiomatic"):
+        assert words in text, words
+    names = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(names) == len(set(names)), "an id stands twice"
+
+
+@pytest.mark.slow
+def test_it_asks_for_nothing_and_runs_only_what_its_policy_names(whole_report):
+    page = read(whole_report)
+    for tag, attrs in page.elements:
+        for name in ("src", "href", "xlink:href"):
+            assert attrs.get(name, "#").startswith(("#", "data:", "report.html")), (tag, attrs)
+        assert not any(name.startswith("on") for name in attrs), attrs
+        assert "style" not in attrs, "only sheets are read"
+    policy = next(
+        attrs["content"]
+        for tag, attrs in page.elements
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "'unsafe-inline'" not in policy.partition("script-src")[2].partition(";")[0]
+    assert "http" not in policy
+
+
+@pytest.mark.slow
+def test_licences_of_what_is_shipped_are_in_the_file(whole_report):
+    text = " ".join(read(whole_report).texts)
+    assert "Plotly Technologies" in text
+    assert "Permission is hereby granted" in text
+    assert "MapLibre" in text
+
+
+def hostile(make_results, **more: object) -> pl.DataFrame:
+    check = {"id": NASTY, "passed": False, "message": NASTY, "details": {"x": NASTY}}
+    usual = {"score": 0.0, "model": NASTY, "failed_checks": [NASTY]}
+    usual |= {"checks": canonical_json([check]), "metrics": canonical_json({NASTY: NASTY})}
+    usual |= {"answer": canonical_json({NASTY: [NASTY]}), "answer_source": NASTY}
+    usual |= {"notes": [NASTY], "repairs": [NASTY], "reason": NASTY, "finish_reason": NASTY}
+    return make_results(usual | {"release": NASTY, "release_hash": NASTY} | more)
+
+
+@pytest.mark.parametrize("field", ["id", "setting", "status", "bucket", None])
+def test_nothing_in_the_results_is_trusted(make_results, stored, tmp_path, field):
+    frame = hostile(make_results)
+    if field == "status":
+        frame = hostile(make_results, status="api_error", score=None)
+    elif field:
+        frame = frame.with_columns(pl.lit(NASTY).alias(field))
+    folder = stored(frame)
+    summary = {"scbench": NASTY, "predictions": {"file": NASTY, "sha256": NASTY}}
+    summary |= {"problem_counts": {NASTY: 1}, "not_in_release": [{"task": NASTY, "rows": 1}]}
+    summary |= {"withdrawn": {"excluded": True, "instances": [NASTY]}}
+    (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
+    write_report([folder], tmp_path / "report.html", resamples=100)
+    page = read(tmp_path / "report.html")
+    assert "alert(1)" in " ".join(page.texts)
+    assert "49" not in re.findall(r"\d+", " ".join(page.texts).replace("{{7*7}}", ""))
+    scripts = [attrs for tag, attrs in page.elements if tag == "script"]
+    assert len(scripts) == 1, "the page's own"
+    assert not any(tag == "img" for tag, _ in page.elements)
+    assert not any(name.startswith("on") for _, attrs in page.elements for name in attrs)
+
+
+def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path):
+    from scbench.canonical import sha256  # noqa: PLC0415
+
+    line = json.dumps({"id": "two_segments/00", "model": "right", "response": NASTY * 500})
+    frame = rows.filter(pl.col("id") == "two_segments/00", pl.col("model") == "right")
+    frame = frame.with_columns(prediction_hash=pl.lit(sha256(line.encode())))
+    path = write_lines(line)
+    options = {"release": small, "resamples": 100, "predictions": str(path)}
+    write_report([stored(frame)], tmp_path / "report.html", **options)
+    text = " ".join(read(tmp_path / "report.html").texts)
+    assert "Response (" in text
+    assert "more characters are left out here" in text
+    assert text.count("alert(1)") > 10
+    other = write_lines({"id": "two_segments/00", "model": "right"}, name="other.jsonl")
+    with pytest.raises(ResultsError, match="is not what was graded"):
+        write_report(
+            [stored(frame, "again")], tmp_path / "r.html", **options | {"predictions": str(other)}
+        )
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_an_answer_is_clipped_and_says_so(make_results, stored, tmp_path):
+    answer = canonical_json({"n": "1" * (MOST_ANSWER + 500)})
+    folder = stored(make_results({"score": 1.0, "answer": answer}))
+    write_report([folder], tmp_path / "report.html", resamples=100)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert f"{len(answer) - MOST_ANSWER:,} more characters are left out here" in page
+    assert "1" * MOST_ANSWER not in page
+
+
+def test_a_picture_that_fails_costs_itself_only(rows, small, stored, tmp_path, monkeypatch):
+    real = Task.draw.fget
+
+    def draw(task):
+        if task.id != "shikaku_rectangles":
+            return real(task)
+        raise ZeroDivisionError("no <b>picture</b>")
+
+    monkeypatch.setattr(Task, "draw", property(draw))
+    few = rows.filter(pl.col("task").is_in(["shikaku_rectangles", "two_segments"]))
+    written = write_report(
+        [stored(few)], tmp_path / "report.html", release=small, resamples=100, workers=1
+    )
+    assert [name for name, _ in written.without_picture] == ["shikaku_rectangles/00"] * 2
+    text = " ".join(read(tmp_path / "report.html").texts)
+    assert text.count("No picture could be drawn: ZeroDivisionError: no <b>picture</b>") == 2
+    assert "the frame" in text, "the other task has its picture"
+
+
+@pytest.fixture
+def many(make_results, stored) -> Path:
+    rows = [
+        {"subtask": i, "task": task, "score": float(i % 2)}
+        for task in ("two_segments", "csg_union")
+        for i in range(10)
+    ]
+    return stored(make_results(*rows))
+
+
+def test_many_items_go_into_pages(many, tmp_path):
+    out = tmp_path / "out" / "r.html"
+    written = write_report([many], out, resamples=100, most_items=6)
+    assert [path.name for path in written.pages] == ["r.html", "r-2.html", "r-3.html", "r-4.html"]
+    assert sorted(path.name for path in out.parent.iterdir()) == sorted(
+        path.name for path in written.pages
+    )
+    pages = list(map(read, written.pages))
+    assert [len(ids(page, "item")) for page in pages] == [6, 6, 6, 2]
+    whole = [name for page in pages for name in ids(page, "item")]
+    assert len(set(whole)) == 20
+    for number, page in enumerate(pages):
+        links = [a for tag, a in page.elements if tag == "a" and a["href"].endswith(".html")]
+        assert {a["href"] for a in links} >= {path.name for path in written.pages}
+        current = [a["href"] for a in links if "aria-current" in a]
+        assert current == [written.pages[number].name]
+    text = re.sub(r"\s+", " ", " ".join(pages[1].texts))
+    assert "2 (this page) 6 Two Segments (4), CSG Union (2) 3 6 CSG Union (6) 4 2 CSG" in text
+    assert "Scores by bucket" not in text, "the tables are on the first page"
+    # A shorter report takes the pages of the longer one away, and nothing else.
+    (out.parent / "r-5.html").write_text("somebody's own")
+    write_report([many], out, resamples=100)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["r-5.html", "r.html"]
+
+
+def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
+    out = tmp_path / "out" / "r.html"
+    write_report([many], out, resamples=100)
+    before = out.read_bytes()
+
+    def fail(*_: object, **__: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("scbench.report.page.render_entry", fail)
+    with pytest.raises(ResultsError, match="No space left on device"):
+        write_report([many], out, resamples=100)
+    assert [path.name for path in out.parent.iterdir()] == ["r.html"]
+    assert out.read_bytes() == before
+
+
+def test_the_same_results_give_the_same_bytes(rows, small, stored, tmp_path):
+    few = stored(rows.filter(pl.col("bucket") == "axiomatic"))
+    for name, workers in (("a.html", 1), ("b.html", 2)):
+        write_report([few], tmp_path / name, release=small, resamples=100, workers=workers)
+    one, two = ((tmp_path / name).read_text("utf-8") for name in ("a.html", "b.html"))
+    assert one == two.replace("b.html", "a.html")
+
+
+@pytest.mark.parametrize(("which", "count"), [("all", 20), ("failed", 10), ("none", 0)])
+def test_which_items_are_shown(many, tmp_path, which, count):
+    written = write_report([many], tmp_path / "r.html", resamples=100, items=which)
+    assert written.items == count
+    assert len(ids(read(tmp_path / "r.html"), "item")) == count
+
+
+def test_several_runs_are_told_apart(make_results, stored, tmp_path):
+    rows = [
+        {"model": model, "setting": setting, "sample": sample, "score": 1.0}
+        for model in ("a", "b")
+        for setting in ("no_tools", "tools")
+        for sample in (0, 1)
+    ]
+    frame = make_results(*rows)
+    labels = run_labels(item.run for item in items_of(frame))
+    assert list(labels.values())[:2] == ["a, no tools, sample 0", "a, no tools, sample 1"]
+    write_report([stored(frame)], tmp_path / "r.html", resamples=100)
+    page = read(tmp_path / "r.html")
+    runs = [a["data-run"] for _, a in page.elements if a.get("class") == "item"]
+    assert runs == [str(i) for i in range(1, 9)]
+
+
+def test_a_budget_sweep_has_its_chart(make_results, stored, tmp_path):
+    rows = [
+        {"budget": budget, "subtask": i, "score": float(i <= k), "model": "<b>m</b>"}
+        | {"usage": f'{{"output_tokens":{budget}}}'}
+        for k, budget in enumerate((1024, 4096))
+        for i in range(3)
+    ]
+    write_report([stored(make_results(*rows))], tmp_path / "r.html", resamples=100)
+    page = read(tmp_path / "r.html")
+    text = " ".join(page.texts)
+    assert "Output-token budgets" in text
+    assert "mean output tokens" in text, "an axis of the chart"
+    assert "4,096" in text
+    assert not any(tag == "b" for tag, _ in page.elements)
+
+
+def test_warnings_stand_first(make_results, stored, tmp_path):
+    frame = make_results(
+        {"score": 1.0},
+        {"subtask": 1, "status": "blocked", "score": None},
+        {"subtask": 2, "status": "grader_error", "score": None},
+    )
+    folder = stored(frame)
+    (folder / "summary.json").write_text('{"problem_counts": {"not_json": 2}}')
+    write_report([folder], tmp_path / "r.html", resamples=100)
+    text = " ".join(read(tmp_path / "r.html").texts)
+    for words in (
+        "2 of 3 scores are lacking (1 blocked, 1 grader_error)",
+        "1 of these are faults of a grader",
+        "Release 9.9.9 (rows h) is not at hand",
+        "2 problems in the predictions (2 not_json)",
+    ):
+        assert words in text, words
+        assert text.index(words) < text.index("Means in points")
+
+
+def test_results_of_another_release_are_refused(many, installed, tmp_path):
+    with pytest.raises(ResultsError, match=r"of release 9\.9\.9 \(h\), not of"):
+        write_report([many], tmp_path / "r.html", release=installed)
+
+
+@pytest.mark.parametrize(
+    ("score", "text", "sort"),
+    [
+        (None, "none", "none"),
+        (0.0, "0", "zero"),
+        (1.0, "1", "full"),
+        (0.25, "0.25", "part"),
+        (0.9999, ">0.999", "part"),
+        (1e-9, "<0.001", "part"),
+    ],
+)
+def test_a_score_is_one_only_if_it_is(score, text, sort):
+    assert score_text(score) == text
+    assert kind(score) == sort
+
+
+def test_texts_are_cut_in_the_middle_or_at_the_end():
+    assert clipped("abcdef", 4) == clipped("abcdef", 4, 0)
+    assert (clipped("abcdef", 4).shown, clipped("abcdef", 4).left_out) == ("abcd", 2)
+    cut = clipped("abcdefghij", 6, 2)
+    assert (cut.shown, cut.left_out, cut.end, cut.length) == ("abcd", 4, "ij", 10)
+    assert clipped("abc", 3).left_out == 0
+
+
+def test_spreads_count_ends_apart_from_what_is_between():
+    scores = [0.0, 0.0, 0.05, 0.1, 0.95, 1.0, None]
+    columns, absent = spread(scores)
+    assert (columns, absent) == ([2, 2, *[0] * 8, 1, 1], 1)
+    assert spread_words(scores) == "score 1: 1, between: 3, score 0: 2, no score: 1"
+    assert score_strip(scores).count("<rect") == 5
+    assert spread([]) == ([0] * 12, 0)
+
+
+def test_pages_and_pictures_have_the_same_colours():
+    light, dark = re.findall(r":root \{(.*?)\}", asset("page.css"), re.DOTALL)
+    for mode, text in enumerate((light, dark)):
+        named = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", text))
+        for role in ("paper", "ink", "faint", "right", "wrong", "note", "answer"):
+            assert named[role] == ROLES[role][mode], (role, mode)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+def test_texts_stand_out_from_what_is_behind_them(mode):
+    """The contrast that WCAG 2.2 asks of texts at level AA (1.4.3)."""
+    text = re.findall(r":root \{(.*?)\}", asset("page.css"), re.DOTALL)[mode]
+    named = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", text))
+    pairs = [("ink", "paper"), ("quiet", "paper"), ("link", "paper"), ("ink", "note-wash")]
+    pairs += [("ink", "wash"), ("quiet", "wash")]
+    pairs += [(f"{kind}-ink", f"{kind}-wash") for kind in ("right", "wrong", "note")]
+    pairs += [("right-ink", "paper"), ("wrong-ink", "paper")]
+    for ink, paper in pairs:
+        one, two = sorted((luminance(named[ink]), luminance(named[paper])))
+        assert (two + 0.05) / (one + 0.05) >= 4.5, (ink, paper)

@@ -1,0 +1,69 @@
+"""A picture as one file."""
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from scbench.report.picture import Panel, Picture
+from scbench.report.scene import Lines, Scene
+from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.svg import Drawing
+
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = "<b>&\"'</svg>"
+
+
+def flat(width: float = 10) -> Drawing:
+    drawing = Drawing((0, 0, width, 10), size=200)
+    drawing.box((0, 0), (5, 5), "missing", hatched=True)
+    return drawing
+
+
+def solid() -> Scene:
+    return Scene((Lines((np.array([[0.0, 0, 0], [1, 1, 1]]),), "answer"),))
+
+
+def placed(picture: Picture, **more: object) -> tuple[ET.Element, list[tuple[float, float]]]:
+    root = ET.fromstring(sheet_svg(picture, **more))  # noqa: S314  (our own text)
+    nested = root.findall(f"{SVG}svg")
+    return root, [(float(one.get("x")), float(one.get("y"))) for one in nested]
+
+
+@pytest.mark.parametrize("title", ["plain", NASTY])
+def test_panels_stand_side_by_side_and_wrap(title):
+    panels = tuple(Panel(title, flat(), title) for _ in range(4))
+    picture = Picture(panels, NASTY, (("missing", NASTY), ("wrong", "words"), ("given", "w")))
+    root, places = placed(picture, heading=NASTY, most_width=600)
+    assert len({y for _, y in places}) == 2, "two rows"
+    assert [x for x, _ in places[:2]] == [x for x, _ in places[2:]]
+    words = [node.text for node in root.iter(f"{SVG}text")]
+    assert words.count(NASTY) >= 3
+    width, height = float(root.get("width")), float(root.get("height"))
+    for node in root.findall(f"{SVG}text"):
+        assert 0 < float(node.get("x")) < width
+        assert 0 < float(node.get("y")) < height
+    assert max(y for _, y in places) + 200 < height
+
+
+def test_scenes_are_nested_with_their_labels():
+    picture = Picture((Panel("flat", flat(), "f"), Panel("solid", solid(), "s")), "Caption.")
+    root, places = placed(picture)
+    assert len(places) == 2
+    assert root.findall(f".//{SVG}image")
+
+
+def test_long_words_are_wrapped_or_cut():
+    picture = Picture(
+        (Panel("t" * 300, flat(), "a"),), "word " * 80 + "x" * 500, (("answer", "many " * 40),)
+    )
+    root, _ = placed(picture)
+    for node in root.findall(f"{SVG}text"):
+        assert len(node.text) * 13 * 0.5 <= float(root.get("width"))
+    assert " ".join(node.text for node in root.findall(f"{SVG}text")).count("many") == 40
+
+
+def test_a_png_stands_on_paper():
+    data = sheet_png(sheet_svg(Picture((Panel("t", flat(), "a"),), "Caption."), dark=True), 1)
+    assert data.startswith(b"\x89PNG")
+    assert len(data) > 1_000
