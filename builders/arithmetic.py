@@ -7,7 +7,13 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.brackets import depth_of, draw_brackets, join_tokens
 from scbench.builders.builder import Case, Point
-from scbench.builders.expressions import USUAL, read_tokens, value_of, without_zero_divisors
+from scbench.builders.expressions import (
+    USUAL,
+    read_tokens,
+    usual_value,
+    value_of,
+    without_zero_divisors,
+)
 from scbench.builders.knobs import knob
 from scbench.builders.text_task import TextBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
@@ -88,8 +94,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return text + reply_short("a whole number, or a fraction in lowest terms such as -2/3")
 
     def reference(self, params: Params) -> Answer:
-        """Work it out by recursion over the ranks of the operators."""
-        return Answer(answer=_written(value_of(read_tokens(params.expression), USUAL)))
+        """Work it out, products first, with recursion into brackets."""
+        return Answer(answer=_written(usual_value(read_tokens(params.expression))))
+
+    def target(self, params: Params) -> str:
+        """Return the value as a person writes it."""
+        return str(usual_value(read_tokens(params.expression)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what other rules of reading give, near misses, and what is no number."""
@@ -128,13 +138,17 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
         operators = "+-*/" if point.division else "+-*"
         opened, closed = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
+        places = rng.several(len(operators), point.length - 1)
+        numbers = rng.several(point.max_number - point.min_number + 1, point.length)
         tokens: list[str] = []
-        for i in range(point.length):
+        for i, number in enumerate(numbers):
             if i:
-                tokens.append(rng.choice(operators))
-            tokens += "(" * opened[i]
-            tokens.append(str(rng.between(point.min_number, point.max_number)))
-            tokens += ")" * closed[i]
+                tokens.append(operators[places[i - 1]])
+            if opened[i]:
+                tokens += "(" * opened[i]
+            tokens.append(str(point.min_number + number))
+            if closed[i]:
+                tokens += ")" * closed[i]
         if point.division:
             without_zero_divisors(tokens)
         return Params(expression=join_tokens(tokens, point.prob_dewhitespace, rng))
@@ -150,5 +164,5 @@ def _attempt(
         return None
 
 
-def _written(value: Fraction) -> int | str:
+def _written(value: int | Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)

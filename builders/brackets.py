@@ -31,14 +31,17 @@ def draw_brackets(length: int, max_depth: int, prob_open: float, rng: Stream) ->
         rng: the source of randomness.
     """
     opened, closed = [0] * length, [0] * length
+    if not max_depth:
+        return Brackets(opened, closed)
     starts: list[int] = []
+    chance = rng.chance
     for i in range(length - 1):
-        if len(starts) < max_depth and rng.chance(prob_open):
+        if len(starts) < max_depth and chance(prob_open):
             # More than two at once would mostly be idle in the end.
-            opened[i] = 2 if len(starts) + 1 < max_depth and rng.chance(_TWO) else 1
+            opened[i] = 2 if len(starts) + 1 < max_depth and chance(_TWO) else 1
             starts += [i] * opened[i]
         last = -1
-        while starts and starts[-1] not in {i, last} and rng.chance(_CLOSE):
+        while starts and starts[-1] not in {i, last} and chance(_CLOSE):
             last = starts.pop()
             closed[i] += 1
     # What is still open closes at the end; there, of several with one start only one is not idle.
@@ -53,6 +56,8 @@ def draw_brackets(length: int, max_depth: int, prob_open: float, rng: Stream) ->
 def depth_of(text: str) -> int:
     """Return how deep the brackets of a text lie inside each other."""
     depth = deepest = 0
+    if "(" not in text:
+        return 0
     for character in text:
         if character == "(":
             depth += 1
@@ -70,10 +75,12 @@ def join_tokens(tokens: list[str], prob_dewhitespace: float, rng: Stream) -> str
         prob_dewhitespace: chance that a blank is left out.
         rng: the source of randomness.
     """
+    if not prob_dewhitespace:
+        return " ".join(tokens).replace("( ", "(").replace(" )", ")")
     parts = [tokens[0]]
     for left, right in pairwise(tokens):
         blank = left != "(" and right != ")"
-        if blank and not (prob_dewhitespace and rng.chance(prob_dewhitespace)):
+        if blank and not rng.chance(prob_dewhitespace):
             parts.append(" ")
         parts.append(right)
     return "".join(parts)

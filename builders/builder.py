@@ -7,7 +7,7 @@ manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_s
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, ClassVar, Generic, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from scbench.canonical import canonical_json
-from scbench.seeding import BitSource, Stream
+from scbench.seeding import BitSource, Stream, Streams
 
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -52,12 +52,15 @@ class PaperItem(Generic[ParamsT]):
         difficulty: easy, medium, hard or very-hard.
         seed: it was drawn with, if it was drawn.
         point: where it was drawn, with the facts of the case (`Builder.point_of`); None in a list.
+        proves: whether its counter-references are stored as well. Of many cases that are drawn
+            alike, a few are enough to prove a grader.
     """
 
     params: ParamsT
     difficulty: str
     seed: int | None = None
     point: Mapping[str, JsonValue] | None = None
+    proves: bool = True
 
 
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
@@ -83,6 +86,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Pydantic model of a case; one with facts has a field for each."""
     guess_rate: ClassVar[float] = 0.0
     """The score that blind guessing gets, if it is the same for every case."""
+    stream: ClassVar[type[Stream]] = Stream
+    """Kind of stream that cases are drawn from."""
     extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
     """Points at the rim of the space, where the contract suite looks as well."""
 
@@ -130,6 +135,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return a right answer as text: the reference as canonical JSON."""
         return canonical_json(self.reference(params).model_dump(mode="json"))
 
+    def solved(self, params: ParamsT) -> tuple[str, dict[str, JsonValue]]:
+        """Return `target` and `facts`; overridden where both rest on the same work."""
+        return self.target(params), self.facts(params)
+
     # What all tasks share.
 
     def paper(self) -> list[PaperItem[ParamsT]]:
@@ -149,17 +158,31 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         Raises:
             GenerationError: see `draw`.
         """
-        at = point.model_dump(mode="json", exclude={"count"})
-        params = self.draw(point, Stream("case", self.task, self.version, at, seed))
-        return self.case_model(
-            input=self.prompt(params),
-            target=self.target(params),
-            params=at,
-            seed=seed,
-            guess_rate=self.guess_rate_of(params),
-            instance=params.model_dump(mode="json"),
-            **self.facts(params),
-        )
+        return self.case_model(**self.rows_at(point)(seed))
+
+    def rows_at(self, point: PointT) -> Callable[[int], dict[str, Any]]:
+        """Return what makes cases at a point from their seeds, as JSON values.
+
+        Quicker for many than `case`, whose model would check what was just made.
+        """
+        at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
+        streams = Streams("case", self.task, self.version, at, kind=self.stream)
+        plain = self.params_model.__pydantic_serializer__.to_python
+
+        def make(seed: int) -> dict[str, Any]:
+            params = self.draw(point, streams.of(seed))
+            target, facts = self.solved(params)
+            return {
+                "input": self.prompt(params),
+                "target": target,
+                "params": at.copy(),
+                "seed": seed,
+                "guess_rate": float(self.guess_rate_of(params)),
+                "instance": plain(params, mode="json"),
+                **facts,
+            }
+
+        return make
 
     def point_of(self, case: Case) -> dict[str, JsonValue]:
         """Return what a release's column ``point`` holds of a case: its knobs and its facts."""
@@ -181,7 +204,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
         point: Any = self.get_generation_schema().model_validate(params)
         seeds = [self.rng.getrandbits(63) for _ in range(point.count)]
-        return [self.case(point, seed).model_dump(mode="json") for seed in seeds]
+        make = self.rows_at(point)
+        return [make(seed) for seed in seeds]
 
     def get_generation_schema(self) -> type[Point]:
         """Return the pydantic model of the parameters: bounds, defaults, descriptions."""

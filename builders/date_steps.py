@@ -1,5 +1,6 @@
 """Steps from one date to another: what they do, and how to draw those that are worth asking."""
 
+from calendar import isleap, mdays
 from collections.abc import Callable
 from datetime import date, timedelta
 
@@ -21,7 +22,7 @@ _CENTURIES = (1900, 2000, 2100)
 
 def month_length(year: int, month: int) -> int:
     """Return the number of days in a month."""
-    return (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+    return 29 if month == 2 and isleap(year) else mdays[month]
 
 
 def moved(start: date, move: Move) -> date:

@@ -107,15 +107,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the scenario, and what lies between the date told and the date asked for."""
+        return _facts(params, _path(params))
+
+    def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
+        """Return target and facts; the steps are followed once for both."""
         path = _path(params)
-        legs = list(pairwise(path))
-        return {
-            "story": params.story,
-            "steps": len(legs),
-            "shift": (path[-1] - path[0]).days,
-            "month_ends": sum(abs(_month(b) - _month(a)) for a, b in legs),
-            "leap_day": any(_has_leap_day(min(leg), max(leg)) for leg in legs),
-        }
+        return _written(path[-1]), _facts(params, path)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw steps first, then the events that they lie between."""
@@ -148,6 +145,17 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             asked=event[len(path) - 1],
             style=rng.below(60),
         )
+
+
+def _facts(params: Params, path: Sequence[date]) -> dict[str, JsonValue]:
+    legs = list(pairwise(path))
+    return {
+        "story": params.story,
+        "steps": len(legs),
+        "shift": (path[-1] - path[0]).days,
+        "month_ends": sum(abs(_month(b) - _month(a)) for a, b in legs),
+        "leap_day": any(_has_leap_day(min(leg), max(leg)) for leg in legs),
+    }
 
 
 def _draw_path(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:

@@ -27,13 +27,51 @@ def read_tokens(text: str) -> list[str]:
             tokens[-1] += part
             signed = False
         else:
-            signed = part == "-" and not (tokens and _ends_value(tokens[-1]))
+            # After a number or a closing bracket it takes away; else it belongs to what follows.
+            signed = part == "-" and not (
+                tokens and (tokens[-1] == ")" or tokens[-1][-1].isdigit())
+            )
             tokens.append(part)
     return tokens
 
 
-def _ends_value(part: str) -> bool:
-    return part == ")" or part[-1].isdigit()
+def usual_value(tokens: Sequence[str]) -> int | Fraction:
+    """Return the exact value of an expression by the usual rules; what `value_of` gives, quicker.
+
+    Raises:
+        ZeroDivisor: it divides by zero.
+    """
+    return _sum(tokens, 0)[0]
+
+
+def _sum(tokens: Sequence[str], at: int) -> tuple[int | Fraction, int]:
+    """Return the value of what stands from a place to the end of its bracket, and that end."""
+    total: int | Fraction = 0
+    term: int | Fraction = 1
+    operator, place, end = "*", at, len(tokens)
+    while True:
+        right: int | Fraction
+        if tokens[at] == "(":
+            right, at = _sum(tokens, at + 1)
+        else:
+            right = int(tokens[at])
+        if operator == "*":
+            term *= right
+        elif operator == "+":
+            total += term
+            term = right
+        elif operator == "-":
+            total += term
+            term = -right
+        elif right:
+            term = Fraction(term) / right
+        else:
+            raise ZeroDivisor(place)
+        at += 1
+        if at >= end or tokens[at] == ")":
+            return total + term, at
+        operator, place = tokens[at], at
+        at += 1
 
 
 def value_of(
@@ -82,7 +120,7 @@ def without_zero_divisors(tokens: list[str]) -> None:
     """Turn every division by zero into a multiplication, in place."""
     while True:
         try:
-            value_of(tokens, USUAL)
+            usual_value(tokens)
         except ZeroDivisor as met:
             tokens[met.at] = "*"
         else:

@@ -80,6 +80,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Count word by word."""
         return Answer(answer=_count(params, counting=True))
 
+    def target(self, params: Params) -> str:
+        """Return the count."""
+        return str(_count(params, counting=True))
+
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and what is no count."""
         right = _count(params, counting=True)
@@ -113,21 +117,19 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw words, then letters that occur among those that count."""
-        words = rng.sample(word_list(), point.words + point.confounders)
-        marked = words[: point.words]
-        at_hand = sorted(set("".join(marked)))
-        letters = sorted(rng.sample(at_hand, point.letters))
-        row = [
-            (in_case(word, point.case_mode, rng), i < point.words) for i, word in enumerate(words)
-        ]
-        rng.shuffle(row)
-        return Params(words=tuple(row), letters="".join(letters))
+        size = point.words + point.confounders
+        words = rng.sample(word_list(), size)
+        # The words are in random order, so which of them do not count is all that is left to draw.
+        marked = [True] * size
+        for i in rng.sample(range(size), point.confounders):
+            marked[i] = False
+        counted = [word for word, counts in zip(words, marked, strict=True) if counts]
+        letters = sorted(rng.sample(sorted({*"".join(counted)}), point.letters))
+        if point.case_mode != "lower":
+            words = [in_case(word, point.case_mode, rng) for word in words]
+        return Params(words=tuple(zip(words, marked, strict=True)), letters="".join(letters))
 
 
 def _count(params: Params, *, counting: bool) -> int:
-    return sum(
-        letter in params.letters
-        for word, counts in params.words
-        if counts is counting
-        for letter in word.lower()
-    )
+    text = "".join([word for word, counts in params.words if counts is counting]).lower()
+    return sum(map(text.count, params.letters))

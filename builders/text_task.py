@@ -1,8 +1,11 @@
 """What builders of text tasks share: no fixed list, a plain target, a closing for prompts."""
 
-from pydantic import JsonValue
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 from scbench.builders.builder import AnswerT, Builder, PaperItem, ParamsT, PointT
+from scbench.seeding import QuickStream
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
@@ -11,20 +14,24 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
     The schema's ``Answer`` uses a type of `scbench.schemas.short`.
     """
 
+    stream = QuickStream
+
     def paper(self) -> list[PaperItem[ParamsT]]:
         """Return no instances: all of them are drawn."""
         return []
 
     def target(self, params: ParamsT) -> str:
         """Return the right answer as plain text, such as ``42``; a list with commas."""
-        return plain(self.reference(params).model_dump(mode="json")["answer"])
+        answer: Any = self.reference(params)
+        return plain(answer.answer)
 
 
-def plain(answer: JsonValue) -> str:
+def plain(answer: str | float | Sequence[str | int]) -> str:
     """Return the value of an answer as a person would write it."""
-    return ", ".join(map(str, answer)) if isinstance(answer, list) else str(answer)
+    return ", ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
 
 
+@cache
 def reply_short(what: str, *, quoted: bool = True) -> str:
     """Return the closing lines of a prompt that asks for a word, a number or a short list.
 

@@ -1,5 +1,6 @@
 """Word sorting: put words in alphabetical order, capitals apart or not."""
 
+from bisect import bisect, insort
 from collections.abc import Mapping, Sequence
 
 from pydantic import Field, JsonValue
@@ -112,19 +113,39 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many pairs stand the wrong way round."""
-        places = {word: i for i, word in enumerate(_sorted(params))}
-        row = [places[word] for word in params.words]
-        return {"swaps": sum(a > b for i, a in enumerate(row) for b in row[i + 1 :])}
+        return {"swaps": _swaps(params.words, _sorted(params))}
+
+    def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
+        """Return target and facts; the words are sorted once for both."""
+        right = _sorted(params)
+        return ", ".join(right), {"swaps": _swaps(params.words, right)}
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw words, by families if they share a prefix, and shuffle them."""
-        chosen = _in_families(point, rng) if point.prefix else rng.sample(word_list(), point.words)
-        words = [in_case(word, point.case_mode, rng) for word in chosen]
-        rng.shuffle(words)
+        if point.prefix:
+            words = _in_families(point, rng)
+            rng.shuffle(words)
+        else:
+            words = rng.sample(word_list(), point.words)
+        if point.case_mode != "lower":
+            words = [in_case(word, point.case_mode, rng) for word in words]
         params = Params(words=tuple(words), order=point.order, case_sensitive=point.case_sensitive)
         if _sorted(params) == words:  # another word to the front is always another order
             params = params.model_copy(update={"words": (words[-1], *words[:-1])})
         return params
+
+
+def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many pairs of words stand the wrong way round."""
+    places = {word: i for i, word in enumerate(right)}
+    seen: list[int] = []
+    swaps = 0
+    for word in words:
+        place = places[word]
+        # Those already seen that belong after it.
+        swaps += len(seen) - bisect(seen, place)
+        insort(seen, place)
+    return swaps
 
 
 def _in_families(point: Space, rng: Stream) -> list[str]:

@@ -13,6 +13,7 @@ from manifold3d import Manifold
 
 from scbench.graders.bodies import unite, volume
 from scbench.graders.checklist import Checklist
+from scbench.graders.contacts import is_crowded
 from scbench.graders.face_survey import Distances, survey
 from scbench.graders.meshes import Array
 from scbench.graders.printed_parts import FARTHEST
@@ -20,9 +21,13 @@ from scbench.graders.shells import Shell
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
 _MOST_TRIANGLES = 120_000
+_MOST_MEETING = {False: 1_000_000, True: 200_000}
+"""Pairs of triangles of different parts whose boxes meet: in a right cage some 60,000. Where there
+are more, to find out what the parts share would take minutes, sooner so if parts are tangled."""
 _SEAM = 1e-5
 _SPECK = 1e-4
 _NOTHING = "No part has the geometry for this."
+_CROWDED = "The parts cut each other in too many places."
 
 
 class Placed(NamedTuple):
@@ -113,6 +118,20 @@ def _rest(body: Placed, box: Manifold) -> float:
     return max(0.0, round(volume(body.body) - _common(body, box), 6))
 
 
+def crowded(placed: Sequence[Placed], *, tangled: bool) -> bool:
+    """Whether parts cut each other in so many places that their overlaps are not worked out.
+
+    Args:
+        placed: the parts.
+        tangled: whether there is one among them whose surface cuts itself, as it may.
+    """
+    meshes = [part.body.to_mesh64() for part in placed]
+    points = [np.asarray(mesh.vert_properties)[:, :3] for mesh in meshes]
+    corners = [np.asarray(mesh.tri_verts).astype(np.int64) for mesh in meshes]
+    bodies = [p[c] for p, c in zip(points, corners, strict=True) if len(c)]
+    return is_crowded(bodies, _MOST_MEETING[tangled])
+
+
 def check_size(checks: Checklist, params: Params, placed: Sequence[Placed]) -> dict[str, Any]:
     """Criterion 3: the inside is free, and the outside is not too large."""
     if not placed:
@@ -201,9 +220,17 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
 
 
 def check_interference(
-    checks: Checklist, params: Params, placed: Sequence[Placed]
+    checks: Checklist,
+    params: Params,
+    placed: Sequence[Placed],
+    *,
+    too_many: bool,
 ) -> dict[str, Any]:
     """Criterion 5: no two parts are in the same place."""
+    if too_many:
+        checks.expect("resource_limit", False, _CROWDED)
+        checks.skip("interference", _CROWDED)
+        return {}
     if not placed:
         checks.skip("interference", _NOTHING)
         return {}
@@ -240,10 +267,19 @@ def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
     return {"rods": [list(pair) for pair in counts]}
 
 
-def check_gaps(checks: Checklist, params: Params, placed: Sequence[Placed]) -> dict[str, Any]:
+def check_gaps(
+    checks: Checklist,
+    params: Params,
+    placed: Sequence[Placed],
+    *,
+    too_many: bool,
+) -> dict[str, Any]:
     """Criterion 8: from bar to bar, along x and y, it is about as far everywhere."""
     rules = params.gaps
     found = None
+    if too_many:
+        placed = ()
+        checks.expect("resource_limit", False, _CROWDED)
     if placed and sum(part.body.num_tri() for part in placed) <= _MOST_TRIANGLES:
         # What was cut where parts touch is put together again.
         cage = unite(part.body for part in placed).as_original().simplify(_SEAM)
@@ -254,7 +290,7 @@ def check_gaps(checks: Checklist, params: Params, placed: Sequence[Placed]) -> d
         )
     if found is None:
         if placed:
-            checks.expect("resource_limit", False, "The cage has too many facets.")
+            checks.expect("resource_limit", False, "The cage has too many facets to measure.")
         checks.skip("gap_faces", "There is no cage that can be measured.")
         checks.skip("gaps", "There is no cage that can be measured.")
         return {}

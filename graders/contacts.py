@@ -6,8 +6,8 @@ two normals, and the nine square to an edge of each. In one plane, the lines are
 plane square to an edge.
 """
 
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +58,42 @@ def close_pairs(corners: Array, margin: float, most: int) -> Indices | None:
         found.append(np.sort(np.stack([order[rows[i]], order[others[j]]], axis=1), axis=1))
     pairs = np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def is_crowded(bodies: Sequence[Array], most: int) -> bool:
+    """Whether triangles of different bodies have more meeting boxes than ``most``.
+
+    Also if to find that out takes a thousand times as many comparisons. What solid operations on
+    bodies take grows with the number of these pairs.
+
+    Args:
+        bodies: (m, 3, 3) triangles of each.
+        most: pairs that are not many.
+    """
+    ends = [(body.min(axis=1), body.max(axis=1)) for body in bodies]
+    pairs = compared = 0
+    for (a_low, a_high), (b_low, b_high) in combinations(ends, 2):
+        start = np.maximum(a_low.min(axis=0), b_low.min(axis=0))
+        end = np.minimum(a_high.max(axis=0), b_high.max(axis=0))
+        if np.any(start > end):
+            continue
+        a, b = (
+            np.flatnonzero(np.all((low <= end) & (high >= start), axis=1))
+            for low, high in ((a_low, a_high), (b_low, b_high))
+        )
+        for first in range(0, len(a), _BLOCK):
+            rows = a[first : first + _BLOCK]
+            compared += len(rows) * len(b)
+            if compared > 1000 * most:
+                return True
+            meet: Mask = np.ones((len(rows), len(b)), dtype=bool)
+            for axis in range(3):
+                meet &= a_low[rows, None, axis] <= b_high[None, b, axis]
+                meet &= b_low[None, b, axis] <= a_high[rows, None, axis]
+            pairs += int(np.count_nonzero(meet))
+            if pairs > most:
+                return True
+    return False
 
 
 def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:

@@ -5,17 +5,20 @@ faces are cut into triangles.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from scbench.graders.meshes import Array
-from scbench.graders.ray_casting import cast, grids_on
+from scbench.graders.ray_casting import Meter, TooManyRaysError, cast, grids_on
 from scbench.graders.shells import Shell, facets, triangles_of
 from scbench.schemas.interlocking_parts import Survey
 
 MOST_WORK = 2 * 10**8
 """Directions of rays times triangles."""
+MOST_RAYS = 3 * 10**8
+"""Comparisons of rays with triangles; all parts of a right cage take a twentieth together."""
 
 _DECIMALS = 4
 
@@ -58,18 +61,37 @@ def survey(
         groups.setdefault(key, []).append(corners)
     if len(groups) * len(triangles) > MOST_WORK:
         return None
+    try:
+        values = _values(groups, triangles, rules, way)
+    except TooManyRaysError:
+        return None
+    return _judged(sorted(values), rules)
+
+
+def _values(
+    groups: Mapping[tuple[float, ...], Sequence[Array]],
+    triangles: Array,
+    rules: Survey,
+    way: Literal["in", "out"],
+) -> list[float]:
+    """Return the distances from faces, grouped by their normals.
+
+    Raises:
+        TooManyRaysError: they are too many.
+    """
+    meter = Meter(MOST_RAYS)
     values: list[float] = []
     for normal, faces in groups.items():
-        grids = grids_on(faces, int(np.argmax(np.abs(normal))), rules.cell, rules.cells)
+        grids = grids_on(faces, int(np.argmax(np.abs(normal))), rules.cell, rules.cells, meter)
         direction = np.array(normal) * (1.0 if way == "out" else -1.0)
         sizes = np.cumsum([len(grid) for grid in grids])[:-1]
-        hits = cast(np.concatenate(grids) + rules.offset * direction, direction, triangles)
+        hits = cast(np.concatenate(grids) + rules.offset * direction, direction, triangles, meter)
         for distances in np.split(hits, sizes):
             rounded = np.round(distances, _DECIMALS)
             within = rounded[(rounded > rules.reach[0]) & (rounded < rules.reach[1])]
             if len(within):
                 values.append(round(float(np.median(within)), _DECIMALS))
-    return _judged(sorted(values), rules)
+    return values
 
 
 def _judged(values: list[float], rules: Survey) -> Distances:

@@ -21,6 +21,7 @@ from scbench.graders.cage_checks import (
     check_interference,
     check_rods,
     check_size,
+    crowded,
     find_grips,
     for_each,
     mode_is_off,
@@ -32,7 +33,7 @@ from scbench.graders.checklist import Checklist
 from scbench.graders.contacts import close_pairs, find_contacts
 from scbench.graders.face_survey import Distances, survey
 from scbench.graders.print_checks import Lie, Openings, lie_on_bed, openings
-from scbench.graders.printed_parts import read_parts
+from scbench.graders.printed_parts import PrintedPart, read_parts
 from scbench.graders.shells import (
     Shell,
     components,
@@ -44,7 +45,7 @@ from scbench.graders.shells import (
 from scbench.model import Verdict
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "part_count": "There are as many parts as asked for.",
@@ -78,6 +79,11 @@ CHECKS = {
 _SHOWN = 12
 _MOST_PARTS = 64
 _MOST_PAIRS = 3_000_000
+_MOST_TANGLED = 300_000
+"""Pairs of triangles of a part that is no single body whose boxes meet; with more of them, solid
+operations on it would take too long, and so it is left out of the cage."""
+_MOST_CROSSING = 20_000
+"""The same for pairs of triangles of one body that cut each other."""
 _CONTACT = 1e-3
 """How deep facets may cut each other, in mm."""
 
@@ -102,14 +108,18 @@ def _examine(params: Params, kind: FileType, contents: str) -> _Examined:
     part = read_parts([(kind, contents)])[0]
     shell = part.shell
     if shell is None:
-        check = "resource_limit" if part.too_much else "readable"
-        return _Examined((check, part.problem), None, None, None, None, None)
+        return _unread(part)
     fault, body = _as_body(shell)
     thickness = survey(shell, params.thickness, "in", (0, 1, 2))
     if body is None:
         return _Examined(fault, None, shell, None, None, thickness)
     lie = lie_on_bed(shell, params.printing)
     return _Examined(fault, body, shell, lie, openings(body, params.spacing), thickness)
+
+
+def _unread(part: PrintedPart) -> _Examined:
+    check = "resource_limit" if part.too_much else "readable"
+    return _Examined((check, part.problem), None, None, None, None, None)
 
 
 def _as_body(shell: Shell) -> tuple[tuple[str, str], Manifold | None]:
@@ -126,17 +136,19 @@ def _as_body(shell: Shell) -> tuple[tuple[str, str], Manifold | None]:
     size = round(signed_volume(shell), 6)
     if size <= 0:
         return ("right_side_out", f"its volume is {size:g} mm³"), None
-    if pieces > 1:
-        return ("one_body", f"its surface is in {pieces} pieces"), body
     triangles = triangles_of(shell)
+    if pieces > 1:
+        tangled = close_pairs(triangles, _CONTACT, _MOST_TANGLED) is None
+        return ("one_body", f"its surface is in {pieces} pieces"), None if tangled else body
     pairs = close_pairs(triangles, _CONTACT, _MOST_PAIRS)
     if pairs is None:
-        return ("resource_limit", "too many of its facets are close to each other"), body
+        return ("resource_limit", "too many of its facets are close to each other"), None
     contacts = find_contacts(triangles, pairs, _CONTACT)
     if len(contacts.crossing) or len(contacts.covering):
         counts = f"{len(contacts.crossing)} pairs of facets cut each other"
         text = f"{counts}, {len(contacts.covering)} lie on each other"
-        return ("self_intersection", text), body
+        tangled = len(contacts.crossing) > _MOST_CROSSING
+        return ("self_intersection", text), None if tangled else body
     return ("", ""), body
 
 
@@ -153,10 +165,15 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         checks.expect("part_count", False, text)
         checks.expect("resource_limit", False, f"More than {_MOST_PARTS} parts are not looked at.")
         return (checks.binary(),) * 9
-    read_parts([(part.fileType, part.fileContents) for part in answer.parts])
-    parts = [_examine(params, part.fileType, part.fileContents) for part in answer.parts]
+    files = [(part.fileType, part.fileContents) for part in answer.parts]
+    parts = [
+        # What is too much is so for all parts together, and not looked at again by itself.
+        _unread(part) if part.too_much else _examine(params, *file)
+        for part, file in zip(read_parts(files), files, strict=True)
+    ]
     placed, bent = _placed(params, answer, parts)
     grips = find_grips(params, placed)
+    too_many = crowded(placed, tangled=any(part.fault[0] for part in parts))
     first = Checklist(CHECKS)
     _valid(first, params, parts, bent)
     criteria: tuple[Callable[[Checklist], dict[str, Any]], ...] = (
@@ -164,10 +181,10 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
         lambda checks: _spacing(checks, params, parts),
         lambda checks: check_size(checks, params, placed),
         lambda checks: check_rods(checks, params, grips),
-        lambda checks: check_interference(checks, params, placed),
+        lambda checks: check_interference(checks, params, placed, too_many=too_many),
         lambda checks: check_grip(checks, params, grips),
         lambda checks: _thickness(checks, params, parts),
-        lambda checks: check_gaps(checks, params, placed),
+        lambda checks: check_gaps(checks, params, placed, too_many=too_many),
     )
     metrics = {
         "parts": [
@@ -306,7 +323,9 @@ def _thickness(checks: Checklist, params: Params, parts: Sequence[_Examined]) ->
     shells = [(i, part) for i, part in enumerate(parts) if part.shell is not None]
     large = [i for i, part in shells if part.thickness is None]
     if large:
-        checks.forbid("resource_limit", large, lambda i: f"Part {i} has too many directions.")
+        checks.forbid(
+            "resource_limit", large, lambda i: f"The faces of part {i} take too long to measure."
+        )
     found = [(i, part.thickness) for i, part in shells if part.thickness is not None]
     for_each(
         checks,

@@ -5,15 +5,19 @@ the language; this file bounds its work by counting, so that what is too much is
 machine, and closes what is not OpenSCAD proper or would look outside: files, fonts of the system,
 level sets. Random numbers start from a fixed seed.
 
-Work is counted in steps: one for each expression and statement evaluated, each element of a list or
-string made, and each triangle of each intermediate body.
+Work is counted in steps: one for each expression evaluated, each element of a list or string made;
+some for each statement and each triangle of each intermediate body; and for flat shapes as many as
+their corners and outlines have to be compared.
 
-Input: JSON ``{"sources": [...], "steps": int, "triangles": int}``. Output: the length of a JSON
-header (8 bytes, little-endian), the header ``[{"vertices": n, "triangles": m} | {"problem": text} |
-{"limit": text}, ...]``, then for each mesh its vertices (float64) and triangles (int32).
+Input: JSON ``{"sources": [...], "steps": int, "together": int, "triangles": int}``. Output: the
+length of a JSON header (8 bytes, little-endian), the header ``[{"vertices": n, "triangles": m} |
+{"problem": text} | {"limit": text}, ...]``, then for each mesh its vertices (float64) and triangles
+(int32). Each entry has ``"steps"``, those taken. Once sources took more steps ``together``, the
+others are not looked at, and the header is shorter.
 """
 
 import json
+import math
 import re
 import struct
 import sys
@@ -36,6 +40,19 @@ _DEPTH = 4_000
 _TOLERANCE = 1e-5
 _NESTING = 60_000
 _TOKENS = 200_000
+_STATEMENT = 40
+"""Steps that a statement takes: it makes a body, if only to unite it with others."""
+_MADE = 2
+"""Steps for each triangle of a body that is made of others, and for each corner of a flat one."""
+_PAIRS = 25
+"""Pairs of corners of a polygon that are compared in one step, as any two of its sides may cross;
+likewise of triangles of what is projected."""
+_HOLES = 250
+"""Pairs of a corner and an outline, of one flat shape, that take a step when it is cut up."""
+_JOINED = 10
+"""Corners that are gone through in a step when two flat shapes are made one."""
+_NESTED = 2500
+"""Pairs of their outlines that are compared in a step, to see which lies in which."""
 
 _OUTSIDE = {"import", "surface", "dxf_dim", "dxf_cross"}
 _NOT_OPENSCAD = {
@@ -66,9 +83,13 @@ def main(data: bytes) -> bytes:
     sys.setrecursionlimit(_NESTING)
     header: list[dict[str, Any]] = []
     arrays: list[bytes] = []
+    left = job["together"]
     for source in job["sources"]:
+        if left < 0:
+            break
+        meter = Meter(job["steps"])
         try:
-            points, corners = mesh_of(source, job["steps"], job["triangles"])
+            points, corners = mesh_of(source, meter, job["triangles"])
         except TooMuchError as error:
             header.append({"limit": str(error)})
         except RecursionError:
@@ -78,6 +99,8 @@ def main(data: bytes) -> bytes:
         else:
             header.append({"vertices": len(points), "triangles": len(corners)})
             arrays += [points.astype("<f8").tobytes(), corners.astype("<i4").tobytes()]
+        header[-1]["steps"] = meter.spent
+        left -= meter.spent
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + b"".join(arrays)
 
@@ -106,7 +129,7 @@ def check_names(source: str) -> None:
             raise UnfitError(f"{token[2]}() is not accepted")
 
 
-def mesh_of(source: str, steps: int, triangles: int) -> tuple[Any, Any]:
+def mesh_of(source: str, meter: "Meter", triangles: int) -> tuple[Any, Any]:
     """Return the vertices (n, 3) and triangles (m, 3) of the union of all that a source draws.
 
     Raises:
@@ -114,7 +137,7 @@ def mesh_of(source: str, steps: int, triangles: int) -> tuple[Any, Any]:
         TooMuchError: it takes more steps or makes more triangles than that.
     """
     check_names(source)
-    bodies = _evaluated(source, steps)
+    bodies = _evaluated(source, meter)
     solid = [body for body in bodies if body.role not in {"background", "highlight_ghost"}]
     if any(body.raw_mesh is not None for body in solid):
         raise UnfitError("it draws a polyhedron that is not closed")
@@ -136,11 +159,12 @@ def mesh_of(source: str, steps: int, triangles: int) -> tuple[Any, Any]:
     return np.asarray(mesh.vert_properties)[:, :3], np.asarray(mesh.tri_verts)
 
 
-def _evaluated(source: str, steps: int) -> list[Any]:
+def _evaluated(source: str, meter: "Meter") -> list[Any]:
     """Return all bodies that a source draws."""
     _library.random.seed(0)
     evaluator = _library.Evaluator(echo_fn=lambda _: None)
-    _bound(evaluator, _Meter(steps))
+    _bound(evaluator, meter)
+    _count_flat(meter)
     try:
         nodes = _parser.getASTfromString(source)
         if nodes is not None:
@@ -156,7 +180,7 @@ def _evaluated(source: str, steps: int) -> list[Any]:
     return bodies  # type: ignore[no-any-return]
 
 
-class _Meter:
+class Meter:
     """Counts steps, and how deep evaluation is nested."""
 
     def __init__(self, steps: int) -> None:
@@ -164,16 +188,22 @@ class _Meter:
         self.limit = steps
         self.depth = 0
 
+    @property
+    def spent(self) -> int:
+        """Steps taken so far, of those that it has."""
+        return self.limit - max(0, math.floor(self.left))
+
     def spend(self, steps: float) -> None:
+        """Count steps before they are taken."""
         self.left -= steps
         if self.left < 0:
             raise TooMuchError(f"it takes more than {self.limit:,} steps")
 
-    def nested(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function, one step and one level deeper for each call."""
+    def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
+        """Return the function, so many steps and one level deeper for each call."""
 
         def call(node: Any, context: Any) -> Any:  # noqa: ANN401
-            self.spend(1)
+            self.spend(steps)
             self.depth += 1
             if self.depth > _DEPTH:
                 raise TooMuchError(f"it is nested deeper than {_DEPTH:,} levels")
@@ -199,10 +229,28 @@ class _Meter:
         return call
 
 
-def _bound(evaluator: Any, meter: _Meter) -> None:  # noqa: ANN401
+_FLAT = {name: getattr(manifold3d.CrossSection, name) for name in ("__add__", "__sub__", "__xor__")}
+
+
+def _count_flat(meter: Meter) -> None:
+    """Let a meter watch what makes one flat shape of two, wherever the library does it."""
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(a: Any, b: Any) -> Any:  # noqa: ANN401
+            meter.spend((a.num_vert() + b.num_vert()) / _JOINED)
+            meter.spend((a.num_contour() + b.num_contour()) ** 2 / _NESTED)
+            return function(a, b)
+
+        return call
+
+    for name, function in _FLAT.items():
+        setattr(manifold3d.CrossSection, name, counted(function))
+
+
+def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
     """Let a meter watch all that an evaluator does."""
-    for name in ("_eval_expr", "_eval_statement"):
-        setattr(evaluator, name, meter.nested(getattr(evaluator, name)))
+    for name, steps in (("_eval_expr", 1), ("_eval_statement", _STATEMENT)):
+        setattr(evaluator, name, meter.nested(getattr(evaluator, name), steps))
     for name in ("_loop_values", "_fmt_val", "_eval_list_comp"):
         setattr(evaluator, name, meter.sized(getattr(evaluator, name)))
     functions = evaluator._math_fns  # noqa: SLF001  (the library has no other place to count at)
@@ -243,6 +291,15 @@ def _bound(evaluator: Any, meter: _Meter) -> None:  # noqa: ANN401
         finally:
             evaluator._fn_segments = plain  # noqa: SLF001
 
+    united = evaluator._to_cross_section  # noqa: SLF001
+
+    def cut_up(bodies: Any) -> Any:  # noqa: ANN401
+        section = united(bodies)
+        if section is not None:
+            meter.spend(section.num_vert() * section.num_contour() / _HOLES)
+        return section
+
+    evaluator._to_cross_section = cut_up  # noqa: SLF001
     resolve["sphere"] = counted_sphere
     resolve["polyhedron"] = _counting_faces(polyhedron, meter)
     _library._resolve_font = _bundled_font  # noqa: SLF001
@@ -253,7 +310,7 @@ def _bound(evaluator: Any, meter: _Meter) -> None:  # noqa: ANN401
 _cut_face = _library._triangulate_face  # noqa: SLF001
 
 
-def _counting_faces(polyhedron: Callable[..., Any], meter: _Meter) -> Callable[..., Any]:
+def _counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
     """Return the maker of polyhedra; cutting a face of n corners takes steps like n squared."""
 
     def cut(points: Any, loop: Any, out: Any) -> None:  # noqa: ANN401
@@ -275,7 +332,7 @@ def _weighed(
     kind: str,
     function: Callable[..., Any],
     evaluator: Any,  # noqa: ANN401
-    meter: _Meter,
+    meter: Meter,
 ) -> Callable[..., Any]:
     """Return a maker of bodies that pays for what it is about to make, and for what it made."""
 
@@ -283,7 +340,7 @@ def _weighed(
         bodies = _library.flatten_csg_tree(children)
         meter.spend(_cost(kind, params, bodies, evaluator))
         made = function(params, children, node)
-        meter.spend(sum(_size(body) for body in made))
+        meter.spend(_MADE * sum(_size(body) for body in made))
         return made
 
     return call
@@ -291,9 +348,16 @@ def _weighed(
 
 def _cost(kind: str, params: Any, bodies: list[Any], evaluator: Any) -> float:  # noqa: ANN401
     """Return the steps that a maker of bodies is to pay in advance."""
-    corners = sum(body.section.num_vert() for body in bodies if body.section is not None)
+    flat = [body.section for body in bodies if body.section is not None]
+    corners = sum(section.num_vert() for section in flat)
+    if kind == "polygon":
+        return len(params["pts"]) ** 2 / _PAIRS
+    if kind == "projection":
+        return float(sum(map(_size, bodies))) ** 2 / _PAIRS
     if kind == "linear_extrude":
         return float(corners * max(1, params["slices"]))
+    if kind == "offset":
+        return float(corners * (params["segs"] or 1))
     if kind == "rotate_extrude":
         bounds = [abs(x) for body in bodies if body.section for x in body.section.bounds()]
         around = evaluator._fn_segments(  # noqa: SLF001

@@ -28,10 +28,15 @@ MOST_TRIANGLES = 30_000
 MOST_STEPS = 2_000_000
 FARTHEST = 10_000.0
 """Limits of one part: characters, triangles, steps of OpenSCAD, distance from the origin."""
+MOST_STEPS_TOGETHER = 3_000_000
+"""Steps that all different OpenSCAD sources of one answer may take."""
 
-_SCAD_LIMITS = isolation.Limits(seconds=60, memory=3 * 2**30, output=256 * 2**20)
+_SCAD_LIMITS = isolation.Limits(seconds=100, memory=3 * 2**30, output=256 * 2**20)
 _CODE_LIMITS = isolation.Limits(
     seconds=20, memory=2**30, output=MOST_CHARACTERS, processes=2, files=16 * 2**20
+)
+_TOO_MANY_STEPS = (
+    f"the OpenSCAD sources of the answer take more than {MOST_STEPS_TOGETHER:,} steps together"
 )
 _KEPT = 256
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -48,6 +53,8 @@ class PrintedPart(NamedTuple):
     """Why it cannot be read, to follow the words "part 3:"."""
     too_much: bool = False
     """Whether it was not read because it is too large or too much work."""
+    steps: int = 0
+    """Steps that its OpenSCAD source took."""
 
 
 _known: dict[tuple[FileType, str], PrintedPart] = {}
@@ -81,12 +88,19 @@ def read_parts(
         else:
             found[kind, contents] = read
     texts = list(dict.fromkeys(sources.values()))
-    bodies = dict(zip(texts, _evaluate(texts, limits), strict=True))
-    found |= {file: bodies[text] for file, text in sources.items()}
+    before = sum(part.steps for part in found.values())
+    bodies = dict(zip(texts, _evaluate(texts, MOST_STEPS_TOGETHER - before, limits), strict=False))
+    found |= {file: bodies[text] for file, text in sources.items() if text in bodies}
     for file in wanted:
         if len(_known) >= _KEPT:
             _known.clear()
-        _known[file] = found[file]
+        if file in found:
+            _known[file] = found[file]
+    # How much it is does not depend on what is known already, and so neither does the verdict.
+    if sum(part.steps for part in found.values()) > MOST_STEPS_TOGETHER:
+        for file in wanted:
+            if file not in found or found[file].steps:
+                found[file] = PrintedPart(None, _TOO_MANY_STEPS, True)
     return [found[file] for file in files]
 
 
@@ -196,8 +210,8 @@ def _from_triangles(triangles: Array) -> PrintedPart:
     return PrintedPart(shell)
 
 
-def _evaluate(sources: list[str], limits: isolation.Limits) -> list[PrintedPart]:
-    """Return what OpenSCAD sources draw."""
+def _evaluate(sources: list[str], together: int, limits: isolation.Limits) -> list[PrintedPart]:
+    """Return what OpenSCAD sources draw; less than all once they took more steps ``together``."""
     if not sources:
         return []
     spec = find_spec("scbench.graders.openscad_child")
@@ -206,7 +220,8 @@ def _evaluate(sources: list[str], limits: isolation.Limits) -> list[PrintedPart]
             "the answer holds OpenSCAD source, and the library that evaluates it is not installed; "
             "pip install openscad-evaluator"
         )
-    job = {"sources": sources, "steps": MOST_STEPS, "triangles": MOST_TRIANGLES}
+    job = {"sources": sources, "steps": MOST_STEPS, "together": together}
+    job["triangles"] = MOST_TRIANGLES
     done = isolation.call_script(Path(spec.origin), json.dumps(job).encode(), limits)
     if done.flooded:
         raise isolation.ChildError("the meshes of OpenSCAD sources are too large")
@@ -216,12 +231,12 @@ def _evaluate(sources: list[str], limits: isolation.Limits) -> list[PrintedPart]
     for entry in json.loads(done.stdout[8:place]):
         if "vertices" not in entry:
             problem = entry.get("limit") or entry["problem"]
-            parts.append(PrintedPart(None, problem, too_much="limit" in entry))
+            parts.append(PrintedPart(None, problem, "limit" in entry, entry["steps"]))
             continue
         n, m = entry["vertices"], entry["triangles"]
         points = np.frombuffer(done.stdout, "<f8", 3 * n, place).reshape(n, 3)
         place += points.nbytes
         corners = np.frombuffer(done.stdout, "<i4", 3 * m, place).reshape(m, 3)
         place += corners.nbytes
-        parts.append(_from_triangles(points[corners]))
+        parts.append(_from_triangles(points[corners])._replace(steps=entry["steps"]))
     return parts

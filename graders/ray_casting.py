@@ -10,6 +10,33 @@ from scbench.graders.meshes import Array, Indices, unit
 _BLOCK = 256
 _EDGE = 1e-7
 """Rays along an edge of the grid between two triangles hit both."""
+_NEAR = 20
+"""What a point within the bounds of a triangle costs, if one outside of them costs 1."""
+
+
+class TooManyRaysError(Exception):
+    """Points and triangles are too many, or too crowded, for all of them to be compared."""
+
+
+class Meter:
+    """Counts the work of casting rays: comparisons of points with triangles.
+
+    Args:
+        most: what may be spent.
+    """
+
+    def __init__(self, most: float) -> None:
+        self._left = most
+
+    def spend(self, work: float) -> None:
+        """Count work before it is done.
+
+        Raises:
+            TooManyRaysError: it is more than is left.
+        """
+        self._left -= work
+        if self._left < 0:
+            raise TooManyRaysError
 
 
 def frame(direction: Array) -> Array:
@@ -24,7 +51,9 @@ def frame(direction: Array) -> Array:
     return np.where(np.abs(axes) == 1.0, np.sign(axes), axes) + 0.0
 
 
-def grids_on(faces: Sequence[Array], axis: int, cell: float, most: int) -> list[Array]:
+def grids_on(
+    faces: Sequence[Array], axis: int, cell: float, most: int, meter: Meter
+) -> list[Array]:
     """Return, for each of some flat faces, the points (k, 3) of a grid that lie on it.
 
     The bounds of a face across an axis are cut into equal cells, no wider than ``cell``, but at
@@ -35,6 +64,10 @@ def grids_on(faces: Sequence[Array], axis: int, cell: float, most: int) -> list[
         axis: 0, 1 or 2; no face is parallel to it.
         cell: greatest width of a cell.
         most: greatest number of cells along a side.
+        meter: what may be spent on it.
+
+    Raises:
+        TooManyRaysError: that is not enough.
     """
     across = [i for i in range(3) if i != axis]
     points, triangles, apart = [], [], 0.0
@@ -52,7 +85,7 @@ def grids_on(faces: Sequence[Array], axis: int, cell: float, most: int) -> list[
         points.append(grid * (high - low) + (apart, 0.0))
         triangles.append(flat + np.append(shift, 0.0))
         apart += float(high[0] - low[0]) + 1.0
-    where, _, height = _hits(np.concatenate(points), np.concatenate(triangles))
+    where, _, height = _hits(np.concatenate(points), np.concatenate(triangles), meter)
     where, first = np.unique(where, return_index=True)
     ends = np.cumsum([len(grid) for grid in points])
     placed, apart = [], 0.0
@@ -67,17 +100,21 @@ def grids_on(faces: Sequence[Array], axis: int, cell: float, most: int) -> list[
     return placed
 
 
-def cast(origins: Array, direction: Array, corners: Array) -> Array:
+def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Array:
     """Return the distance (k,) from each origin to the first triangle ahead; infinite if none.
 
     Args:
         origins: (k, 3) where the rays start.
         direction: (3,) of length 1, the same for all rays.
         corners: (m, 3, 3) triangles.
+        meter: what may be spent on it.
+
+    Raises:
+        TooManyRaysError: that is not enough.
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
-    ray, _, height = _hits(start[:, :2], turned)
+    ray, _, height = _hits(start[:, :2], turned, meter)
     distance = height - start[ray, 2]
     ahead = distance > 0
     nearest = np.full(len(origins), np.inf)
@@ -85,7 +122,7 @@ def cast(origins: Array, direction: Array, corners: Array) -> Array:
     return nearest
 
 
-def _hits(points: Array, corners: Array) -> tuple[Indices, Indices, Array]:
+def _hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices, Array]:
     """Return which points (k, 2) lie below or above which triangles, and the heights there."""
     a, b, c = (corners[:, i, :2] for i in range(3))
     double = _cross(b - a, c - a)
@@ -104,10 +141,12 @@ def _hits(points: Array, corners: Array) -> tuple[Indices, Indices, Array]:
             & (high[:, 0] >= start[0])
             & (high[:, 1] >= start[1])
         )
+        meter.spend(len(rows) * len(near))
         x, y = p[:, :1], p[:, 1:]
         inside = (low[near, 0] <= x) & (high[near, 0] >= x)
         inside &= (low[near, 1] <= y) & (high[near, 1] >= y)
         i, j = np.nonzero(inside)
+        meter.spend(_NEAR * len(i))
         tri = facing[near[j]]
         q = p[i]
         # Weights of the three corners; all positive inside.

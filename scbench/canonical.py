@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from json.encoder import encode_basestring
 
 import jiter
 from pydantic import JsonValue
@@ -24,9 +25,21 @@ def canonical_json(value: object) -> str:
         ValueError: the value holds NaN or an infinity.
         TypeError: the value holds something that is not a JSON type.
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    return _CANONICAL.encode(value)
+
+
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
+def quoted(text: str) -> str:
+    """Return the canonical JSON of a text.
+
+    Raises:
+        TypeError: it is none.
+    """
+    return encode_basestring(text)
 
 
 def sha256(data: str | bytes) -> str:

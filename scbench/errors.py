@@ -23,8 +23,16 @@ class CatalogError(ScbenchError):
     """A task id is unknown, registered twice, or its modules do not keep the contract."""
 
 
+class ClusterError(ScbenchError):
+    """A cluster cannot be reached, has nobody who works, or would grade differently."""
+
+
 class EngineError(ScbenchError):
     """The worker processes that grade cannot be started or kept alive."""
+
+
+class ExperimentError(ScbenchError):
+    """An experiment cannot be read, or asks for what no task can be asked."""
 
 
 class GenerationError(ScbenchError):

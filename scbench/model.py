@@ -130,7 +130,6 @@ class Instance(BaseModel):
     answer_schema: str = Field(description="JSON Schema of the answer, as canonical JSON")
     scores: int = Field(description="how many scores one answer gets (9 in interlocking_parts)")
     seed: int | None = Field(description="seed it was drawn with, if it was drawn")
-    # Releases up to 0.2.0 have neither of the next two.
     point: str | None = Field(
         default=None,
         description="point of the parameter space it was drawn at, with the facts of the case, as "

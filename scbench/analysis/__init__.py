@@ -11,16 +11,21 @@ from scbench.analysis.budget import budget_sweep
 from scbench.analysis.compare import compare_runs, pass_at_k
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
+from scbench.analysis.manifolds import heat_table, manifold_table
 from scbench.analysis.paper import paper_table
+from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results, read_results
 from scbench.analysis.tables import score_table
 
 __all__ = [
+    "Cases",
     "budget_sweep",
     "candidates",
     "check_results",
     "compare_runs",
+    "heat_table",
     "judge_by_rules",
+    "manifold_table",
     "paper_table",
     "pass_at_k",
     "read_results",

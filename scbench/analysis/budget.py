@@ -81,7 +81,9 @@ def budget_sweep(
     silent = (pl.col("response_characters") == 0) | (
         pl.col("response_characters").is_null() & (pl.col("status") == Status.TRUNCATED.value)
     )
-    means = paper_table(rows, resamples=resamples, seed=seed, level=level)
+    # Whatever was swept is one whole here, text tasks too.
+    whole = rows.with_columns(bucket=pl.lit(OVERALL))
+    means = paper_table(whole, resamples=resamples, seed=seed, level=level)
     points = (
         rows.with_columns(tokens=tokens)
         .group_by(RUN)

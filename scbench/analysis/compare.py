@@ -16,7 +16,7 @@ from scbench.analysis.paper import Matrix, score_matrix
 from scbench.analysis.resample import LEVEL, RESAMPLES, Floats, Sums, interval, resample, total
 from scbench.analysis.results import ITEM, RUN
 from scbench.analysis.tables import OVERALL
-from scbench.catalog import all_tasks
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.errors import ResultsError
 
 SCHEMA: Mapping[str, Any] = {
@@ -215,8 +215,8 @@ def pass_at_k(
         samples=pl.len().cast(pl.Int64),
         passed=(pl.col("score") >= passes - 1e-9).sum().cast(pl.Int64),
     )
-    overall = items.with_columns(bucket=pl.lit(OVERALL))
-    order = [*dict.fromkeys(task.bucket for task in all_tasks().values()), OVERALL]
+    overall = items.filter(pl.col("bucket") != MANIFOLDS).with_columns(bucket=pl.lit(OVERALL))
+    order = [*BUCKETS, OVERALL, MANIFOLDS]
     tasks = list(all_tasks())
     rows: list[dict[str, Any]] = []
     for frame, keys in (

@@ -15,7 +15,7 @@ import polars as pl
 from scbench.analysis.resample import LEVEL, RESAMPLES, Floats, Sums, interval, resample, total
 from scbench.analysis.results import ITEM, RUN
 from scbench.analysis.tables import OVERALL
-from scbench.catalog import BUCKETS, all_tasks
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 
 BASELINE, TOOLS = "no_tools", "tools"
 
@@ -60,14 +60,19 @@ class Matrix:
     buckets: Mapping[str, str]
 
     def groups(self, by: str) -> Iterator[tuple[str, str | None, list[str]]]:
-        """Yield bucket, task and the tasks that are added up, as the paper's tables run."""
-        for bucket in [*BUCKETS, "manifolds"]:
+        """Yield bucket, task and the tasks that are added up, as the paper's tables run.
+
+        The text tasks come last, and are not among those that are added up overall.
+        """
+        spatial = [task for task in self.scores if self.buckets[task] != MANIFOLDS]
+        for bucket in [*BUCKETS, MANIFOLDS]:
+            if bucket == MANIFOLDS and spatial:
+                yield OVERALL, None, spatial
             tasks = [task for task in self.scores if self.buckets[task] == bucket]
             if by == "task":
                 yield from ((bucket, task, [task]) for task in tasks)
             if tasks:
                 yield bucket, None, tasks
-        yield OVERALL, None, list(self.scores)
 
 
 def score_matrix(results: pl.DataFrame) -> Matrix:
@@ -117,8 +122,8 @@ def paper_table(
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
-        by: ``bucket`` (a row per bucket and run, and one overall) or ``task`` (a row per task as
-            well, before its bucket's).
+        by: ``bucket`` (a row per bucket and run, and one overall, without the text tasks) or
+            ``task`` (a row per task as well, before its bucket's).
         resamples: bootstrap resamples; 0 for no intervals.
         seed: of the bootstrap.
         level: of the intervals.

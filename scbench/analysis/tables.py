@@ -10,10 +10,11 @@ from typing import Literal
 import polars as pl
 
 from scbench.analysis.results import RUN
-from scbench.catalog import BUCKETS, all_tasks
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.model import Status
 
 OVERALL = "overall"
+"""All buckets of the paper together; the text tasks are never among them."""
 
 
 def in_release(results: pl.DataFrame) -> pl.DataFrame:
@@ -22,7 +23,7 @@ def in_release(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.DataFrame:
-    """Return one row per run and bucket (and one for all), or per run and task.
+    """Return one row per run and bucket (and one for the paper's together), or per run and task.
 
     Args:
         results: rows of ``results.parquet``, with a row for every expected score.
@@ -38,8 +39,9 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
     groups = ["bucket", "task"] if by == "task" else ["bucket"]
     table = _aggregate(rows, groups)
     if by == "bucket":
-        table = pl.concat([table, _aggregate(rows.with_columns(bucket=pl.lit(OVERALL)), groups)])
-    order = {name: i for i, name in enumerate([*BUCKETS, "manifolds", OVERALL])}
+        spatial = rows.filter(pl.col("bucket") != MANIFOLDS)
+        table = pl.concat([table, _aggregate(spatial.with_columns(bucket=pl.lit(OVERALL)), groups)])
+    order = {name: i for i, name in enumerate([*BUCKETS, OVERALL, MANIFOLDS])}
     tasks = {name: i for i, name in enumerate(all_tasks())}
     keys = [pl.col("bucket").replace_strict(order, default=len(order), return_dtype=pl.Int64)]
     if by == "task":

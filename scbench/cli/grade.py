@@ -1,39 +1,26 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
-import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scbench import __version__
+from scbench.cli.telling import Format
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scbench.catalog import Task
+    from scbench.grading.chunks import Shard
     from scbench.grading.engine import Limits
-    from scbench.grading.reading import Problem
     from scbench.grading.run import Options, Report
     from scbench.release.load import Release
-
-_SHOWN = 20
-"""Problems spelled out on the terminal."""
 
 _EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
 3 a grader failed on some row, 130 interrupted.
 """
-
-
-class Format(StrEnum):
-    """How results are printed."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
 
 
 def _show_version(value: bool) -> None:
@@ -64,7 +51,7 @@ def grade(
         ),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option(help="Grade only these tasks, separated by commas.")
+        str | None, typer.Option(help="Grade only these tasks or buckets, separated by commas.")
     ] = None,
     partial: Annotated[
         bool,
@@ -118,6 +105,29 @@ def grade(
             help="Leave out what the release lists as withdrawn: found to be wrong.",
         ),
     ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Grade only lines I, I+N, I+2N and so on; `scbench merge` puts all N together.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tcp://HOST:PORT",
+            help="Let the workers of this dask scheduler grade. They need scbench in this version.",
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report",
+            help="Also write report.html into --out: every item with its picture and checks.",
+        ),
+    ] = False,
     style: Annotated[
         Format, typer.Option("--format", help="How results are printed to standard output.")
     ] = Format.TABLE,
@@ -136,12 +146,20 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    from scbench.cli.console import USAGE, processors, reported_errors, say
+    from scbench.cli.console import USAGE, processors, reported_errors, require, say
+    from scbench.cli.looking import REPORT_NEEDS
 
     if (predictions is None) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
         raise typer.Exit(USAGE)
-    with reported_errors():
+    for name, given in (("report", report), ("shard", shard), ("cluster", cluster)):
+        if given and (check or self_test):
+            say(f"error: --{name} goes with grading, not with --check or --self-test")
+            raise typer.Exit(USAGE)
+    with reported_errors("report" if report else None):
+        if report:
+            # Said before grading, which can take long.
+            require(*REPORT_NEEDS)
         from scbench.grading.engine import Limits
         from scbench.grading.run import choose_tasks
         from scbench.release.load import find_release
@@ -167,19 +185,35 @@ def grade(
             options = Options(
                 predictions=predictions,
                 release=chosen_release,
-                out=out or Path("scbench-results", _stem(predictions)),
+                out=out or Path("scbench-results", _stem(predictions, shard)),
                 limits=limits,
                 tasks=names,
                 partial=partial,
                 resume=resume,
                 restart=restart,
                 exclude_withdrawn=exclude_withdrawn,
+                shard=_shard(shard),
+                cluster=cluster,
             )
-            _grade(options, style, quiet=quiet)
+            _grade(options, style, report=report, quiet=quiet)
 
 
-def _stem(predictions: str) -> str:
-    return "stdin" if predictions == "-" else Path(predictions).name.partition(".")[0] or "results"
+def _shard(given: str | None) -> "Shard | None":
+    from scbench.errors import PredictionsError
+    from scbench.grading.chunks import Shard
+
+    if given is None:
+        return None
+    number, slash, count = given.partition("/")
+    plain = slash and all(part.isascii() and part.isdecimal() for part in (number, count))
+    if plain and 1 <= int(number) <= int(count):
+        return Shard(int(number), int(count))
+    raise PredictionsError(f"--shard takes I/N with I from 1 to N, such as 2/8, not {given!r}")
+
+
+def _stem(predictions: str, shard: str | None) -> str:
+    stem = "stdin" if predictions == "-" else Path(predictions).name.partition(".")[0] or "results"
+    return stem if shard is None else f"{stem}-{shard.replace('/', '-of-')}"
 
 
 def _total(predictions: str) -> int | None:
@@ -190,90 +224,35 @@ def _total(predictions: str) -> int | None:
     return path.stat().st_size
 
 
-def _grade(options: "Options", style: Format, *, quiet: bool) -> None:
-    from scbench.cli.console import INTERRUPTED, hush, say
+def _grade(options: "Options", style: Format, *, report: bool, quiet: bool) -> None:
+    from scbench.cli.console import INTERRUPTED, say
     from scbench.cli.progress import progress
+    from scbench.cli.telling import tell_report
     from scbench.grading.run import grade_file
 
     try:
         with progress(_total(options.predictions), quiet=quiet) as shown:
-            report = grade_file(options, shown.done, shown.waiting)
+            graded = grade_file(options, shown.done, shown.waiting)
     except KeyboardInterrupt:
         say(f"interrupted; what was graded is kept in {options.out}, go on with --resume")
         raise typer.Exit(INTERRUPTED) from None
-    try:
-        _print_report(report, style)
-        if style in {Format.CSV, Format.JSON}:
-            for remark in report.remarks:
-                say(remark)
-        _tell(report, options.out, quiet=quiet)
-        sys.stdout.flush()
-    except BrokenPipeError:  # the exit code still says how the run went
-        hush()
-    raise typer.Exit(report.exit_code)
+    tell_report(graded, options.out, style, quiet=quiet)
+    if report:
+        _report(options, graded, quiet=quiet)
+    raise typer.Exit(graded.exit_code)
 
 
-def _print_report(report: "Report", style: Format) -> None:
-    from scbench.cli.console import as_json, render
-
-    if style is Format.JSON:
-        print(as_json(report.summary))  # noqa: T201
-        return
-    if report.results.is_empty():
-        return
-    release = report.summary["release"]["version"]
-    tables = {f"Scores by {by}, release {release}": table for by, table in report.tables.items()}
-    print(render(tables, style.value, report.remarks))  # noqa: T201
-
-
-def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
-    """Say on standard error what the tables cannot."""
+def _report(options: "Options", graded: "Report", *, quiet: bool) -> None:
+    """Write the HTML report beside the results, which are safe already."""
     from scbench.cli.console import say
+    from scbench.cli.looking import make_report
 
-    _list_problems("problem", report.problems, f"{out}/summary.json")
-    outside = report.summary["not_in_release"]
-    if outside:
-        listed = ", ".join(f"{row['task']} ({row['rows']})" for row in outside)
-        release = report.summary["release"]["version"]
-        say(f"not graded, because release {release} does not hold the task: {listed}")
-    if report.grader_errors:
-        say(f"{report.grader_errors} rows could not be graded (grader_error), through our fault:")
-        failed = report.results.filter(report.results["status"] == "grader_error")
-        for row in failed.head(_SHOWN).iter_rows(named=True):
-            say(f"  line {row['line']}: {row['id']}: {row['reason']}")
-    absent = report.results.filter(
-        (report.results["status"] == "not_run") & report.results["answer_source"].is_not_null()
-    )
-    for (task, reason), rows in absent.group_by("task", "reason", maintain_order=True):
-        say(f"not graded, {len(rows)} row{'s' * (len(rows) > 1)} of {task}: {reason}")
-    if quiet:
+    if graded.tables["task"].is_empty():
+        say("no report: no row is of this release")
         return
-    for incident in report.incidents[:_SHOWN]:
-        say(f"note: {incident}")
-    if report.left_alone:
-        say(f"{report.left_alone} lines of other tasks were left alone (--tasks)")
-    if report.resumed:
-        say(f"{report.resumed} lines were taken over from the interrupted run")
-    if (report.results["score"].is_null()).any():
-        say("* means over scored rows only: coverage is below 1")
-    withdrawn = report.summary["withdrawn"]
-    if withdrawn["instances"] and not withdrawn["excluded"]:
-        count = len(withdrawn["instances"])
-        say(f"{count} withdrawn instances are graded like all; --exclude-withdrawn leaves them out")
-    if report.summary["partial"]:
-        say("partial: not for the leaderboard")
-    say(f"{report.summary['seconds']:.1f} s; results in {out}")
-
-
-def _list_problems(word: str, problems: "Sequence[Problem]", where: str | None = None) -> None:
-    from scbench.cli.console import say
-
-    if problems:
-        say(f"{len(problems)} {word}{'s' * (len(problems) > 1)}:")
-    for problem in problems[:_SHOWN] if where else problems:
-        say(f"  {problem}")
-    if where and len(problems) > _SHOWN:
-        say(f"  ... and {len(problems) - _SHOWN} more, in {where}")
+    workers = options.limits.workers
+    out = options.out / "report.html"
+    make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
 
 
 def _check(

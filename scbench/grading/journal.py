@@ -1,88 +1,122 @@
-"""The journal: finished rows, kept while a run goes on, so that a cut-off run can be resumed."""
+"""The journal: outcomes of lines judged singly, kept while a run goes on.
+
+A cut-off run finds them again, and the results are put together from them. Only places in the file
+are kept in memory.
+"""
 
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from scbench import __version__
-from scbench.catalog import Task
-from scbench.errors import ResultsError
-from scbench.grading.rows import Row
-from scbench.model import Instance
+from scbench.canonical import sha256
+from scbench.grading.columns import Head
+from scbench.grading.packed import Packed, Scored
 
 JOURNAL = "journal.jsonl"
 
 
-def journal_key(number: int, prediction_hash: str, instance: Instance, task: Task, run: str) -> str:
-    """Return what the rows of a line depend on.
+def journal_key(identity: str, number: int, digest: str | None) -> str:
+    """Return what the outcome of a line depends on.
 
     Args:
+        identity: of all that is the same for the run.
         number: of the line.
-        prediction_hash: SHA-256 of its bytes.
-        instance: that it answers.
-        task: of the instance; its grader's version counts.
-        run: what is the same for the whole run, such as the release.
+        digest: SHA-256 of its bytes.
     """
-    versions = f"{task.grader_version} {__version__}"
-    return f"{number} {prediction_hash} {instance.content_hash} {versions} {run}"
+    return sha256(f"{identity} {number} {digest}")
 
 
 class Journal:
-    """Rows finished so far, one JSON line per graded line of input.
+    """Outcomes finished so far, one JSON line per line of input.
 
     Args:
-        folder: the output folder; made if it does not exist.
-        resume: take over rows of an interrupted run.
-        restart: throw the rows of an interrupted run away.
+        path: of the file; made if it does not exist.
+        resume: take over what an interrupted run left there.
 
     Raises:
-        ResultsError: the folder holds an interrupted run and neither is said, or it is not
-            writable.
+        OSError: it cannot be read or written.
     """
 
-    def __init__(self, folder: Path, *, resume: bool, restart: bool) -> None:
-        self.path = folder / JOURNAL
-        self.done: dict[str, list[Row]] = {}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if self.path.exists() and not (resume or restart):
-                raise ResultsError(
-                    f"{folder} holds an interrupted run; go on with --resume, "
-                    "throw it away with --restart, or choose another --out"
-                )
-            if resume and self.path.exists():
-                self._load()
-            self._file: IO[str] = self.path.open("a" if resume else "w", encoding="utf-8")
-        except OSError as error:
-            raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
+    def __init__(self, path: Path, *, resume: bool) -> None:
+        self.path = path
+        self._earlier: dict[str, int] = {}
+        self._lines = array("Q")
+        self._places = array("Q")
+        if resume and path.exists():
+            self._load()
+        self._file: IO[bytes] = path.open("ab" if resume else "wb")
+        self._end = self._file.tell()
+        self._reader: IO[bytes] | None = None
 
     def _load(self) -> None:
-        data = self.path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):  # the last line was cut off by the kill
-            os.truncate(self.path, len(whole))
-        for line in whole.splitlines():
-            # Lines of another version, or damaged ones, are graded anew.
-            with contextlib.suppress(ValueError, TypeError):
-                key, rows = json.loads(line)
-                self.done[key] = [Row(*values) for values in rows]
+        place = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):  # cut off by the kill
+                    break
+                # Damaged lines, and those worth a second try, are judged anew.
+                with contextlib.suppress(ValueError, TypeError):
+                    key, again, _, _ = json.loads(line)
+                    if isinstance(key, str) and again is False:
+                        self._earlier[key] = place
+                place += len(line)
+        os.truncate(self.path, place)
 
-    def add(self, key: str, rows: Iterable[Row]) -> None:
-        """Append the rows of one line and hand them to the operating system."""
-        values = [[getattr(row, name) for name in Row.__slots__] for row in rows]
-        self._file.write(json.dumps([key, values]) + "\n")
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def find(self, key: str, line: int) -> bool:
+        """Return whether an interrupted run left this outcome; it is then taken over."""
+        place = self._earlier.get(key)
+        if place is None:
+            return False
+        try:
+            self._read(place)
+        except (ValueError, TypeError):
+            return False
+        self._lines.append(line)
+        self._places.append(place)
+        return True
+
+    def add(self, key: str, head: Head, outcome: Packed, *, again: bool) -> None:
+        """Append an outcome and hand it to the operating system.
+
+        Args:
+            key: see `journal_key`.
+            head: of the line.
+            outcome: what came of it.
+            again: whether a resumed run is to judge the line once more.
+        """
+        text = json.dumps([key, again, head, outcome], ensure_ascii=False)
+        self._lines.append(head.line)
+        self._places.append(self._end)
+        self._end += self._file.write(text.encode() + b"\n")
         self._file.flush()
 
-    def close(self) -> None:
-        """Close the journal and leave it for a later run, unless nothing was graded."""
-        self._file.close()
-        if self.path.stat().st_size == 0:
-            self.path.unlink()
+    def in_order(self) -> Iterator[tuple[Head, Packed]]:
+        """Yield the outcomes of this run by line."""
+        order = sorted(zip(self._lines, self._places, strict=True))
+        for _, place in order:
+            yield self._read(place)
 
-    def remove(self) -> None:
-        """Close the journal and take it away: the results are written."""
+    def _read(self, place: int) -> tuple[Head, Packed]:
+        if self._reader is None:
+            self._reader = self.path.open("rb")
+        self._reader.seek(place)
+        _, _, head, outcome = json.loads(self._reader.readline())
+        line, position, run, *rest = head
+        status, scores, *others = outcome
+        return (
+            Head(line, position, tuple(run), *rest),
+            Packed(status, tuple(Scored(*scored) for scored in scores), *others),
+        )
+
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
-        self.path.unlink()
+        if self._reader is not None:
+            self._reader.close()

@@ -2,13 +2,13 @@
 
 import re
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 
 from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
+from scbench.grading.contents import Kind, Known, is_number
 from scbench.grading.reading import Digest, Line, Problem, open_predictions, read_predictions
 from scbench.grading.rows import RunKey
-from scbench.model import Instance
 
 _HINTS = 200
 """How many unknown ids are compared with the known ones."""
@@ -20,15 +20,11 @@ def run_key(line: Line) -> RunKey:
     return RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget)
 
 
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
-
-
 def _parts(row_id: str) -> tuple[str, int | None]:
     """Return the task and number an id seems to mean, however it is written."""
     text = row_id.strip().lower()
     name = text.rstrip("0123456789")
-    number = int(text[len(name) :]) if _is_number(text[len(name) :]) else None
+    number = int(text[len(name) :]) if is_number(text[len(name) :]) else None
     if number is None:
         name = text.partition("/")[0]
     return re.sub(r"[\W_]+", "_", name).strip("_"), number
@@ -38,7 +34,7 @@ class Ledger:
     """Keeps, for each run, the line number of every instance: eight bytes per item.
 
     Args:
-        instances: the release's instances by id.
+        instances: ids of the release's instances, in order.
         tasks: ids of the tasks the release holds.
         chosen: ids of the tasks that are to be graded; other lines are left alone.
         excluded: ids of instances that are not to be graded; their lines are counted only.
@@ -46,16 +42,14 @@ class Ledger:
 
     def __init__(
         self,
-        instances: Mapping[str, Instance],
-        tasks: Sequence[str],
-        chosen: Sequence[str],
+        instances: Iterable[str],
+        tasks: Collection[str],
+        chosen: Collection[str],
         excluded: Collection[str] = (),
     ) -> None:
-        self._position = {instance_id: i for i, instance_id in enumerate(instances)}
         self._ids = list(instances)
-        self._tasks = tasks
-        self._chosen = set(chosen)
-        self._excluded = excluded
+        positions = {instance_id: i for i, instance_id in enumerate(self._ids)}
+        self.known = Known(positions, tasks, frozenset(chosen), excluded)
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
         self.lines = 0
@@ -96,36 +90,46 @@ class Ledger:
             before it; or None if the line's task was not chosen, or its instance is excluded.
         """
         row_id = line.prediction.id
-        if row_id in self._excluded:
-            self.left_out += 1
-            return None
-        if row_id not in self._position:
-            return self._unknown(line)
-        if row_id.partition("/")[0] not in self._chosen:
-            self.left_alone += 1
-            return None
-        run = self._runs.setdefault(run_key(line), array("Q", bytes(8 * len(self._ids))))
-        earlier = run[self._position[row_id]]
-        if earlier:
-            return Problem(
-                "duplicate",
-                f"{row_id} was answered on line {earlier} already (same model, setting, sample and "
-                f"budget); line {earlier} is graded, this one is not",
-                line.number,
-                row_id,
-            )
-        run[self._position[row_id]] = line.number
-        return row_id
+        place = self.known.place(row_id)
+        match place:
+            case Kind.LEFT_OUT:
+                self.left_out += 1
+                return None
+            case Kind.LEFT_ALONE:
+                self.left_alone += 1
+                return None
+            case Kind.UNKNOWN:
+                return self.unknown(line.number, row_id)
+            case Kind.OUTSIDE:
+                return f":{row_id.partition('/')[0]}"
+        earlier = self.enter(run_key(line), place, line.number)
+        return self.duplicate(line.number, place, earlier) if earlier else row_id
 
-    def _unknown(self, line: Line) -> Problem | str:
-        row_id = line.prediction.id
-        task_id, _, subtask = row_id.partition("/")
-        if task_id in all_tasks() and task_id not in self._tasks and _is_number(subtask):
-            return f":{task_id}"
+    def enter(self, run: RunKey, position: int, number: int) -> int:
+        """Note the line of an instance; return that of an earlier one instead, or 0."""
+        lines = self.open_run(run)
+        earlier = lines[position]
+        if not earlier:
+            lines[position] = number
+        return earlier
+
+    def duplicate(self, number: int, position: int, earlier: int) -> Problem:
+        """Return the problem of a line whose item has one already."""
+        row_id = self._ids[position]
+        return Problem(
+            "duplicate",
+            f"{row_id} was answered on line {earlier} already (same model, setting, sample and "
+            f"budget); line {earlier} is graded, this one is not",
+            number,
+            row_id,
+        )
+
+    def unknown(self, number: int, row_id: str) -> Problem:
+        """Return the problem of a line that names no instance."""
         return Problem(
             "unknown_id",
             f"no instance {row_id!r} in this release.{self._hint(row_id)}",
-            line.number,
+            number,
             row_id,
         )
 
@@ -136,23 +140,28 @@ class Ledger:
         self._hints_left -= 1
         name, number = _parts(row_id)
         meant = row_id if number is None else f"{name}/{number:02d}"
-        if meant in self._position:
+        if meant in self.known.positions:
             return f" Did you mean {meant!r}?"
-        if name in self._tasks:
+        if name in self.known.tasks:
             of_task = [known for known in self._ids if known.startswith(f"{name}/")]
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
-        alike = self._ids if number is None else [f"{task}/{number:02d}" for task in self._tasks]
-        return did_you_mean(meant, [known for known in alike if known in self._position])
+        alike = (
+            self._ids if number is None else [f"{task}/{number:02d}" for task in self.known.tasks]
+        )
+        return did_you_mean(meant, [known for known in alike if known in self.known.positions])
 
-    def open_run(self, run: RunKey) -> None:
-        """Make a run known that has lines but none for this release."""
-        self._runs.setdefault(run, array("Q", bytes(8 * len(self._ids))))
+    def open_run(self, run: RunKey) -> "array[int]":
+        """Make a run known; return the line of each instance in it, 0 for those without one."""
+        lines = self._runs.get(run)
+        if lines is None:
+            lines = self._runs[run] = array("Q", bytes(8 * len(self._ids)))
+        return lines
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
-        chosen = sum(row_id.partition("/")[0] in self._chosen for row_id in self._ids)
+        chosen = sum(row_id.partition("/")[0] in self.known.chosen for row_id in self._ids)
         for run, ids in self.missing():
             if ids:
                 yield Problem(
@@ -163,12 +172,12 @@ class Ledger:
 
     def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
         """Yield each run with the ids it has no line for."""
-        for run, lines in sorted(self._runs.items(), key=lambda pair: repr(pair[0])):
+        for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
             yield (
                 run,
                 [
                     row_id
                     for row_id, number in zip(self._ids, lines, strict=True)
-                    if not number and row_id.partition("/")[0] in self._chosen
+                    if not number and row_id.partition("/")[0] in self.known.chosen
                 ],
             )

@@ -4,26 +4,28 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scbench.errors import ResultsError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 
 
-def write_results(folder: Path, frame: "pl.DataFrame", summary: Mapping[str, Any]) -> None:
-    """Write results and summary, each whole or not at all.
+def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:
+    """Put results and summary into their places, each whole or not at all.
+
+    Args:
+        folder: where they belong.
+        results: the finished file, on the same file system; it is moved.
+        summary: to be written as JSON.
 
     Raises:
         ResultsError: the folder cannot be written.
     """
     text = json.dumps(summary, indent=1, ensure_ascii=False) + "\n"
     try:
-        write_whole(folder / RESULTS, lambda path: frame.write_parquet(path, compression="zstd"))
+        results.replace(folder / RESULTS)
         write_whole(folder / SUMMARY, lambda path: path.write_text(text, "utf-8"))
     except OSError as error:
         raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None

@@ -6,9 +6,9 @@ far quicker than dataclasses.
 
 from typing import NamedTuple
 
-from scbench.canonical import canonical_json
+from scbench.canonical import canonical_json, quoted
 from scbench.grading.outcome import Outcome
-from scbench.model import Verdict
+from scbench.model import Check, Verdict
 
 
 class Scored(NamedTuple):
@@ -49,16 +49,21 @@ def pack(outcome: Outcome) -> Packed:
 
 
 def _scored(verdict: Verdict) -> Scored:
-    checks = [
-        {"id": c.id, "passed": c.passed, "message": c.message, "details": dict(c.details)}
-        for c in verdict.checks
-    ]
     scored = Scored(
         float(verdict.score),
-        [check.id for check in verdict.failed],
-        canonical_json(checks),
-        canonical_json(dict(verdict.metrics)),
+        [check.id for check in verdict.checks if not check.passed],
+        f"[{','.join([_check(check) for check in verdict.checks])}]",
+        canonical_json(dict(verdict.metrics)) if verdict.metrics else "{}",
         list(verdict.notes),
     )
     "".join((scored.checks, scored.metrics, *scored.notes)).encode()  # lone surrogates end here
     return scored
+
+
+def _check(check: Check) -> str:
+    """Return the canonical JSON of a check; put together here, which takes half the time."""
+    details = canonical_json(dict(check.details)) if check.details else "{}"
+    said = f'"id":{quoted(check.id)},"message":{quoted(check.message)}'
+    passed = check.passed
+    judged = "true" if passed is True else "false" if passed is False else canonical_json(passed)
+    return f'{{"details":{details},{said},"passed":{judged}}}'

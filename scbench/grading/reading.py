@@ -163,23 +163,37 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
         stream: unpacked bytes, see `open_predictions`.
         digest: is given every byte that is read.
     """
+    for entry in read_lines(stream, digest):
+        if isinstance(entry, Problem):
+            yield entry
+            continue
+        number, data = entry
+        data = stripped(data)
+        if data:
+            yield parse_line(data, number)
+
+
+def read_lines(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
+    """Yield every line of a stream with its number, as it stands, or a problem in its place.
+
+    Args:
+        stream: unpacked bytes, see `open_predictions`.
+        digest: is given every byte that is read.
+    """
     number = 0
     try:
         while data := stream.readline(MAX_LINE_BYTES + 1):
             number += 1
             digest.update(data)
-            if len(data) > MAX_LINE_BYTES:
-                size = len(data) + _skip_line(stream, data, digest)
-                yield Problem(
-                    "line_too_long",
-                    f"the line has {size:,} bytes; the limit is {MAX_LINE_BYTES:,}",
-                    number,
-                )
+            if len(data) <= MAX_LINE_BYTES:
+                yield number, data
                 continue
-            # Files that were joined have byte order marks inside, too.
-            data = data.removeprefix(b"\xef\xbb\xbf").strip()
-            if data:
-                yield parse_line(data, number)
+            size = len(data) + _skip_line(stream, data, digest)
+            yield Problem(
+                "line_too_long",
+                f"the line has {size:,} bytes; the limit is {MAX_LINE_BYTES:,}",
+                number,
+            )
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
@@ -187,6 +201,12 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
             f"reading stopped here: {_shown(reason)}; lines before it were used",
             number + 1,
         )
+
+
+def stripped(data: bytes) -> bytes:
+    """Return a line without what does not count: blanks around it, and a byte order mark."""
+    # Files that were joined have byte order marks inside, too.
+    return data.removeprefix(b"\xef\xbb\xbf").strip()
 
 
 def _skip_line(stream: BinaryIO, data: bytes, digest: Digest) -> int:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from scbench.canonical import canonical_json, sha256
+from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.grading.packed import Packed
 from scbench.grading.reading import Line
-from scbench.model import Instance, Prediction, Status
+from scbench.model import Instance, Prediction
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +23,17 @@ class RunKey:
     setting: str | None
     sample: int
     budget: int | None
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """What runs are sorted by."""
+        return (
+            self.model,
+            self.setting or "",
+            self.sample,
+            self.budget is not None,
+            self.budget or 0,
+        )
 
     def __str__(self) -> str:
         parts = [f"model {self.model!r}"]
@@ -86,7 +97,8 @@ class Row:
     release_hash: str
 
 
-def _visible(prediction: Prediction) -> int | None:
+def visible(prediction: Prediction) -> int | None:
+    """Return the length of a model's text without blanks around it; None if there is none."""
     return None if prediction.response is None else len(prediction.response.strip())
 
 
@@ -136,7 +148,7 @@ class RowMaker:
                 answer_source=outcome.source,
                 repairs=outcome.repairs,
                 finish_reason=prediction.finish_reason,
-                response_characters=_visible(prediction),
+                response_characters=visible(prediction),
                 usage=canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
                 prediction_hash=digest,
                 instance_hash=instance.content_hash,
@@ -147,53 +159,11 @@ class RowMaker:
             for i, scored in enumerate(outcome.scores or (None,) * instance.scores)
         ]
 
-    def absent(
-        self,
-        task: Task,
-        subtask: int,
-        run: RunKey,
-        status: Status,
-        reason: str,
-        *,
-        line: Line | None = None,
-        instance: Instance | None = None,
-    ) -> Row:
-        """Return the row of an item that has no outcome."""
-        return Row(
-            line=line.number if line else None,
-            id=instance.id if instance else f"{task.id}/{subtask:02d}",
-            task=task.id,
-            bucket=task.bucket,
-            subtask=subtask,
-            model=run.model,
-            setting=run.setting,
-            sample=run.sample,
-            budget=run.budget,
-            status=status.value,
-            score=None,
-            failed_checks=[],
-            checks="[]",
-            metrics="{}",
-            notes=[],
-            reason=reason,
-            answer=None,
-            answer_source=None,
-            repairs=[],
-            finish_reason=line.prediction.finish_reason if line else None,
-            response_characters=_visible(line.prediction) if line else None,
-            usage=None,
-            prediction_hash=sha256(line.data) if line else None,
-            instance_hash=instance.content_hash if instance else None,
-            grader_version=task.grader_version if instance else None,
-            release=self.release,
-            release_hash=self.release_hash,
-        )
-
 
 def sort_key(row: Row) -> tuple[Any, ...]:
     """Return the order of rows in the results: by line, then rows without one by run and item."""
     missing = row.line is None
-    run = (row.model, row.setting or "", row.sample, row.budget or 0) if missing else ()
+    run = RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
     return (missing, row.line or 0, *run, row.id, row.subtask)
 
 

@@ -7,53 +7,64 @@ their text it was found.
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
+from scbench.grading.columns import Head
 from scbench.grading.extract import find_answer, shape_of
 from scbench.grading.outcome import without_answer
 from scbench.grading.packed import Packed
 from scbench.grading.reading import Line
-from scbench.model import Instance, Status
+from scbench.model import Status
 
 _REMEMBERED = 10_000
 """Outcomes kept for twins that come later; one is some kilobytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A line that is to be graded, and what its rows need.
+class Twin(NamedTuple):
+    """What is known of a heavy answer before it is judged.
 
     Attributes:
-        line: the line.
-        instance: that it answers.
-        digest: SHA-256 of its bytes.
-        key: under which the journal keeps its rows.
         answer: the same for twins; None if nothing is gained by knowing.
         source: where the answer was found.
         repairs: what had to be done to read it.
     """
 
-    line: Line
-    instance: Instance
-    digest: str
-    key: str
     answer: str | None = None
     source: str | None = None
-    repairs: tuple[str, ...] = ()
+    repairs: list[str] = []  # noqa: RUF012  (nobody changes it)
 
 
-def pending(line: Line, instance: Instance, task: Task, digest: str, key: str) -> Pending:
-    """Return a line that is to be graded, with its answer looked up if the task is heavy."""
-    if task.heavy and without_answer(line.prediction) is None:
-        found = find_answer(line.prediction, shape_of(task.answer_model))
-        if found is not None:
-            try:
-                answer = sha256(f"{instance.id} {canonical_json(found.value)}".encode())
-            except ValueError:  # what no JSON can hold has no twin
-                return Pending(line, instance, digest, key)
-            return Pending(line, instance, digest, key, answer, found.source, found.repairs)
-    return Pending(line, instance, digest, key)
+def twin_of(line: Line, instance_id: str, task: Task) -> Twin | None:
+    """Return what tells twins of a line's answer; None if the line has none to judge."""
+    if without_answer(line.prediction) is not None:
+        return None
+    found = find_answer(line.prediction, shape_of(task.answer_model))
+    if found is None:
+        return None
+    try:
+        answer = sha256(f"{instance_id} {canonical_json(found.value)}".encode())
+    except ValueError:  # what no JSON can hold has no twin
+        return Twin()
+    return Twin(answer, found.source, list(found.repairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A line that is to be judged by itself, and what its rows need.
+
+    Attributes:
+        head: what they hold besides the outcome.
+        key: under which the journal keeps them.
+        size: bytes of the line.
+        twin: what is known of its answer.
+    """
+
+    head: Head
+    key: str
+    size: int
+    twin: Twin | None = None
 
 
 class Twins:
@@ -62,32 +73,44 @@ class Twins:
     def __init__(self) -> None:
         self._waiting: dict[str, list[Pending]] = {}
         self._judged: OrderedDict[str, Packed] = OrderedDict()
+        self.held = 0
 
     def known(self, line: Pending) -> Packed | None:
         """Return the outcome of an earlier twin, as if its answer had been found in this line."""
-        outcome = self._judged.get(line.answer) if line.answer else None
+        outcome = self._judged.get(_answer(line))
         return outcome and _as_found(outcome, line)
 
     def hold(self, line: Pending) -> bool:
         """Return whether a twin is being judged; the line is then kept until `release`."""
-        if line.answer is None:
+        answer = _answer(line)
+        if not answer:
             return False
-        if line.answer in self._waiting:
-            self._waiting[line.answer].append(line)
+        if answer in self._waiting:
+            self._waiting[answer].append(line)
+            self.held += 1
             return True
-        self._waiting[line.answer] = []
+        self._waiting[answer] = []
         return False
 
     def release(self, line: Pending, outcome: Packed) -> list[tuple[Pending, Packed]]:
         """Take the outcome of a line; return the twins that waited for it, with theirs."""
-        if line.answer is None:
+        answer = _answer(line)
+        if not answer:
             return []
         if outcome.status == Status.ANSWERED:
-            self._judged[line.answer] = outcome
+            self._judged[answer] = outcome
             if len(self._judged) > _REMEMBERED:
                 self._judged.popitem(last=False)
-        return [(twin, _as_found(outcome, twin)) for twin in self._waiting.pop(line.answer)]
+        waited = self._waiting.pop(answer)
+        self.held -= len(waited)
+        return [(twin, _as_found(outcome, twin)) for twin in waited]
+
+
+def _answer(line: Pending) -> str:
+    return (line.twin and line.twin.answer) or ""
 
 
 def _as_found(outcome: Packed, line: Pending) -> Packed:
-    return outcome._replace(source=line.source, repairs=list(line.repairs))
+    if line.twin is None:
+        return outcome
+    return outcome._replace(source=line.twin.source, repairs=list(line.twin.repairs))

@@ -1,21 +1,27 @@
-"""What runs inside a worker process: one prediction in, one packed outcome out.
+"""What runs inside a worker process: lines in, packed outcomes out.
 
 A worker holds the instances' parameters and nothing else of the release. Whatever a grader raises
 is caught here and becomes an outcome; what kills the process is the engine's business.
 """
 
 import contextlib
+import gc
+import os
 import signal
-from collections.abc import Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from importlib import import_module
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from scbench import pulse
 from scbench.catalog import Task, get_task
+from scbench.grading.chunks import Chunk
+from scbench.grading.contents import Contents, InstanceKey
 from scbench.grading.outcome import Outcome, describe_error, grade_prediction
 from scbench.grading.packed import Packed, pack
 from scbench.grading.reading import Line, parse_line
+from scbench.grading.survey import pack_part, survey
 from scbench.model import Status
 
 
@@ -27,42 +33,54 @@ class Item(NamedTuple):
     instance_id: str
 
 
-InstanceKey = tuple[str, str]
-"""Task id and parameters (canonical JSON) of an instance: all a grader needs."""
+class Start(NamedTuple):
+    """What a worker process is started with.
 
-_instances: Mapping[str, InstanceKey] = {}
+    Attributes:
+        instances: task id and parameters by instance id.
+        memory_bytes: limit on its address space; 0 for none.
+        allow_code: whether programs among the answers may run, in a sandbox.
+        contents: what chunks of lines are graded against; None if it gets single items only.
+    """
+
+    instances: Mapping[str, InstanceKey]
+    memory_bytes: int = 0
+    allow_code: bool = False
+    contents: Contents | None = None
+
+
+_start = Start({})
 _ready: dict[str, tuple[Task, BaseModel]] = {}
 
 
-def start_worker(
-    instances: Mapping[str, InstanceKey],
-    memory_bytes: int,
-    beat: MutableSequence[int],
-    allow_code: bool = False,  # noqa: FBT001, FBT002  (pools pass arguments by position)
-) -> None:
+def start_worker(start: Start, beat: MutableSequence[int]) -> None:
     """Prepare a worker process.
 
     Args:
-        instances: task id and parameters by instance id.
-        memory_bytes: limit on its address space; 0 for none.
+        start: what it is started with.
         beat: where to write how far the item at hand is: steps done, and all.
-        allow_code: whether programs among the answers may run, in a sandbox.
     """
-    global _instances  # noqa: PLW0603  (a worker process has one release)
+    global _start  # noqa: PLW0603  (a worker process has one release)
 
     def note(done: int, total: int) -> None:
         beat[0], beat[1] = done, total
 
     pulse.listen(note)
-    if allow_code:
+    if start.allow_code:
         from scbench import isolation  # noqa: PLC0415  (wanted by one task, and rarely)
 
         isolation.allow_code(True)
     # The parent decides what Ctrl-C means; workers must not race it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if memory_bytes:
-        limit_memory(memory_bytes)
-    _instances = instances
+    # Beside us run as many workers as there are processors.
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    if start.contents is not None:
+        import_module("polars")  # chunks need it, and no time limit runs yet
+    if start.memory_bytes:
+        limit_memory(start.memory_bytes)
+    # Most of what a verdict makes is gone at its end; looking for more often would cost a tenth.
+    gc.set_threshold(20_000, 20, 20)
+    _start = start
     _ready.clear()
 
 
@@ -85,22 +103,50 @@ def grade_items(items: Sequence[Item]) -> list[tuple[int, Packed]]:
 
 def grade_item(item: Item) -> Packed:
     """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
+    return _outcome(lambda: _grade(item))
+
+
+def _grade(item: Item) -> Outcome:
+    task, params = _instance(item.instance_id)
+    line = parse_line(item.data, item.line)
+    if not isinstance(line, Line):  # these very bytes were read before
+        raise TypeError(f"line {item.line} cannot be read again: {line}")
+    return grade_prediction(line.prediction, task, params)
+
+
+def grade_chunk(chunk: Chunk) -> bytes:
+    """Grade the light lines of a chunk; return its part, packed.
+
+    Raises:
+        MemoryError: a fresh process is wanted, and smaller pieces.
+    """
+    if _start.contents is None:
+        raise TypeError("this worker was started for single items")
+    return pack_part(*survey(_start.contents, chunk, judge_line))
+
+
+def judge_line(line: Line, instance_id: str) -> Packed:
+    """Judge a line as `grade_item` does."""
+    return _outcome(lambda: _judge(line, instance_id))
+
+
+def _outcome(grade: Callable[[], Outcome]) -> Packed:
     pulse.beat(0, 0)
     try:
-        return pack(_grade(item))
+        return pack(grade())
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
         return pack(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
 
-def _grade(item: Item) -> Outcome:
-    if item.instance_id not in _ready:
-        task_id, params = _instances[item.instance_id]
+def _judge(line: Line, instance_id: str) -> Outcome:
+    return grade_prediction(line.prediction, *_instance(instance_id))
+
+
+def _instance(instance_id: str) -> tuple[Task, BaseModel]:
+    if instance_id not in _ready:
+        task_id, params = _start.instances[instance_id]
         task = get_task(task_id)
-        _ready[item.instance_id] = task, task.params_model.model_validate_json(params)
-    task, instance = _ready[item.instance_id]
-    line = parse_line(item.data, item.line)
-    if not isinstance(line, Line):  # the parent read these very bytes
-        raise TypeError(f"line {item.line} cannot be read again: {line}")
-    return grade_prediction(line.prediction, task, instance)
+        _ready[instance_id] = task, task.params_model.model_validate_json(params)
+    return _ready[instance_id]

@@ -69,7 +69,9 @@ def test_real_answers_get_the_scores_of_a_right_grader(command, real_rows, tmp_p
         assert set(rows["id"]) == {prediction["id"]}
         statuses[rows["status"][0]] += 1
         if rows["status"][0] == "not_run":
-            assert "does not hold" in rows["reason"][0]
+            assert "does not hold" in rows["reason"][0] or (
+                sys.version_info >= (3, 12) and "PyBullet" in rows["reason"][0]
+            )
             assert rows["score"].is_null().all()
             continue
         wanted = expected.get("expected_scores", {"0": expected.get("expected_score")})

@@ -7,9 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from random import Random
 
 import polars as pl
 import pytest
+
+from scbench.grading.survey import unpack_part
+from scbench.release.example import example_predictions
+from scbench.release.load import find_release
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
 
@@ -33,12 +38,20 @@ def start(args: list[str]) -> subprocess.Popen:
     )
 
 
+def parts(out: Path) -> list[Path]:
+    """The chunks that are finished, of a run that is not."""
+    return sorted((out / "parts").glob("*.part"))
+
+
+def lines_in(part: Path) -> int:
+    return unpack_part(part.read_bytes().partition(b"\n")[2])[0].graded
+
+
 def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:
     """Start a run, let it finish a batch, and cut it off; return its exit code and messages."""
     process = start(args)
     deadline = time.monotonic() + 60
-    journal = out / "journal.jsonl"
-    while not (journal.exists() and journal.stat().st_size > 1000):
+    while not parts(out):
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.02)
@@ -63,8 +76,8 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
         assert "go on with --resume" in messages
         assert "Traceback" not in messages
     assert not (out / "results.parquet").exists(), "results are written whole or not at all"
-    kept = sum(1 for line in (out / "journal.jsonl").read_bytes().splitlines() if line)
-    assert kept >= 2
+    kept = sum(map(lines_in, parts(out)))
+    assert kept >= 32
 
     refused = subprocess.run(args, capture_output=True, text=True, check=False, timeout=120)
     assert refused.returncode == 2
@@ -72,13 +85,14 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
 
     with (out / "journal.jsonl").open("a") as journal:
         journal.write('["half a li')  # as a kill in mid-write leaves it
+    (out / "parts" / "0000077.begun").write_bytes(b"half a pa")
     resumed = subprocess.run(
         [*args, "--resume"], capture_output=True, text=True, check=False, timeout=120
     )
     assert resumed.returncode == 0, resumed.stderr
     assert f"{kept} lines were taken over" in resumed.stderr
     assert (out / "results.parquet").read_bytes() == (plain / "results.parquet").read_bytes()
-    assert not (out / "journal.jsonl").exists()
+    assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 
 
 def test_a_changed_line_is_graded_again(slow_run):
@@ -128,3 +142,81 @@ def _session(pid: Path) -> int | None:
     except OSError:
         return None
     return None if fields[0] == "Z" else int(fields[3])
+
+
+@pytest.fixture(scope="module")
+def mixed_run(tmp_path_factory):
+    """A command line over light and heavy items, all tried by several samples, and its results."""
+    folder = tmp_path_factory.mktemp("mixed")
+    tasks = ("two_segments", "csg_union", "hide_and_seek")
+    examples = [json.loads(line) for line in example_predictions(find_release())]
+    chosen = [row for row in examples if row["id"].partition("/")[0] in tasks]
+    path = folder / "mixed.jsonl"
+    with path.open("w") as file:
+        for sample in range(4):
+            file.writelines(json.dumps({**row, "sample": sample}) + "\n" for row in chosen)
+        file.write("no JSON\n" + json.dumps(chosen[3]) + "\n")
+    args = [str(GRADE), str(path), "--tasks", ",".join(tasks), "--workers", "2", "--out"]
+    whole = folder / "whole"
+    done = subprocess.run([*args, whole], capture_output=True, check=False, timeout=120)
+    assert done.returncode == 1
+    return args, whole
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run, tmp_path, seed):
+    args, whole = mixed_run
+    out = tmp_path / "out"
+    moments = Random(seed)
+    kept: dict[Path, int] = {}
+    judged = kills = 0
+    for attempt in range(30):
+        process = start([*args, str(out), "--resume"])
+        # Starting takes most of a second; all of it two or three.
+        limit = moments.uniform(0.8, 1.6) if attempt < 6 else 100
+        try:
+            process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate(timeout=30)
+        if process.returncode != -signal.SIGKILL:
+            break
+        kills += 1
+        now = {path: path.stat().st_mtime_ns for path in parts(out)}
+        assert now.items() >= kept.items(), "a finished chunk was lost, or graded again"
+        kept = now
+        journal = out / "journal.jsonl"
+        lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
+        assert lines >= judged, "a judged line was lost"
+        judged = lines
+    assert process.returncode == 1
+    assert kills >= 2
+    assert (out / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
+    summaries = [json.loads((folder / "summary.json").read_text()) for folder in (out, whole)]
+    for key in ("problems", "problem_counts", "tasks", "buckets", "exit_code", "predictions"):
+        assert summaries[0][key] == summaries[1][key], key
+    assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_path):
+    args, whole = mixed_run
+    out = tmp_path / "out"
+    process = start([*args, str(out)])
+    journal = out / "journal.jsonl"
+    deadline = time.monotonic() + 60
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 10):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, messages = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "go on with --resume" in messages
+    before = journal.read_bytes().count(b"\n")
+    kept = before + sum(map(lines_in, parts(out)))
+    done = subprocess.run(
+        [*args, out, "--resume"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert f"{kept} lines were taken over" in done.stderr
+    assert (out / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()

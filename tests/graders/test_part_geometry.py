@@ -11,7 +11,7 @@ from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.graders.face_survey import survey
 from scbench.graders.print_checks import convex_hull, grown, openings, strip_width
-from scbench.graders.ray_casting import cast, frame, grids_on
+from scbench.graders.ray_casting import Meter, cast, frame, grids_on
 from scbench.graders.shells import (
     Shell,
     centroid,
@@ -125,7 +125,7 @@ def test_rays_hit_what_slow_rays_hit(direction):
     origins = np.array([[rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)]
                         for _ in range(120)])  # fmt: skip
     ray = np.array(direction, dtype=float)
-    found = cast(origins, ray, triangles)
+    found = cast(origins, ray, triangles, Meter(1e9))
     wanted = [slow_ray(origin, ray, triangles) for origin in origins]
     assert np.isfinite(found).sum() > 5
     assert found == pytest.approx(wanted)
@@ -143,7 +143,7 @@ def test_frames_are_square(vector):
 def test_grids_lie_on_their_faces():
     bottom = np.array([[[0, 0, 0], [30, 0, 0], [0, 12, 6]]], dtype=float)
     far = np.array([[[500, 500, 9], [501, 500, 9], [500, 501, 9]]], dtype=float)
-    first, second = grids_on([bottom, far], 2, 6, 10)
+    first, second = grids_on([bottom, far], 2, 6, 10, Meter(1e9))
     cells = [((i + 0.5) * 6, (j + 0.5) * 6) for i in range(5) for j in range(2)]
     wanted = [(x, y, y / 2) for x, y in cells if x / 30 + y / 12 <= 1]
     assert np.array(sorted(first.tolist())) == pytest.approx(np.array(sorted(wanted)))

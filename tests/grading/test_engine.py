@@ -152,7 +152,7 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when):
 
 
 def test_workers_that_cannot_start_end_the_run_with_a_reason(monkeypatch):
-    monkeypatch.setattr("scbench.grading.engine.start_worker", refuse_to_start)
+    monkeypatch.setattr("scbench.grading.lanes.start_worker", refuse_to_start)
     with pytest.raises(EngineError, match="died before they could grade anything"):
         outcomes(engine(), [item(0)])
 

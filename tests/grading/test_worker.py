@@ -1,21 +1,26 @@
 """The worker: items in, packed outcomes out, and nothing raises but what wants a fresh process."""
 
+import gc
 import signal
 import subprocess
 import sys
 
 import pytest
 
-from scbench.grading.worker import Item, grade_item, grade_items, start_worker
+from scbench.grading.worker import Item, Start, grade_item, grade_items, start_worker
 
 
 @pytest.fixture
 def worker(monkeypatch):
     """A worker's state in this process, put back afterwards."""
     handler = signal.getsignal(signal.SIGINT)
-    start_worker({"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}, 0, [0, 0])
+    monkeypatch.setenv("POLARS_MAX_THREADS", "1")
+    thresholds = gc.get_threshold()
+    keys = {"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}
+    start_worker(Start(keys), [0, 0])
     yield
-    start_worker({}, 0, [0, 0])
+    start_worker(Start({}), [0, 0])
+    gc.set_threshold(*thresholds)
     signal.signal(signal.SIGINT, handler)
 
 
@@ -46,8 +51,8 @@ def test_an_item_that_cannot_be_judged_is_a_grader_error(worker, broken, reason)
 def test_a_worker_ignores_ctrl_c_and_keeps_to_its_memory():
     code = """
 import signal
-from scbench.grading.worker import start_worker
-start_worker({}, 2**30, [0, 0])
+from scbench.grading.worker import Start, start_worker
+start_worker(Start({}, 2**30), [0, 0])
 signal.raise_signal(signal.SIGINT)
 try:
     bytearray(2**31)

@@ -1,0 +1,154 @@
+"""Drawn instances by the knobs of their points: what the lines of tables over manifolds are."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scbench.builders.knobs import KINDS, kinds_of
+from scbench.catalog import get_task
+from scbench.errors import ResultsError, did_you_mean
+from scbench.release.load import Release
+
+BY = ("task", "knob", "dimension", "kind")
+"""What tables group by."""
+LEVELS = ("lowest", "between", "highest", "unordered")
+"""Where a knob's value stands among those that the release has of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Instances that make one line of a table."""
+
+    labels: Mapping[str, str]
+    ids: frozenset[str]
+
+
+class Cases:
+    """The drawn instances of a release that results are about.
+
+    Args:
+        release: what was graded against.
+        tasks: ids of the tasks; None for all that have drawn instances.
+
+    Raises:
+        ResultsError: a task is not in the release, or nothing in it was drawn.
+    """
+
+    def __init__(self, release: Release, tasks: Collection[str] | None = None) -> None:
+        held = release.manifest.tasks
+        for name in tasks or ():
+            if name not in held:
+                raise ResultsError(
+                    f"task {name!r} is not in release {release.version}.{did_you_mean(name, held)}"
+                )
+        rows = [row for row in release.instances(tasks).values() if row.point is not None]
+        if not rows:
+            raise ResultsError(
+                f"release {release.version} holds no drawn instances"
+                f"{' of these tasks' * bool(tasks)}, so there are no knobs to look along"
+            )
+        self.points = {row.id: json.loads(row.point or "{}") for row in rows}
+        self.hashes = {row.id: row.content_hash for row in rows}
+        self.guess_rates = {row.id: row.guess_rate for row in rows}
+        self.by_task: dict[str, list[str]] = {}
+        for row in rows:
+            self.by_task.setdefault(row.task, []).append(row.id)
+
+    def values(self, task: str, name: str) -> dict[str, list[str]]:
+        """Return the instances of a task at each value of a knob or fact, in the values' order."""
+        found: dict[str, list[str]] = {}
+        originals: dict[str, Any] = {}
+        for row_id in self.by_task[task]:
+            if name in self.points[row_id]:
+                value = self.points[row_id][name]
+                text = value if isinstance(value, str) else json.dumps(value)
+                originals.setdefault(text, value)
+                found.setdefault(text, []).append(row_id)
+        if self.is_ordered(task, name):
+            return {text: found[text] for text in sorted(found, key=lambda text: originals[text])}
+        return found
+
+    def is_ordered(self, task: str, name: str) -> bool:
+        """Whether the values of a knob or fact are numbers or truth values."""
+        points = (self.points[row_id] for row_id in self.by_task[task])
+        return all(isinstance(point.get(name, 0), int | float) for point in points)
+
+    def varied(self, task: str) -> list[str]:
+        """Return the knobs that have more than one value among a task's instances."""
+        space = get_task(task).builder.space
+        knobs = (name for name in space.model_fields if name != "count")
+        return [name for name in knobs if len(self.values(task, name)) > 1]
+
+    def with_name(self, name: str) -> list[str]:
+        """Return the tasks that have a knob or fact.
+
+        Raises:
+            ResultsError: there is none.
+        """
+        tasks = [task for task in self.by_task if self.values(task, name)]
+        if not tasks:
+            known = {key: None for point in self.points.values() for key in point}
+            raise ResultsError(
+                f"no drawn instance has a knob or fact {name!r}."
+                f"{did_you_mean(name, known) or ' There are ' + ', '.join(known) + '.'}"
+            )
+        return tasks
+
+
+def groups_of(cases: Cases, by: str, knob: str | None = None) -> Iterator[Group]:
+    """Yield the lines of a table.
+
+    Args:
+        cases: of the release.
+        by: ``task``, ``knob`` (each value of each knob that varies), ``dimension`` (what the
+            catalogue says that tasks stress) or ``kind`` (of knob, with the place of the value
+            among those the release has).
+        knob: only this knob or fact.
+    """
+    if knob is not None:
+        for task in cases.with_name(knob):
+            yield from _by_value(cases, task, knob)
+    elif by == "task":
+        for task, ids in cases.by_task.items():
+            yield Group({"task": task}, frozenset(ids))
+        if len(cases.by_task) > 1:
+            yield Group({}, frozenset(cases.points))
+    elif by == "knob":
+        for task in cases.by_task:
+            for name in cases.varied(task):
+                yield from _by_value(cases, task, name)
+    elif by == "dimension":
+        tags: dict[str, list[str]] = {}
+        for task, ids in cases.by_task.items():
+            for tag in get_task(task).dimensions:
+                tags.setdefault(tag, []).extend(ids)
+        yield from (Group({"dimension": tag}, frozenset(tags[tag])) for tag in sorted(tags))
+    else:
+        yield from _by_kind(cases)
+
+
+def _by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
+    kind = kinds_of(get_task(task).builder.space).get(name)
+    labels = {"task": task, "knob": name} | ({"kind": kind} if kind else {})
+    for value, ids in cases.values(task, name).items():
+        yield Group(labels | {"value": value}, frozenset(ids))
+
+
+def _by_kind(cases: Cases) -> Iterator[Group]:
+    found: dict[tuple[str, str], set[str]] = {}
+    for task in cases.by_task:
+        kinds = kinds_of(get_task(task).builder.space)
+        for name in cases.varied(task):
+            if name not in kinds:
+                continue
+            values = cases.values(task, name)
+            ordered = cases.is_ordered(task, name)
+            for place, ids in enumerate(values.values()):
+                level = LEVELS[0] if not place else LEVELS[2 if place == len(values) - 1 else 1]
+                key = (kinds[name], level if ordered else LEVELS[3])
+                found.setdefault(key, set()).update(ids)
+    for kind in KINDS:
+        for level in LEVELS:
+            if (kind, level) in found:
+                yield Group({"kind": kind, "value": level}, frozenset(found[kind, level]))

@@ -1,0 +1,418 @@
+"""``scbench tasks``, ``generate`` and ``release overlap``: fresh cases of any task."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scbench.cli.console import PROBLEMS, as_json, processors, reported_errors, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scbench.catalog import Task
+    from scbench.generate.experiment import Experiment
+    from scbench.generate.runner import Row
+
+_PRINTED = ("jsonl", "text")
+_SHORT_SEED = 2**64
+
+KNOBS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""Context of ``generate``, whose options are the knobs of the task."""
+
+
+class ListForm(StrEnum):
+    """How tasks and knobs are listed."""
+
+    TABLE = "table"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+def tasks(
+    task: Annotated[
+        str | None, typer.Argument(help="List the knobs of this task.", show_default=False)
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(help="List the tasks that a release holds: version, folder, .zip or Hub."),
+    ] = None,
+    style: Annotated[ListForm, typer.Option("--format", help="How they are listed.")] = (
+        ListForm.TABLE
+    ),
+) -> None:
+    """List all tasks with their knobs, or the knobs of one with bounds and defaults."""
+    with reported_errors():
+        from scbench.catalog import available_tasks, get_task
+        from scbench.generate.listing import describe_task
+
+        if release is not None:
+            _held(release)
+            return
+        if task is not None:
+            found = describe_task(get_task(task))
+            sys.stdout.write(
+                as_json(found) + "\n" if style is ListForm.JSON else _one(found, style)
+            )
+            return
+        every = [describe_task(known) for known in available_tasks()]
+        sys.stdout.write(as_json(every) + "\n" if style is ListForm.JSON else _all(every, style))
+
+
+def _held(name: str) -> None:
+    from scbench.catalog import get_task
+    from scbench.release.load import find_release
+
+    for task_id, record in find_release(name).manifest.tasks.items():
+        task = get_task(task_id)
+        print(  # noqa: T201
+            f"{task_id:30} {record.bucket:14} {record.scores:5}  {task.scoring:8} "
+            f"v{record.grader_version}  {task.title}"
+        )
+
+
+def _all(every: "Sequence[dict[str, Any]]", style: ListForm) -> str:
+    heads = ["task", "bucket", "scores", "scoring", "knobs"]
+    rows = [
+        [
+            row["id"],
+            row["bucket"],
+            str(row["scores"] or "-"),
+            row["scoring"],
+            ", ".join(knob["name"] for knob in row["knobs"]),
+        ]
+        for row in every
+    ]
+    return _listed("Tasks", heads, rows, style)
+
+
+def _one(found: "dict[str, Any]", style: ListForm) -> str:
+    size = f"{found['scores']} scores" if found["scores"] else "all cases are drawn"
+    title = f"{found['id']}: {found['title']}, {found['bucket']}, {size}, {found['scoring']}"
+    heads = ["knob", "values", "default", "kind", "meaning"]
+    rows = [
+        [
+            knob["name"],
+            knob["values"],
+            _default(knob["default"]),
+            knob["kind"] or "-",
+            knob["description"],
+        ]
+        for knob in found["knobs"]
+    ]
+    text = _listed(title, heads, rows, style)
+    if found["dimensions"]:
+        text += f"\nStresses: {', '.join(found['dimensions'])}.\n"
+    for name, meaning in found["facts"].items():
+        text += f"Recorded with each case: {name} ({meaning}).\n"
+    return text
+
+
+def _default(value: object) -> str:
+    import json
+
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _listed(
+    title: str, heads: "Sequence[str]", rows: "Sequence[Sequence[str]]", style: ListForm
+) -> str:
+    """Return a table whose last column is as long as it must be."""
+    from scbench.analysis.layout import Sheet, markdown
+
+    if style is ListForm.MARKDOWN:
+        return markdown(Sheet(title, heads, rows, frozenset(heads) - {"scores"})) + "\n"
+    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads) - 1)]
+    lines = [
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
+        for row in (heads, *rows)
+    ]
+    return "\n".join([title, "", *(line.rstrip() for line in lines)]) + "\n"
+
+
+def generate(
+    context: typer.Context,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT|TASK",
+            help="TOML file of an experiment, or the id of a task, with its knobs as options.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder to make, in the shape of a release; without it cases are printed."
+        ),
+    ] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Cases of a task. [default: 1]")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Base seed, instead of the experiment's. [default for a task: 0]",
+        ),
+    ] = None,
+    private: Annotated[
+        bool,
+        typer.Option(
+            "--private", help="Write the base seed nowhere; without one, draw one and show it once."
+        ),
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option(help="What the folder calls itself. [default: generated-HASH]"),
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Throw away what an interrupted run left.")
+    ] = False,
+    form: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            help="How cases are printed: jsonl (default) or text. Other values go to a knob of "
+            "that name.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
+    ] = 0,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")
+    ] = False,
+) -> None:
+    """Draw fresh cases: print some of a task, or write an experiment into a folder.
+
+    The knobs of a task are options: scbench generate arithmetic --length 8 --max-depth 3 --count 5.
+    `scbench tasks TASK` lists them. A folder is graded with scbench-grade --release FOLDER. The
+    same seed gives the same bytes with any number of workers. Exit code 1: a point could not give
+    as many cases as were asked for.
+    """
+    with reported_errors():
+        from scbench.catalog import all_tasks, get_task
+        from scbench.errors import ExperimentError
+
+        if target.startswith("-"):
+            raise ExperimentError("name the experiment or task first, then its options")
+        if target in all_tasks():
+            task = get_task(target)
+            printed, values = _forms(task, form or [])
+            knobs = _knobs(task, [*values, *context.args])
+            experiment = _single(
+                task, knobs, count or 1, 0 if seed is None and not private else seed
+            )
+        else:
+            printed = None
+            experiment = _read(target, context.args, count, form)
+            if seed is not None:
+                experiment = experiment.model_copy(update={"seed": seed})
+        experiment = _settled(experiment, private=private, writes=out is not None)
+        if out is None:
+            if printed is None:
+                raise ExperimentError("an experiment is written into a folder; name it with --out")
+            _print(experiment, printed, workers or 1)
+        else:
+            _write(experiment, out, name, workers or processors(), restart=restart, quiet=quiet)
+
+
+def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
+    """Tell how cases are printed from values of a knob that happens to be called format."""
+    from scbench.errors import ExperimentError
+
+    printed = [value for value in given if value in _PRINTED]
+    others = [value for value in given if value not in _PRINTED]
+    if others and "format" not in task.builder.space.model_fields:
+        raise ExperimentError(f"--format takes {' or '.join(_PRINTED)}, not {others[0]!r}")
+    if len(printed) > 1:
+        raise ExperimentError(f"--format is given as {' and as '.join(printed)}")
+    return (printed or ["jsonl"])[0], [f"--format={value}" for value in others]
+
+
+def _knobs(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
+    """Read the options that are knobs of a task."""
+    from scbench.errors import ExperimentError, did_you_mean
+    from scbench.generate.points import knobs_of, read_knob
+
+    space = task.builder.space
+    options = {f"--{name.replace('_', '-')}": name for name in knobs_of(space)}
+    flags = {
+        option for option, name in options.items() if space.model_fields[name].annotation is bool
+    }
+    waiting = list(args)
+    found: dict[str, Any] = {}
+    while waiting:
+        option, equals, value = waiting.pop(0).partition("=")
+        option = option.replace("_", "-")
+        positive = "--" + option.removeprefix("--no-")
+        if option not in options and positive in flags and not equals:
+            option, equals, value = positive, "=", "false"
+        if option not in options:
+            near = did_you_mean(option, options).replace("'", "")
+            raise ExperimentError(
+                f"{task.id} has no option {option}.{near} "
+                f"`scbench tasks {task.id}` lists its knobs: {', '.join(options)}"
+            )
+        if not equals:
+            if waiting and not waiting[0].startswith("--"):
+                value = waiting.pop(0)
+            elif option in flags:
+                value = "true"
+            else:
+                raise ExperimentError(f"{option} needs a value")
+        knob = options[option]
+        if knob in found:
+            raise ExperimentError(f"{option} is given twice")
+        found[knob] = read_knob(space, knob, value)
+    return found
+
+
+def _single(task: "Task", knobs: dict[str, Any], count: int, seed: int | None) -> "Experiment":
+    from scbench.generate.experiment import experiment_of
+    from scbench.generate.points import points_of
+
+    points_of(task, knobs, {}, count)  # errors that name the knob alone
+    return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **knobs}]})
+
+
+def _read(
+    target: str, rest: "Sequence[str]", count: int | None, form: list[str] | None
+) -> "Experiment":
+    from scbench.catalog import all_tasks
+    from scbench.errors import ExperimentError, did_you_mean
+    from scbench.generate.experiment import read_experiment
+
+    path = Path(target)
+    if not path.is_file() and path.suffix != ".toml":
+        raise ExperimentError(
+            f"{target!r} is neither a task nor a file.{did_you_mean(target, all_tasks())}"
+        )
+    given = [*rest, *(["--count"] if count else []), *(["--format"] if form else [])]
+    if given:
+        raise ExperimentError(
+            f"{given[0]} goes with a task; what an experiment draws stands in its file"
+        )
+    return read_experiment(path)
+
+
+def _settled(experiment: "Experiment", *, private: bool, writes: bool) -> "Experiment":
+    """Settle the seed and whether it is private."""
+    from scbench.errors import ExperimentError
+
+    private = private or experiment.private
+    if private and not writes:
+        raise ExperimentError("--private is for folders; name one with --out")
+    if experiment.seed is None and private:
+        import secrets
+
+        drawn = secrets.randbits(128)
+        say(f"private seed: {drawn}")
+        say("keep it: it is written nowhere, and --seed goes on or verifies with it")
+        return experiment.model_copy(update={"seed": drawn, "private": True})
+    if private and experiment.seed is not None and experiment.seed < _SHORT_SEED:
+        say(
+            "warning: a private seed this short can be found by trying all; without a seed, "
+            "--private draws one of 128 bits"
+        )
+    return experiment.model_copy(update={"private": private})
+
+
+def _print(experiment: "Experiment", printed: str, workers: int) -> None:
+    """Print the cases of one task as they are drawn."""
+    import json
+
+    from scbench.generate.experiment import plan
+    from scbench.generate.runner import draw
+    from scbench.release.crew import crew_of
+
+    short = False
+    with crew_of(workers) as crew:
+        for drawn in draw(plan(experiment), experiment.seed or 0, crew, set()):
+            task, total = drawn.planned.task, drawn.planned.point.count
+            for number, case in enumerate(drawn.cases, 1):
+                line = json.dumps(case, ensure_ascii=False)
+                text = line if printed == "jsonl" else _text(task, case, number, total)
+                sys.stdout.write(text + "\n")
+            if drawn.reason:
+                short = True
+                say(f"{task.id}: {len(drawn.cases)} of {total} cases: {drawn.reason}")
+    sys.stdout.flush()
+    if short:
+        raise typer.Exit(PROBLEMS)
+
+
+def _text(task: "Task", case: "Row", number: int, total: int) -> str:
+    from scbench.builders.builder import Case
+
+    facts = {name: value for name, value in case.items() if name not in Case.model_fields}
+    shown = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
+    head = f"=== {task.id}, case {number} of {total}, seed {case['seed']}: {shown}"
+    return f"{head}\n\n{case['input'].rstrip()}\n\n--- target: {case['target']}\n"
+
+
+def _write(
+    experiment: "Experiment",
+    out: Path,
+    name: str | None,
+    workers: int,
+    *,
+    restart: bool,
+    quiet: bool,
+) -> None:
+    from scbench.cli.console import INTERRUPTED, require
+    from scbench.cli.progress import progress
+    from scbench.generate.experiment import plan
+    from scbench.generate.folder import generate_folder
+
+    require("pyarrow", "jinja2", "yaml")
+    wanted = sum(planned.point.count for planned in plan(experiment))
+    try:
+        with progress(wanted, quiet=quiet, doing="drawing", done="drew", things="cases") as shown:
+            found = generate_folder(
+                experiment,
+                out,
+                name=name,
+                workers=workers,
+                restart=restart,
+                on_cases=lambda cases: shown.done(cases, cases),
+            )
+    except KeyboardInterrupt:
+        say("interrupted; the same command goes on where it was")
+        raise typer.Exit(INTERRUPTED) from None
+    if found.resumed and not quiet:
+        say(f"{found.resumed} points were taken over from the interrupted run")
+    for short in found.gathered.shortfalls:
+        knobs = ", ".join(f"{key} {value}" for key, value in short.point.items())
+        say(f"{short.task}: {short.got} of {short.asked} cases at {knobs}: {short.reason}")
+    if not quiet:
+        manifest = found.manifest
+        say(f"{out}: {manifest.version}, {manifest.instances} cases, rows {manifest.rows_hash}")
+    if found.gathered.shortfalls:
+        raise typer.Exit(PROBLEMS)
+
+
+def overlap(
+    first: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
+    second: Annotated[str, typer.Argument(help="The same, of the other.")],
+) -> None:
+    """Count the items that two releases or generated folders share. Exit 1 if there is one."""
+    with reported_errors():
+        from scbench.generate.overlap import overlap as measure
+        from scbench.release.load import find_release
+
+        total = 0
+        for found in measure(find_release(first), find_release(second)):
+            print(  # noqa: T201
+                f"{found.task}: {len(found.prompts)} prompts and {len(found.params)} params of "
+                f"{found.first} are among the {found.second}"
+            )
+            total += len({*found.prompts, *found.params})
+            for row_id in found.prompts[:5]:
+                print(f"  {row_id}")  # noqa: T201
+        say(f"{total} shared")
+        if total:
+            raise typer.Exit(PROBLEMS)

@@ -1,0 +1,51 @@
+"""``scbench merge``: put the shards of a run together."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.cli.telling import Format
+
+
+def merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(help="Output folders of all shards, in any order.", show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Option(help="Folder for results.parquet and summary.json.", show_default=False)
+    ],
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help="What was graded against, if it is not installed: folder, .zip, or "
+            "ORG/NAME@REVISION on the Hub. [default: the installed version of that name]"
+        ),
+    ] = None,
+    style: Annotated[
+        Format, typer.Option("--format", help="How results are printed to standard output.")
+    ] = Format.TABLE,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.")] = False,
+) -> None:
+    """Put the results of all shards of a file together, as if it had been graded in one run.
+
+    Shards are made by `scbench-grade FILE --shard I/N --out DIR`, for I from 1 to N, on any
+    machines. Results, tables, problems and exit code are those of a run without --shard. Shards
+    that lack, or are there twice, or are of different files, releases, versions or options, are
+    refused.
+    """
+    from scbench.cli.console import reported_errors
+
+    with reported_errors():
+        from scbench.grading.merge import merge as merge_runs
+        from scbench.grading.merge import read_shards
+        from scbench.release.load import find_release
+
+        runs = read_shards(shards)
+        found = find_release(release or runs[0].summary["release"]["version"])
+        report = merge_runs(runs, found, out)
+        from scbench.cli.telling import tell_report
+
+        tell_report(report, out, style, quiet=quiet)
+    raise typer.Exit(report.exit_code)

@@ -1,0 +1,106 @@
+"""What a run came to, on a terminal: tables on standard output, the rest on standard error."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scbench.grading.run import Report
+
+_SHOWN = 20
+"""Problems spelled out on the terminal."""
+
+
+class Format(StrEnum):
+    """How results are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+def tell_report(report: "Report", out: Path, style: Format, *, quiet: bool) -> None:
+    """Print the tables of a run, and what they cannot say.
+
+    Args:
+        report: what the run came to.
+        out: folder of its results.
+        style: of the tables.
+        quiet: say nothing that does not bear on the results.
+    """
+    from scbench.cli.console import hush, say
+
+    try:
+        _print_tables(report, style)
+        if style in {Format.CSV, Format.JSON}:
+            for remark in report.remarks:
+                say(remark)
+        _tell(report, out, quiet=quiet)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the exit code still says how the run went
+        hush()
+
+
+def _print_tables(report: "Report", style: Format) -> None:
+    from scbench.cli.console import as_json, render
+
+    if style is Format.JSON:
+        print(as_json(report.summary))  # noqa: T201
+        return
+    if not report.tally.rows:
+        return
+    release = report.summary["release"]["version"]
+    tables = {f"Scores by {by}, release {release}": table for by, table in report.tables.items()}
+    print(render(tables, style.value, report.remarks))  # noqa: T201
+
+
+def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
+    """Say on standard error what the tables cannot."""
+    from scbench.cli.console import say
+
+    summary = report.summary
+    _list_problems(report, out)
+    if summary["not_in_release"]:
+        listed = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
+        release = summary["release"]["version"]
+        say(f"not graded, because release {release} does not hold the task: {listed}")
+    if report.grader_errors:
+        say(f"{report.grader_errors} rows could not be graded (grader_error), through our fault:")
+        for row in report.tally.failed[:_SHOWN]:
+            say(f"  line {row['line']}: {row['id']}: {row['reason']}")
+    for task, reason, rows in report.tally.not_run:
+        say(f"not graded, {rows} row{'s' * (rows > 1)} of {task}: {reason}")
+    if quiet:
+        return
+    for incident in report.incidents[:_SHOWN]:
+        say(f"note: {incident}")
+    if report.left_alone:
+        say(f"{report.left_alone} lines of other tasks were left alone (--tasks)")
+    if report.resumed:
+        say(f"{report.resumed} lines were taken over from the interrupted run")
+    if report.tally.unscored:
+        say("* means over scored rows only: coverage is below 1")
+    withdrawn = summary["withdrawn"]
+    if withdrawn["instances"] and not withdrawn["excluded"]:
+        count = len(withdrawn["instances"])
+        say(f"{count} withdrawn instances are graded like all; --exclude-withdrawn leaves them out")
+    if summary["partial"]:
+        say("partial: not for the leaderboard")
+    if summary["shard"]:
+        say(f"shard {summary['shard']}: put it together with the others by `scbench merge`")
+    say(f"{summary['seconds']:.1f} s; results in {out}")
+
+
+def _list_problems(report: "Report", out: Path) -> None:
+    from scbench.cli.console import say
+
+    count = report.problem_counts.total()
+    if count:
+        say(f"{count} problem{'s' * (count > 1)}:")
+    for problem in report.problems[:_SHOWN]:
+        say(f"  {problem}")
+    if count > _SHOWN:
+        file = "problems.jsonl" if count > len(report.problems) else "summary.json"
+        say(f"  ... and {count - _SHOWN} more, in {out}/{file}")

@@ -1,0 +1,338 @@
+"""Tables over manifolds: figures that can be worked out by hand, from a small generated folder."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from scbench.analysis.manifold_sheets import METRICS, heat_sheets, manifold_sheet
+from scbench.analysis.manifolds import SCHEMA, corrected, heat_table, manifold_table
+from scbench.analysis.paper import paper_table
+from scbench.analysis.points import Cases
+from scbench.analysis.results import check_results
+from scbench.analysis.tables import score_table
+from scbench.catalog import get_task
+from scbench.errors import ResultsError
+from scbench.generate.experiment import experiment_of
+from scbench.generate.folder import generate_folder
+from scbench.grading.rows import results_schema
+from scbench.release.load import Release, find_release
+from scbench.report.charts import draw
+from scbench.report.heat import heat_chart, knob_chart
+
+COUNT = 5
+EXPERIMENT = {
+    "seed": 9,
+    "task": [
+        {"id": "arithmetic", "count": COUNT, "grid": {"length": [3, 9, 20], "max_depth": [0, 2]}},
+        {"id": "boolean", "count": COUNT, "grid": {"length": [4, 9], "format": ["T_F", "BINARY"]}},
+        {"id": "movies", "count": COUNT, "grid": {"choice_count": [3, 5]}},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory) -> Release:
+    out = tmp_path_factory.mktemp("manifolds") / "folder"
+    generate_folder(experiment_of(EXPERIMENT), out)
+    return find_release(str(out))
+
+
+@pytest.fixture(scope="module")
+def cases(release) -> Cases:
+    return Cases(release)
+
+
+Score = Callable[[str, dict, int], dict]
+
+
+def results_of(release: Release, score: Score, model: str = "m") -> pl.DataFrame:
+    """Results in which a function of task, point and number says what came of each instance."""
+    rows = []
+    for row in release.instances().values():
+        usual = dict.fromkeys(results_schema()) | {"model": model, "setting": "no_tools"}
+        usual |= {"id": row.id, "task": row.task, "bucket": row.bucket, "subtask": row.subtask}
+        usual |= {"sample": 0, "status": "answered", "score": 1.0, "grader_version": 1}
+        usual |= {"instance_hash": row.content_hash, "release": release.version}
+        usual |= {"release_hash": release.manifest.rows_hash, "checks": "[]", "metrics": "{}"}
+        usual |= {"failed_checks": [], "notes": [], "repairs": [], "reason": ""}
+        rows.append(usual | score(row.task, json.loads(row.point), row.subtask))
+    return pl.DataFrame(rows, schema=results_schema())
+
+
+def falling(task: str, point: dict, number: int) -> dict:
+    """Right up to length 9; of length 20 two in five."""
+    if task == "arithmetic" and point["length"] == 20:
+        return {"score": float(number % 5 < 2)}
+    return {}
+
+
+def test_figures_are_those_worked_out_by_hand(release, cases):
+    def what(task: str, point: dict, number: int) -> dict:
+        if task != "boolean":
+            return {"score": None, "status": "missing"}
+        match number % 5:
+            case 0:
+                return {"score": 1.0, "usage": '{"output_tokens": 100}', "finish_reason": "stop"}
+            case 1:
+                return {"score": 1.0, "usage": '{"output_tokens": 300}'}
+            case 2:
+                return {"score": 0.0, "status": "unparsed", "finish_reason": "MAX_TOKENS"}
+            case 3:
+                return {"score": 0.0, "status": "truncated"}
+        return {"score": None, "status": "api_error", "usage": '{"input_tokens": 3}'}
+
+    table = manifold_table(results_of(release, what), cases, resamples=0)
+    rows = {row["task"]: row for row in table.to_dicts()}
+    assert table.schema == pl.Schema(SCHEMA)
+    row = rows["boolean"]
+    assert (row["n"], row["scored"], row["coverage"]) == (20, 16, 0.8)
+    assert (row["guess_rate"], row["accuracy"], row["corrected"]) == (0.5, 0.5, 0.0)
+    assert (row["truncated"], row["unparsed"]) == (0.4, 0.2)
+    assert (row["mean_output_tokens"], row["token_observations"]) == (200.0, 8)
+    assert rows["arithmetic"]["accuracy"] is rows["arithmetic"]["corrected"] is None
+    assert (rows["arithmetic"]["n"], rows["arithmetic"]["coverage"]) == (30, 0.0)
+    assert (rows[None]["n"], rows[None]["scored"]) == (60, 16)
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "guess", "wanted"),
+    [(0.5, 0.5, 0.0), (0.75, 0.5, 0.5), (0.3, 0.5, 0.0), (1, 0.2, 1.0), (0.4, 0.0, 0.4)],
+)
+def test_guessing_is_taken_out(accuracy, guess, wanted):
+    assert corrected(accuracy, guess) == pytest.approx(wanted)
+    assert corrected(None, guess) is corrected(accuracy, None) is corrected(1.0, 1.0) is None
+
+
+def test_a_guesser_gets_nothing_once_guessing_is_taken_out(release, cases):
+    """Of choices of three and of five, guessing is right as often as the rows say."""
+    table = manifold_table(
+        results_of(release, lambda *_: {"score": 0.25}), cases, knob="choice_count"
+    )
+    assert table["value"].to_list() == ["3", "5"]
+    assert table["guess_rate"].to_list() == pytest.approx([1 / 3, 1 / 5])
+    assert table["corrected"].to_list() == pytest.approx([0.0, (0.25 - 0.2) / 0.8])
+
+
+def test_values_of_knobs_come_in_order_with_their_kinds(release, cases):
+    table = manifold_table(results_of(release, falling), cases, "knob")
+    found = table.select("task", "knob", "kind", "value", "n", "accuracy").rows()
+    assert found == [
+        ("arithmetic", "length", "scale", "3", 10, 1.0),
+        ("arithmetic", "length", "scale", "9", 10, 1.0),
+        ("arithmetic", "length", "scale", "20", 10, pytest.approx(0.4)),
+        ("arithmetic", "max_depth", "depth", "0", 15, pytest.approx(0.8)),
+        ("arithmetic", "max_depth", "depth", "2", 15, pytest.approx(0.8)),
+        ("boolean", "length", "scale", "4", 10, 1.0),
+        ("boolean", "length", "scale", "9", 10, 1.0),
+        ("boolean", "format", "semantic", "T_F", 10, 1.0),
+        ("boolean", "format", "semantic", "BINARY", 10, 1.0),
+        ("movies", "choice_count", "scale", "3", 5, 1.0),
+        ("movies", "choice_count", "scale", "5", 5, 1.0),
+    ]
+
+
+def test_kinds_tell_where_in_its_range_a_knob_stood(release, cases):
+    table = manifold_table(results_of(release, falling), cases, "kind")
+    found = {(kind, value): n for kind, value, n in table.select("kind", "value", "n").rows()}
+    assert found == {
+        ("scale", "lowest"): 25, ("scale", "between"): 10, ("scale", "highest"): 25,
+        ("depth", "lowest"): 15, ("depth", "highest"): 15, ("semantic", "unordered"): 20,
+    }  # fmt: skip
+    scale = table.filter(pl.col("kind") == "scale")["accuracy"].to_list()
+    assert scale == pytest.approx([1.0, 1.0, (4 + 10 + 5) / 25])
+
+
+def test_dimensions_hold_the_tasks_that_stress_them(release, cases):
+    table = manifold_table(results_of(release, falling), cases, "dimension")
+    sizes = {"arithmetic": 30, "boolean": 20, "movies": 10}
+    for dimension, n in table.select("dimension", "n").rows():
+        tasks = [name for name in sizes if dimension in get_task(name).dimensions]
+        assert n == sum(sizes[name] for name in tasks)
+    assert table["dimension"].is_sorted()
+
+
+def test_facts_can_be_looked_along_too(release, cases):
+    table = manifold_table(results_of(release, falling), cases, knob="depth")
+    assert set(table["task"]) == {"arithmetic", "boolean"}
+    assert table.filter(pl.col("task") == "arithmetic")["n"].sum() == 30
+    assert table["kind"].null_count() == table.height
+    with pytest.raises(ResultsError, match=r"no drawn instance has a knob or fact 'lenght'. Did y"):
+        manifold_table(results_of(release, falling), cases, knob="lenght")
+
+
+def test_intervals_hold_the_mean_and_repeat_themselves(release, cases):
+    rows = results_of(release, falling)
+    table = manifold_table(rows, cases, "knob", seed=3)
+    assert table.equals(
+        manifold_table(rows.sample(fraction=1.0, shuffle=True, seed=1), cases, "knob", seed=3)
+    )
+    for low, mean, high in table.select("low", "accuracy", "high").rows():
+        assert low <= mean + 1e-12
+        assert mean <= high + 1e-12
+    (row,) = table.filter(pl.col("value") == "20").to_dicts()
+    # Ten scores, four of them right: the bootstrap is a binomial over ten.
+    draws = np.random.default_rng(0).binomial(10, 0.4, 100_000) / 10
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.11)
+    assert row["corrected_low"] == row["low"]
+
+
+def test_several_runs_and_samples_are_told_apart(release, cases):
+    first = results_of(release, falling, "a")
+    again = first.with_columns(sample=pl.lit(1, pl.Int64), score=pl.lit(0.0))
+    other = results_of(release, lambda *_: {"score": 0.0}, "b").with_columns(
+        budget=pl.lit(64, pl.Int64)
+    )
+    table = manifold_table(pl.concat([first, again, other]), cases)
+    assert table["model"].to_list() == ["a"] * 4 + ["b"] * 4
+    assert table["n"].to_list() == [60, 40, 20, 120, 30, 20, 10, 60]
+    assert table["accuracy"][1] == 0.5
+    assert table["budget"][4] == 64
+
+
+def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
+    rows = results_of(release, falling)
+    table = heat_table(rows, cases, "length", "max_depth")
+    found = {(r["value"], r["second_value"]): (r["n"], r["accuracy"]) for r in table.to_dicts()}
+    assert set(table["task"]) == {"arithmetic"}, "a task with one value of a knob has no map"
+    assert found == {
+        (length, depth): (5, 1.0 if length != "20" else 0.4)
+        for length in ("3", "9", "20")
+        for depth in ("0", "2")
+    }
+    (sheet,) = heat_sheets(table, "accuracy")
+    assert list(sheet.heads) == ["length \\ max_depth", "0", "2"]
+    assert sheet.rows[2] == ["20", "40.0\n5", "40.0\n5"]
+    turned = heat_table(rows, cases, "format", "length")
+    assert heat_sheets(turned, "corrected")[0].heads[1:] == ["4", "9"]
+    for pair in (("length", "choice_count"), ("length", "length")):
+        with pytest.raises(ResultsError, match="no task has both"):
+            heat_table(rows, cases, *pair)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_maps_and_lines_are_drawn(release, cases, metric):
+    rows = results_of(release, falling, 'a "<b>"')
+    table = heat_table(rows, cases, "length", "max_depth")
+    column = "mean_output_tokens" if metric == "tokens" else metric
+    picture = draw(heat_chart(table, column, METRICS[metric]), "svg").decode()
+    assert "max_depth" in picture
+    assert "<b>" not in picture
+    if metric == "accuracy":
+        assert picture.count("40%") >= 2
+        line = draw(knob_chart(manifold_table(rows, cases, knob="length"), "length"), "svg")
+        assert b"accuracy corrected for guessing" in line
+        assert draw(heat_chart(table, column, "x"), "png").startswith(b"\x89PNG")
+        assert b"<b>" not in draw(heat_chart(table, column, "x"), "html")
+
+
+def test_tables_for_people_say_what_they_must(release, cases):
+    sheet = manifold_sheet("T", manifold_table(results_of(release, falling), cases, "kind"))
+    assert any("Lowest, between, highest" in note for note in sheet.notes)
+    assert list(sheet.heads)[:4] == ["model", "setting", "kind", "value"]
+    assert not any("coverage is below 1" in note for note in sheet.notes)
+    gaps = results_of(release, lambda *a: {"score": None, "status": "blocked"} if a[2] else {})
+    sheet = manifold_sheet("T", manifold_table(gaps, cases))
+    assert any("coverage is below 1" in note for note in sheet.notes)
+    assert [row[2] for row in sheet.rows] == ["Arithmetic", "Boolean Logic", "Movies", "all"]
+
+
+def test_results_of_other_instances_are_refused(release, cases):
+    rows = results_of(release, falling)
+    with pytest.raises(ResultsError, match="the results are of other instances than those"):
+        manifold_table(rows.with_columns(instance_hash=pl.lit("x")), cases)
+    with pytest.raises(ResultsError, match="--tasks manifolds"):
+        manifold_table(rows.filter(pl.col("task") == "none"), cases)
+    with pytest.raises(ResultsError, match=r"task 'bolean' is not in release .* mean 'boolean'"):
+        Cases(release, ["bolean"])
+
+
+def test_a_release_of_fixed_lists_has_no_manifolds(tmp_path):
+    from scbench.release.freeze import build_release  # noqa: PLC0415
+
+    build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
+    with pytest.raises(ResultsError, match="holds no drawn instances, so there are no knobs"):
+        Cases(find_release(str(tmp_path / "out")))
+
+
+# Text tasks beside the paper's.
+
+
+def test_text_tasks_are_a_bucket_of_their_own_and_never_in_overall(release, make_results):
+    texts = results_of(release, falling)
+    spatial = make_results(*({"subtask": i, "score": 0.0, "status": "answered"} for i in range(4)))
+    same = {name: texts[name][0] for name in ("release", "release_hash")}
+    spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    both = pl.concat([texts, spatial])
+    for table in (score_table(both, "bucket"), paper_table(both, resamples=0)):
+        found = {row["bucket"]: (row["n"], row["mean"]) for row in table.to_dicts()}
+        assert found["overall"] == (4, 0.0)
+        assert found["manifolds"] == (60, pytest.approx(0.9))
+    alone = score_table(texts, "bucket")
+    assert alone["bucket"].to_list() == ["manifolds"]
+    assert set(paper_table(texts, resamples=0)["bucket"]) == {"manifolds"}
+
+
+def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
+    texts = results_of(release, falling)
+    spatial = make_results(*({"subtask": i, "score": 1.0} for i in range(4)))
+    same = {name: texts[name][0] for name in ("release", "release_hash")}
+    spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    other = spatial.with_columns(model=pl.lit("other"))
+    check_results(pl.concat([texts, spatial, other]))
+    with pytest.raises(ResultsError, match="model 'other' has no row of two_segments"):
+        check_results(pl.concat([texts.with_columns(model=pl.lit("other")), spatial]))
+
+
+def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release, tmp_path):
+    path = tmp_path / "r.parquet"
+    results_of(release, falling).write_parquet(path)
+    named = ("--release", release.root)
+    done = inside_cli("manifolds", path, *named, "--by", "knob", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    assert pl.read_csv(done.stdout.encode()).height == 11
+    done = inside_cli("manifolds", path)
+    assert done.returncode == 2
+    assert "is not installed; name its folder with --release" in done.stderr
+    out = ("--out", tmp_path / "t.json", "--format", "json")
+    heat = ("--heat", "length,max_depth", "--plot", tmp_path / "h.svg", "--metric", "corrected")
+    assert inside_cli("manifolds", path, *named, *heat, *out).returncode == 0
+    assert len(json.loads(Path(tmp_path / "t.json").read_text())) == 6
+    assert (tmp_path / "h.svg").read_text().startswith("<svg")
+    line = ("--knob", "length", "--tasks", "boolean", "--plot", tmp_path / "k.png")
+    assert inside_cli("manifolds", path, *named, *line).returncode == 0
+    for args, said in (
+        (("--heat", "length"), "--heat takes two names"),
+        (("--heat", "a,b", "--knob", "c"), "give one of them"),
+        (("--plot", "x.svg"), "--plot draws --heat or --knob"),
+        (("--knob", "length", "--plot", "x.gif"), "not as 'gif'"),
+        (("--tasks", "nothing"), "task 'nothing' is not in release"),
+    ):
+        done = inside_cli("manifolds", path, *named, *args)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+@pytest.fixture
+def inside_cli(tmp_path, monkeypatch):
+    """A function that runs ``scbench`` in this process."""
+    from typer.testing import CliRunner  # noqa: PLC0415
+
+    from scbench.cli.main import app  # noqa: PLC0415
+
+    monkeypatch.chdir(tmp_path)
+
+    class Done:
+        def __init__(self, result) -> None:
+            if result.exception is not None and not isinstance(result.exception, SystemExit):
+                raise result.exception
+            self.returncode, self.stdout, self.stderr = (
+                result.exit_code,
+                result.stdout,
+                result.stderr,
+            )
+
+    return lambda *args: Done(CliRunner().invoke(app, list(map(str, args)), prog_name="scbench"))

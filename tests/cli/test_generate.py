@@ -1,0 +1,297 @@
+"""``scbench tasks``, ``generate``, ``release overlap``, ``verify --seed``: as users call them."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scbench.catalog import available_tasks, get_task
+from scbench.generate.experiment import parse_experiment
+from scbench.grading.run import choose_tasks
+from scbench.release.freeze import build_release
+from scbench.release.load import find_release
+from scbench.release.manifest import read_manifest
+
+TEXT = """
+seed = 11
+[[task]]
+id = "boolean"
+count = 12
+grid = { length = [4, 9], format = ["T_F", "BINARY"] }
+[[task]]
+id = "enumerate_edges"
+count = 3
+"""
+
+
+@pytest.fixture
+def experiment(tmp_path) -> Path:
+    path = tmp_path / "e.toml"
+    path.write_text(TEXT)
+    return path
+
+
+def test_cases_are_printed_as_json_lines_that_the_result_schema_takes(inside):
+    args = ("--length", 8, "--max-depth", 3, "--count", 5, "--seed", 1)
+    done = inside("generate", "arithmetic", *args)
+    assert (done.returncode, done.stderr) == (0, "")
+    cases = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(cases) == 5
+    for case in cases:
+        assert get_task("arithmetic").builder.case_model.model_validate(case).params["length"] == 8
+    assert inside("generate", "arithmetic", *args).stdout == done.stdout
+    other = inside("generate", "arithmetic", *args[:-1], 2).stdout
+    assert not set(other.splitlines()) & set(done.stdout.splitlines())
+    assert inside("generate", "arithmetic", *args, "--workers", 2).stdout == done.stdout
+
+
+def test_options_are_read_in_every_usual_form(inside):
+    forms = [
+        ["--length=8", "--min-number=-5", "--division", "--prob-open", "0.5"],
+        ["--prob_open=0.5", "--division", "--min_number", "-5", "--length", "8"],
+        ["--division=true", "--min-number", "-5", "--prob-open=0.5", "--length", "8", "--count=1"],
+    ]
+    found = {inside("generate", "arithmetic", *form).stdout for form in forms}
+    assert len(found) == 1
+    params = json.loads(found.pop())["params"]
+    assert (params["min_number"], params["division"], params["prob_open"]) == (-5, True, 0.5)
+    plain = inside("generate", "arithmetic", "--no-division").stdout
+    assert json.loads(plain)["params"]["division"] is False
+
+
+def test_cases_are_printed_for_reading(inside):
+    done = inside("generate", "boolean", "--format", "text", "--format", "T_F", "--count", 2)
+    assert done.stdout.count("=== boolean, case ") == 2
+    assert re.search(r"^--- target: [TF]$", done.stdout, re.MULTILINE)
+    assert "format T_F" in done.stdout
+    assert "Work out the truth value of this expression:" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["arithmetics"], "'arithmetics' is neither a task nor a file. Did you mean 'arithmetic'?"),
+        (["nowhere.toml"], "nowhere.toml cannot be read: No such file"),
+        (["arithmetic", "--lenght", "3"], "no option --lenght. Did you mean --length?"),
+        (["arithmetic", "--zzz", "3"], "lists its knobs: --length, --max-depth"),
+        (["arithmetic", "--length"], "--length needs a value"),
+        (["arithmetic", "--length", "60"], "length: must be less than or equal to 50, got 60"),
+        (["arithmetic", "--length", "x"], "length: must be a valid integer"),
+        (["arithmetic", "--length", "4", "--length", "5"], "--length is given twice"),
+        (["arithmetic", "--format", "csv"], "--format takes jsonl or text, not 'csv'"),
+        (["boolean", "--format", "csv"], "format: must be 'TRUE_FALSE', 'T_F'"),
+        (["boolean", "--format", "text", "--format", "jsonl"], "--format is given as text and as"),
+        (["arithmetic", "--private"], "--private is for folders"),
+        (["--length", "4", "arithmetic"], "name the experiment or task first"),
+        (["e.toml"], "an experiment is written into a folder; name it with --out"),
+        (["e.toml", "--out", "o", "--length", "4"], "--length goes with a task"),
+        (["e.toml", "--out", "o", "--count", "4"], "--count goes with a task"),
+        (["e.toml", "--out", "o", "--format", "text"], "--format goes with a task"),
+        (["e.toml", "--out", "e.toml"], "e.toml exists; generated folders are never edited"),
+        (["e.toml", "--out", "o", "--name", "1.0.0"], "is no name for generated cases"),
+        (["arithmetic", "--count", "0"], "--count"),
+        (["arithmetic", "--seed", "-1"], "--seed"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, experiment, args, said):
+    done = inside("generate", *args)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert done.stdout == ""
+    assert list(experiment.parent.iterdir()) == [experiment]
+
+
+def test_an_experiment_without_a_seed_needs_one(inside, experiment):
+    experiment.write_text(TEXT.replace("seed = 11", ""))
+    done = inside("generate", "e.toml", "--out", "o")
+    assert (done.returncode, "give one in the experiment or with --seed" in done.stderr) == (
+        2,
+        True,
+    )
+    assert inside("generate", "e.toml", "--out", "o", "--seed", 5).returncode == 0
+    assert read_manifest(Path("o")).experiment.seed == 5
+
+
+def test_a_shortfall_is_on_the_screen_and_exits_with_1(inside, tmp_path):
+    args = ("boolean", "--length", 3, "--max-depth", 0, "--prob-negation", 0, "--count", 100)
+    printed = inside("generate", *args)
+    assert printed.returncode == 1
+    assert len(printed.stdout.splitlines()) == 72
+    assert "boolean: 72 of 100 cases: 200 tries without a new case" in printed.stderr
+    written = inside("generate", *args, "--out", "o")
+    assert written.returncode == 1
+    assert "boolean: 72 of 100 cases at length 3, max_depth 0" in written.stderr
+    assert read_manifest(tmp_path / "o").experiment.shortfalls[0].got == 72
+    assert "the space at this point is too small" in (tmp_path / "o" / "README.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
+    done = command("scbench", "generate", "e.toml", "--out", "fresh", "--workers", 2)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"fresh: generated-[0-9a-f]{8}, 51 cases, rows [0-9a-f]{64}\n$", done.stderr)
+    assert command("scbench", "release", "verify", "fresh", "--quiet").returncode == 0
+    example = command("scbench", "example", "--release", "fresh").stdout
+    (tmp_path / "p.jsonl").write_text(example)
+    graded = command("scbench-grade", "p.jsonl", "--release", "fresh", "--out", "r")
+    assert graded.returncode == 0, graded.stderr
+    rows = pl.read_parquet(tmp_path / "r" / "results.parquet")
+    oracle = rows.filter(pl.col("model") == "oracle")
+    assert (oracle.height, oracle["score"].to_list()) == (51, [1.0] * 51)
+    assert rows.filter(pl.col("model") == "sloppy")["score"].mean() < 0.9
+    shown = command("scbench", "manifolds", "r", "--release", "fresh", "--by", "knob")
+    assert shown.returncode == 0, shown.stderr
+    assert "Boolean Logic" in shown.stdout
+    test = command("scbench-grade", "--self-test", "--release", "fresh")
+    assert test.returncode == 0, test.stderr
+    assert "boolean: 48 references score 1.0" in test.stdout
+
+
+def test_a_private_seed_is_drawn_shown_once_and_verifies(inside, experiment, tmp_path):
+    experiment.write_text(TEXT.replace("seed = 11", "private = true"))
+    done = inside("generate", "e.toml", "--out", "o")
+    assert done.returncode == 0
+    seed = re.search(r"^private seed: (\d+)$", done.stderr, re.MULTILINE)[1]
+    assert int(seed) > 2**64
+    assert done.stdout == ""
+    for path in (tmp_path / "o").rglob("*"):
+        assert not path.is_file() or seed.encode() not in path.read_bytes()
+    assert inside("release", "verify", "o", "--seed", seed).returncode == 0
+    assert inside("release", "verify", "o").returncode == 0
+    wrong = inside("release", "verify", "o", "--seed", int(seed) + 1)
+    assert wrong.returncode == 1
+    assert "the rows were not drawn with the seed given" in wrong.stdout
+    again = inside("generate", "e.toml", "--out", "again", "--seed", seed)
+    assert "private seed" not in again.stderr
+    assert (tmp_path / "again" / "MANIFEST.json").read_bytes() == (
+        tmp_path / "o" / "MANIFEST.json"
+    ).read_bytes()
+    short = inside("generate", "boolean", "--private", "--seed", 3, "--out", "short")
+    assert "a private seed this short can be found by trying" in short.stderr
+
+
+def test_overlap_is_measured_and_printed(inside, experiment):
+    for seed in (1, 2):
+        assert inside("generate", "e.toml", "--seed", seed, "--out", f"s{seed}").returncode == 0
+    none = inside("release", "overlap", "s1", "s2")
+    assert none.returncode == 0
+    assert none.stdout.splitlines() == [
+        "boolean: 0 prompts and 0 params of 48 are among the 48",
+        "enumerate_edges: 0 prompts and 0 params of 3 are among the 3",
+    ]
+    assert none.stderr == "0 shared\n"
+    whole = inside("release", "overlap", "s1", "s1")
+    assert whole.returncode == 1
+    assert "boolean: 48 prompts and 48 params of 48 are among the 48" in whole.stdout
+    assert "  boolean/00" in whole.stdout
+
+
+# Tasks.
+
+
+def test_all_tasks_are_listed_in_three_forms(inside):
+    table = inside("tasks").stdout
+    markdown = inside("tasks", "--format", "markdown").stdout
+    found = json.loads(inside("tasks", "--format", "json").stdout)
+    own = [row for row in found if not get_task(row["id"]).package]
+    assert len(own) == 34
+    assert sum(row["scores"] for row in own) == 285
+    assert [row["id"] for row in found] == [task.id for task in available_tasks()]
+    for row in found:
+        names = [knob["name"] for knob in row["knobs"]]
+        assert f"| {row['id']} | {row['bucket']} |" in markdown
+        (line,) = [line for line in table.splitlines() if line.startswith(f"{row['id']} ")]
+        assert line.endswith(", ".join(names))
+        assert all(knob["description"] and knob["values"] for knob in row["knobs"])
+
+
+def test_one_task_is_listed_with_bounds_defaults_and_kinds(inside):
+    text = inside("tasks", "arithmetic").stdout
+    assert re.search(r"^length +3 to 50 +10 +scale +number of terms", text, re.MULTILINE)
+    assert re.search(r"^prob_open +0 to 1 \(fractions too\) +0\.4 +depth ", text, re.MULTILINE)
+    assert "Stresses: multi-hop reasoning, working memory" in text
+    assert "Recorded with each case: depth" in text
+    other = inside("tasks", "maze_3d").stdout
+    assert re.search(r"^a_height +0 to 9 or null +null +- ", other, re.MULTILINE)
+    done = inside("tasks", "arithmetics")
+    assert (done.returncode, "Did you mean 'arithmetic'?" in done.stderr) == (2, True)
+
+
+def test_the_tasks_of_a_release_are_listed(inside, tmp_path):
+    build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
+    listed = inside("tasks", "--release", "out").stdout
+    assert " ".join(listed.split()) == "enumerate_edges axiomatic 8 binary v1 Enumerate Edges"
+
+
+# Frozen releases with text tasks.
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory) -> Path:
+    """A frozen release of a spatial task and a text task."""
+    folder = tmp_path_factory.mktemp("frozen") / "out"
+    ours = parse_experiment(TEXT).only(["boolean"])
+    build_release("0.0.9", folder, [get_task("enumerate_edges")], experiment=ours)
+    return folder
+
+
+@pytest.mark.slow
+def test_text_tasks_are_graded_only_when_they_are_named(command, frozen, tmp_path):
+    shutil.copytree(frozen, tmp_path / "rel")
+    manifest = read_manifest(frozen)
+    assert manifest.default_tasks == ["enumerate_edges"]
+    example = command("scbench", "example", "--release", "rel").stdout
+    assert {json.loads(line)["id"].split("/")[0] for line in example.splitlines()} == {
+        "enumerate_edges"
+    }
+    release = pl.read_parquet(frozen / "references" / "references.parquet")
+    right = release.filter(pl.col("kind") == "reference").to_dicts()
+    lines = [{"id": r["id"], "answer": json.loads(r["answer"])} for r in right]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def graded(*options: str) -> dict[str, float]:
+        out = "-".join(["r", *options]).replace("--", "")
+        done = command(
+            "scbench-grade", "p.jsonl", "--release", "rel", "--out", out, "--format", "json",
+            *options,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return {row["bucket"]: row["n"] for row in json.loads(done.stdout)["buckets"]}
+
+    assert graded() == {"axiomatic": 8, "overall": 8}
+    assert graded("--tasks", "axiomatic,manifolds") == {
+        "axiomatic": 8, "overall": 8, "manifolds": 48,
+    }  # fmt: skip
+    held = find_release(str(frozen))
+    for names in (["manifolds"], ["boolean"]):
+        assert [task.id for task in choose_tasks(held, names)] == ["boolean"]
+    wrong = command("scbench-grade", "p.jsonl", "--release", "rel", "--tasks", "manifold")
+    assert wrong.returncode == 2
+    assert "Did you mean 'manifolds'?" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_the_build_draws_manifolds_unless_told_otherwise(inside, tmp_path):
+    done = inside("release", "build", "0.0.3", "--out", "a", "--tasks", "enumerate_edges,dates")
+    assert done.returncode == 0, done.stderr
+    manifest = read_manifest(tmp_path / "a")
+    assert list(manifest.tasks) == ["enumerate_edges", "dates"]
+    assert manifest.experiment.task_ids == ["dates"]
+    assert inside("release", "verify", "a", "--quiet").returncode == 0
+    card = (tmp_path / "a" / "README.md").read_text("utf-8")
+    head = card.split("---\n")[1]
+    assert "config_name: manifolds" in head
+    default = head.split("- config_name: default")[1].split("- config_name")[0]
+    assert "enumerate_edges" in default
+    assert "dates" not in default
+    args = ("--tasks", "enumerate_edges", "--no-manifolds")
+    assert inside("release", "build", "0.0.3", "--out", "b", *args).returncode == 0
+    assert read_manifest(tmp_path / "b").experiment is None
+    refused = inside(
+        "release", "build", "0.0.3", "--out", "d", "--tasks", "dates", "--no-manifolds"
+    )
+    assert refused.returncode == 2
+    assert "dates has no fixed list of instances" in refused.stderr

@@ -1,0 +1,70 @@
+"""``--shard`` and ``scbench merge`` as a user meets them, and what ``--cluster`` needs."""
+
+import json
+
+import pytest
+
+from scbench.release.example import example_predictions
+
+
+@pytest.fixture
+def grade(command, parity_release):
+    def run(*args, **extra):
+        return command("scbench-grade", "--release", parity_release.root, *args, **extra)
+
+    return run
+
+
+@pytest.fixture
+def lines(parity_release, write_lines):
+    rows = [json.loads(line) for line in example_predictions(parity_release)]
+    return write_lines(*rows, rows[2], "no JSON", name="p.jsonl")
+
+
+@pytest.mark.slow
+def test_shards_are_graded_and_put_together(grade, command, parity_release, lines, tmp_path):
+    whole = grade(lines, "--out", "whole")
+    shards = [grade(lines, "--shard", f"{i}/2") for i in (1, 2)]
+    assert "shard 1/2: put it together with the others by `scbench merge`" in shards[0].stderr
+    assert [done.returncode for done in shards] == [1, 1], "the duplicate, and what is no JSON"
+    folders = [f"scbench-results/p-{i}-of-2" for i in (2, 1)]
+    merged = command("scbench", "merge", *folders, "--out", "all", "--release", parity_release.root)
+    assert merged.returncode == whole.returncode == 1
+    assert merged.stdout == whole.stdout
+    told = [[it for it in done.stderr.splitlines() if "line" in it] for done in (merged, whole)]
+    assert told[0] == told[1] != []
+    for name in ("whole", "all"):
+        assert sorted(it.name for it in (tmp_path / name).iterdir()) == [
+            "results.parquet", "summary.json",
+        ]  # fmt: skip
+    results = [(tmp_path / name / "results.parquet").read_bytes() for name in ("whole", "all")]
+    assert results[0] == results[1]
+
+
+def test_what_cannot_be_merged_ends_with_2_and_a_reason(inside, tmp_path):
+    done = inside("merge", "nowhere", "--out", "all")
+    assert done.returncode == 2
+    assert "nowhere holds no finished shard" in done.stderr
+    assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "/", "1/", "a/b", "1/2/3", "-1/2", "٣/4"])
+def test_a_shard_that_cannot_be_is_wrong_usage(grade, lines, shard):
+    done = grade(lines, "--shard", shard)
+    assert done.returncode == 2
+    assert "--shard takes I/N with I from 1 to N, such as 2/8" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--shard", "1/2"), ("--cluster", "tcp://127.0.0.1:9")])
+def test_only_grading_can_be_spread(grade, lines, option):
+    done = grade(lines, "--check", *option)
+    assert done.returncode == 2
+    assert f"{option[0]} goes with grading" in done.stderr
+
+
+def test_a_cluster_that_is_not_there_is_an_error_in_one_line(grade, lines, tmp_path):
+    done = grade(lines, "--cluster", "tcp://127.0.0.1:9", "--out", "out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: no scheduler answers at tcp://127.0.0.1:9: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,175 @@
+"""The targets of tools/fuzz.py hold for a few inputs each, and their guard sees what is forbidden.
+
+The tool itself is for millions; here it is made sure that it finds what there is to find.
+"""
+
+import importlib
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+@pytest.fixture(scope="module")
+def tools():
+    """The modules of the fuzzer, which import each other as programs in one folder do."""
+    sys.path.insert(0, str(TOOLS))
+    try:
+        names = ("fuzz", "fuzz_guard", "fuzz_inputs", "fuzz_targets")
+        yield {name: importlib.import_module(name) for name in names}
+    finally:
+        sys.path.remove(str(TOOLS))
+
+
+RUNS = {"line": 400, "response": 400, "formula": 300, "stl": 200}
+SLOW = {
+    *("answer:lego_hemispherical_shell", "answer:csg_union", "answer:tetrahedra_shadow_projection"),
+    *("answer:hide_and_seek", "answer:interlocking_parts", "answer:hyper_snake"),
+    *("answer:fluid_simulation", "answer:terrain_levelling"),
+}
+
+
+@pytest.mark.slow
+def test_targets_hold_for_a_few_inputs(tools):
+    guard, inputs, targets = (tools[f"fuzz_{name}"] for name in ("guard", "inputs", "targets"))
+    for name in targets.names():
+        target = targets.make(name)
+        guard.install(min(target.children, 2))
+        for seed in target.seeds[:4]:  # what is imported and opened once is no act of the input
+            target.run(seed)
+        rng = random.Random(f"smoke {name}")
+        for _ in range(RUNS.get(name, 8 if name in SLOW else 60)):
+            seed = rng.choice(target.seeds)
+            data = inputs.mutated_bytes(rng, seed, target.tokens, target.most)
+            assert tools["fuzz"].attempt(target.run, data, seconds=60) is None, (name, data)
+
+
+def spin(_):
+    while True:
+        pass
+
+
+ACTS = {
+    "writes": lambda data: Path("fuzz").write_bytes(data),
+    "opens": lambda _: os.open("fuzz", os.O_RDWR | os.O_CREAT),
+    "appends": lambda _: Path("fuzz").open("a").close(),
+    "makes": lambda _: Path("fuzz").mkdir(),
+    "removes": lambda _: Path("no such file").unlink(),
+    "connects": lambda _: socket.create_connection(("127.0.0.1", 9), 0.1),
+    "starts": lambda _: subprocess.run(["true"], check=False),
+    "shells": lambda _: os.posix_spawn("/bin/true", ["true"], {}),
+    "forks": lambda _: os.fork(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_a_target_may_not_do_is_found_before_it_happens(tools, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tools["fuzz_guard"].install()
+    found = tools["fuzz"].attempt(ACTS[name], b"x")
+    assert found.place.startswith("ForbiddenError"), found
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "afterwards").write_text("all is allowed again")
+
+
+def test_faults_and_hangs_are_found_and_told_apart(tools):
+    attempt = tools["fuzz"].attempt
+    assert attempt(len, b"x") is None
+    fault = attempt(lambda data: data[7], b"x")
+    assert fault.place.startswith("IndexError in test_fuzz.py:")
+    assert fault.data == b"x"
+    started = time.monotonic()
+    assert attempt(spin, b"x", seconds=0.2).place.startswith("HangError")
+    assert time.monotonic() - started < 30
+
+
+def test_isolated_children_are_counted(tools):
+    tools["fuzz_guard"].install(children=1)
+    attempt = tools["fuzz"].attempt
+    done = []
+
+    def start(_):
+        done.append(subprocess.run(["true"], check=False))
+
+    assert attempt(start, b"") is None
+    assert attempt(start, b"") is None, "more than its share is no finding"
+    assert len(done) == 1
+    tools["fuzz_guard"].install()
+    assert attempt(start, b"").place.startswith("ForbiddenError")
+
+
+def test_choices_follow_from_bytes(tools):
+    inputs = tools["fuzz_inputs"]
+    choices = inputs.Choices(b"\x07\x01\x02")
+    assert (choices.below(5), choices.below(1000), choices.spent) == (2, 0x201, True)
+    assert choices.below(9) == 0
+    value = {"a": [1, 2, {"b": "text"}], "c": 0.5}
+    rng = random.Random(1)
+    changed = 0
+    for _ in range(300):
+        data = rng.randbytes(30)
+        made = inputs.mutated_json(value, inputs.Choices(data))
+        assert inputs.mutated_json(value, inputs.Choices(data)) == made
+        changed += made != value
+    assert value == {"a": [1, 2, {"b": "text"}], "c": 0.5}
+    assert changed > 250
+
+
+def test_the_command_prints_a_table_and_replays(tmp_path):
+    tool = [sys.executable, TOOLS / "fuzz.py"]
+
+    def run(*arguments):
+        return subprocess.run(
+            [*tool, *arguments], capture_output=True, text=True, check=False, timeout=110
+        )
+
+    done = run("line", "answer:boolean", "--runs", "50", "--plain", "--seed", "3")
+    assert done.returncode == 0, done.stderr
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["target", "executions", "per", "second", "findings"]
+    assert [(row.split()[0], row.split()[1]) for row in rows] == [
+        ("line", "50"),
+        ("answer:boolean", "50"),
+        ("in", "all"),
+    ]
+    (tmp_path / "input").write_bytes(b"\0{}")
+    assert run("line", "--replay", tmp_path / "input").stdout == "nothing wrong\n"
+    wrong = run("lines")
+    assert wrong.returncode == 2
+    assert "there are: line, response" in wrong.stderr
+
+
+DYING = """
+import signal, sys
+sys.path.insert(0, sys.argv[1])
+import fuzz, fuzz_inputs, fuzz_targets
+
+def die(data):
+    if data.startswith(b"!"):
+        signal.raise_signal(signal.SIGTERM)
+
+fuzz_targets.make = lambda _: fuzz_inputs.Target(die, [b"?"], [b"!"])
+sys.argv[1:] = ["line", "--runs", "400", "--plain", "--save", sys.argv[2]]
+sys.exit(fuzz.main())
+"""
+
+
+def test_a_process_that_dies_is_a_finding_with_its_input(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", DYING, TOOLS, tmp_path / "found"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "killed by SIGTERM" in done.stdout
+    (saved,) = (tmp_path / "found").iterdir()
+    assert saved.read_bytes().startswith(b"!")

@@ -1,0 +1,282 @@
+"""Predictions made to hurt: every line is accounted for, nothing fails, nothing is touched.
+
+`tests/data/hostile/lines.bin` holds short lines: broken JSON, odd numbers, tricks with Unicode,
+impossible ids, replies that look like code. What is long is made here; what is aimed at one grader
+comes from `hostile_answers.py`.
+"""
+
+import gzip
+import io
+import json
+import os
+import runpy
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+import zstandard
+
+from scbench.catalog import get_task
+from scbench.errors import PredictionsError
+from scbench.grading.outcome import grade_prediction
+from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
+from scbench.model import Status
+
+BIN = Path(sys.executable).parent
+SHORT_LINES = Path(__file__).parent.parent / "data" / "hostile" / "lines.bin"
+HOSTILE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile_answers.py"))))
+ANSWERS = {name: (instance_id, answer) for name, instance_id, answer in HOSTILE.answers()}
+HEAD = b'{"id":"two_segments/00","model":"bombs","answer":'
+CPU_SECONDS = 30  # of one verdict; the worst takes a few on an idle processor
+
+BOMBS = {
+    "deep arrays": (HEAD + b"[" * 1_000_000 + b"]" * 1_000_000 + b"}", "not_json"),
+    "deep objects": (HEAD + b'{"a":' * 300_000 + b"1" + b"}" * 300_001, "not_json"),
+    "deep and open": (b"[" * 5_000_000, "not_json"),
+    "just deep enough": (HEAD + b"[" * 199 + b"]" * 199 + b"}", None),
+    "wide array": (HEAD + b"[" + b"0," * 5_000_000 + b"0]}", None),
+    "wide object": (
+        HEAD + b"{" + b",".join(b'"%d":0' % i for i in range(600_000)) + b"}}",
+        None,
+    ),
+    "empty arrays": (HEAD + b"[" + b"[]," * 4_000_000 + b"[]]}", None),
+    "one key often": (HEAD + b"{" + b",".join([b'"a":0'] * 600_000) + b"}}", "not_json"),
+    "long key": (HEAD + b'{"' + b"k" * 9_000_000 + b'":0}}', None),
+    "long text": (HEAD + b'"' + b"\\u0041" * 2_000_000 + b'"}', None),
+    "digits": (HEAD + b"9" * 5_000 + b"}", "not_json"),
+    "many digits": (HEAD + b"9" * 10_000_000 + b"}", "not_json"),
+    "digits after the point": (HEAD + b"0." + b"3" * 4_000 + b"}", None),
+    "long exponent": (HEAD + b"1e" + b"9" * 4_000 + b"}", "not_json"),
+    "surrogates": (HEAD + b'"' + b"\\ud83d" * 100_000 + b'"}', "not_json"),
+    "over the limit": (b"x" * (16 * 2**20 + 1), "line_too_long"),
+    "long id": (b'{"id":"' + b"i" * 5_000_000 + b'"}', "bad_prediction"),
+    "long model": (b'{"id":"a","model":"' + b"m" * 5_000_000 + b'"}', "bad_prediction"),
+    "long error": (
+        b'{"id":"two_segments/01","model":"bombs","status":"api_error","error":"'
+        + b"\\u001b[2J" * 500_000
+        + b'"}',
+        None,
+    ),
+}
+"""Lines that are long, and the problem that they are; None if they can be graded."""
+
+FILL = 3_000_000
+TEXTS = {
+    "fences": "```\n" * (FILL // 4),
+    "fences with languages": "```json\n" * (FILL // 8),
+    "backticks": "`" * FILL,
+    "tags": "<answer>" * (FILL // 8),
+    "closed tags": "<answer></answer>" * (FILL // 17),
+    "thoughts": "</think>" * (FILL // 8),
+    "marks": "Answer: " * (FILL // 8),
+    "marks and brackets": "Answer: [" * (FILL // 9),
+    "open brackets": "[" * FILL,
+    "closed brackets": "]" * FILL,
+    "braces": "{" * FILL,
+    "brace and bracket": "{[" * (FILL // 2),
+    "pairs": "{}" * (FILL // 2),
+    "nested": "[" * 100_000 + "]" * 100_000,
+    "quotes": '"' * FILL,
+    "open quote in brackets": '{"' * (FILL // 2),
+    "backslashes": '{"' + "\\" * FILL,
+    "escaped quotes": "{'" + "\\'" * (FILL // 2),
+    "triple quotes": "['''" + "'' " * (FILL // 3),
+    "keys": '{"segments" ' * (FILL // 12),
+    "objects": '{"segments": 0} ' * (FILL // 16),
+    "comments": "[" + "#\n" * 400_000 + "1]",
+    "commas": "[" + "," * 900_000 + "]",
+    "tuples": "(" * 190 + "1" + ",)" * 190,
+    "words": "[" + "True," * 190_000 + "]",
+    "numbers": "[" + "1e5," * 240_000 + "]",
+    "one number": "[" + "1" * 900_000 + "]",
+    "blanks": "[" + " \t\n" * 300_000 + "]",
+    "boxes": "\\boxed{" * (FILL // 7),
+    "refusals": "I cannot " * (FILL // 9) + "not",
+    "apostrophes": "I can’t I’m " * (FILL // 14),
+    "combining": "e" + "\u0301" * (FILL // 2),
+    "wide characters": "💥" * (FILL // 4),
+    "line separators": "\u2028\r\v\f\x85" * (FILL // 8),
+}
+"""Replies that are hard on patterns, a few million characters each."""
+
+
+def lines_of_all():
+    """Every hostile line, with blank ones between."""
+    yield from SHORT_LINES.read_bytes().splitlines()
+    yield b"  \t "
+    yield from (line for line, _ in BOMBS.values())
+    for i, text in enumerate(TEXTS.values()):
+        yield HOSTILE.as_line("two_segments/02", i, response=text)
+    for i, (instance_id, answer) in enumerate(ANSWERS.values()):
+        yield HOSTILE.as_line(instance_id, i, answer=answer)
+    yield b""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_are_read_or_refused(name):
+    line, code = BOMBS[name]
+    (found,) = read_predictions(io.BytesIO(line + b"\n"), SimpleNamespace(update=len))
+    if code is None:
+        assert isinstance(found, Line)
+    else:
+        assert found.code == code
+        assert len(str(found)) < 1000
+        assert str(found).isprintable()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("task_id", ["two_segments", "maze_3d", "arithmetic"])
+def test_replies_are_searched_in_linear_time(task_id, name):
+    task = get_task(task_id)
+    prediction = parse_line(HOSTILE.as_line(f"{task_id}/00", 0, response=TEXTS[name]), 1).prediction
+    builder = task.builder()
+    paper = builder.paper()
+    params = paper[0].params if paper else _drawn(task)
+    started = time.process_time()
+    found = grade_prediction(prediction, task, params)
+    assert time.process_time() - started < CPU_SECONDS
+    assert found.status in {Status.ANSWERED, Status.UNPARSED, Status.REFUSED}
+    assert found.verdicts[0].score == 0
+
+
+def _drawn(task):
+    case = task.builder().case(task.builder().get_generation_schema()(), 1)
+    return task.params_model.model_validate(case.instance)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ANSWERS)
+def test_hostile_answers_get_a_verdict(name):
+    instance_id, answer = ANSWERS[name]
+    task_id, _, subtask = instance_id.partition("/")
+    line = parse_line(HOSTILE.as_line(instance_id, 0, answer=answer), 1)
+    assert isinstance(line, Line), line
+    started = time.process_time()
+    found = grade_prediction(
+        line.prediction, get_task(task_id), HOSTILE.params(task_id, int(subtask))
+    )
+    assert time.process_time() - started < CPU_SECONDS
+    if found.status is not Status.NOT_RUN:
+        assert found.status is Status.ANSWERED, found.reason
+        assert all(verdict.score < 1 for verdict in found.verdicts)
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
+    """Every file below a folder: size, and when it was changed."""
+    return {
+        str(path.relative_to(folder)): (stat.st_size, stat.st_mtime_ns)
+        for path in sorted(folder.rglob("*"))
+        for stat in [path.lstat()]
+    }
+
+
+@pytest.mark.slow
+def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
+    """In one run: each line has its rows or its problem, no grader fails, no file is left."""
+    folders = {name: tmp_path / name for name in ("work", "home", "temporary")}
+    for folder in folders.values():
+        folder.mkdir()
+        (folder / "precious").write_text("keep me")
+    lines = list(lines_of_all())
+    path = folders["work"] / "hostile.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    before = {name: snapshot(folder) for name, folder in folders.items()}
+    out = tmp_path / "out"
+    done = subprocess.run(
+        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "100"],
+        cwd=folders["work"],
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(folders["home"]),
+            "TMPDIR": str(folders["temporary"]),
+            "LC_ALL": "C.UTF-8",
+        },
+        capture_output=True,
+        check=False,
+        timeout=600,
+    )
+    said = done.stderr.decode()
+    assert done.returncode == 1, said[-3000:]
+    assert "Traceback" not in said
+    assert {name: snapshot(folder) for name, folder in folders.items()} == before
+    # Nothing that was quoted can steer a terminal.
+    assert not set(said + done.stdout.decode()) & {"\x1b", "\x07", "\0", "\u202e", "\x85"}
+
+    summary = json.loads((out / "summary.json").read_text())
+    frame = pl.read_parquet(out / "results.parquet")
+    assert set(frame["status"]) <= {"answered", "unparsed", "refused", "api_error", "not_run",
+                                    "missing", "blocked"}  # fmt: skip
+    assert frame.filter(pl.col("score") == 1).is_empty()
+    expected = {i for i, line in enumerate(lines, 1) if line.removeprefix(b"\xef\xbb\xbf").strip()}
+    graded = set(frame["line"].drop_nulls())
+    refused = {problem["line"] for problem in summary["problems"]}
+    assert graded | refused >= expected
+    assert not graded & refused
+    assert graded | refused - {None} <= expected
+    hostile = frame.filter(pl.col("model") == "hostile")
+    assert hostile["line"].n_unique() == len(TEXTS) + len(ANSWERS)
+    absent = set(hostile.filter(pl.col("status") == "not_run")["task"])
+    assert absent <= {"terrain_levelling"} if sys.version_info >= (3, 12) else not absent
+
+
+LINE = b'{"id": "two_segments/07", "answer": {"segments": []}}\n'
+
+
+def archive(kind: str) -> bytes:
+    """An archive that holds a predictions file."""
+    made = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(made, "w") as file:
+            file.writestr("predictions.jsonl", LINE)
+    else:
+        with tarfile.open(fileobj=made, mode=kind) as file:
+            info = tarfile.TarInfo("../../predictions.jsonl")
+            info.size = len(LINE)
+            file.addfile(info, io.BytesIO(LINE))
+    return made.getvalue()
+
+
+PRETENDERS = {
+    "zip": (archive("zip"), {"not_json"}),
+    "tar": (archive("w:"), {"not_json"}),
+    "tar.gz": (archive("w:gz"), {"not_json"}),
+    "gzip in gzip": (gzip.compress(gzip.compress(LINE)), {"not_json"}),
+    "zstandard in gzip": (gzip.compress(zstandard.compress(LINE)), {"not_json"}),
+    "cut gzip": (gzip.compress(LINE * 999)[:-20], {"unreadable"}),
+    "gzip with a wrong sum": (gzip.compress(LINE)[:-8] + bytes(8), {"unreadable"}),
+    "gzip and more": (gzip.compress(LINE) + b"more", {"unreadable"}),
+    "cut zstandard": (zstandard.compress(LINE * 999)[:-3], {"unreadable"}),
+    "zstandard and more": (zstandard.compress(LINE) + b"more", {"unreadable"}),
+    "zstandard with a huge window": (
+        b"\x28\xb5\x2f\xfd\x00\xf8" + bytes(40), {"unreadable"},
+    ),
+    "only a head": (b"\x1f\x8b", {"unreadable"}),
+    "bomb": (gzip.compress(b" " * 200_000_000), {"line_too_long"}),
+    "bomb of lines": (gzip.compress(b"\n" * 30_000_000), set()),
+    "zstandard bomb": (zstandard.compress(b"[" * 400_000_000), {"line_too_long"}),
+    "parquet": (b"PAR1" + bytes(40) + b"PAR1", {"not_json"}),
+    "pickle": (b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", {"not_json"}),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PRETENDERS)
+def test_archives_that_pretend_to_be_predictions(name, tmp_path):
+    content, codes = PRETENDERS[name]
+    path = tmp_path / "predictions.jsonl"
+    path.write_bytes(content)
+    try:
+        with open_predictions(str(path)) as stream:
+            found = list(read_predictions(stream, SimpleNamespace(update=len)))
+    except PredictionsError as error:
+        pytest.fail(f"it opens, and then says what is wrong: {error}")
+    problems = [problem for problem in found if isinstance(problem, Problem)]
+    assert {problem.code for problem in problems} == codes
+    assert all(str(problem).isprintable() for problem in problems)
+    assert [file.name for file in tmp_path.iterdir()] == ["predictions.jsonl"]

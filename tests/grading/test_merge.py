@@ -1,0 +1,175 @@
+"""Shards: merged they are what one run would have written, and what does not fit is refused."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scbench.errors import ResultsError
+from scbench.grading.chunks import Shard
+from scbench.grading.engine import Limits
+from scbench.grading.merge import merge, read_shards
+from scbench.grading.run import Options, grade_file
+from scbench.release.example import example_predictions
+from scbench.release.load import find_release
+
+
+def mixed(release) -> list[str]:
+    """Lines of many kinds: several runs, duplicates near and far, and everything that is wrong."""
+    rows = [json.loads(line) for line in example_predictions(release)]
+    lines = [json.dumps({**row, "sample": sample}) for sample in range(5) for row in rows]
+    lines[40:40] = [lines[3], "no JSON", "[]", "", lines[40], '{"id": "parity/99"}']
+    lines += ['{"id": "csg_union/03", "model": "m"}', lines[7], '{"id": "parity/1"}', lines[60]]
+    lines += [json.dumps({"id": f"parity_{i}/00"}) for i in range(450)]  # more than get a hint
+    lines += [json.dumps({"id": "parity/02", "model": "half", "answer": {"bit": 0}})] * 3
+    return lines
+
+
+def options(path, release, out, shard=None, **more) -> Options:
+    more = {"restart": True} | more
+    return Options(str(path), release, out, Limits(2, None, 0), shard=shard, **more)
+
+
+@pytest.fixture(scope="module")
+def graded(parity_release, tmp_path_factory):
+    """A file graded in one run, and in three shards: the folder, and the report of the one run."""
+    folder = tmp_path_factory.mktemp("shards")
+    path = folder / "mixed.jsonl"
+    path.write_text("\n".join(mixed(parity_release)))
+    report = grade_file(options(path, parity_release, folder / "whole"))
+    for number in (1, 2, 3):
+        shard = Shard(number, 3)
+        grade_file(options(path, parity_release, folder / f"shard{number}", shard))
+    return folder, report
+
+
+@pytest.fixture
+def shards(graded, tmp_path) -> list[Path]:
+    """Copies of the three shards."""
+    return [
+        Path(shutil.copytree(graded[0] / f"shard{number}", tmp_path / f"shard{number}"))
+        for number in (1, 2, 3)
+    ]
+
+
+def same(folder: Path, whole: Path, *names: str) -> None:
+    for name in names:
+        assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
+    summaries = [json.loads((it / "summary.json").read_text()) for it in (folder, whole)]
+    for summary in summaries:
+        del summary["seconds"]
+    assert summaries[0] == summaries[1]
+    assert {file.name for file in folder.iterdir()} == {file.name for file in whole.iterdir()}
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_merged_shards_are_what_one_run_writes(graded, shards, parity_release, tmp_path, order):
+    folder, report = graded
+    merged = merge(read_shards([shards[i] for i in order]), parity_release, tmp_path / "merged")
+    same(tmp_path / "merged", folder / "whole", "results.parquet")
+    assert merged.problems == report.problems
+    assert merged.exit_code == report.exit_code == 1
+    assert merged.results.equals(report.results)
+    assert {problem.code for problem in report.problems} == {
+        "duplicate", "not_json", "not_object", "unknown_id", "incomplete",
+    }  # fmt: skip
+
+
+def test_a_shard_says_so_and_misses_nothing_on_purpose(graded):
+    summary = json.loads((graded[0] / "shard2" / "summary.json").read_text())
+    assert summary["shard"] == "2/3"
+    assert "incomplete" not in summary["problem_counts"]
+    assert not any(row["missing"] for row in summary["tasks"])
+    whole = json.loads((graded[0] / "whole" / "summary.json").read_text())
+    assert whole["shard"] is None
+    assert summary["predictions"]["sha256"] == whole["predictions"]["sha256"]
+
+
+@pytest.mark.parametrize("total", [1, 2, 7, 400])
+def test_files_that_end_early_or_are_short_are_merged_alike(parity_release, tmp_path, total):
+    lines = "\n".join(mixed(parity_release)[:120]).encode()
+    path = tmp_path / "cut.jsonl.gz"
+    path.write_bytes(gzip.compress(lines)[:-60] if total < 400 else gzip.compress(b"\n\n"))
+    total = min(total, 7)
+    whole = grade_file(options(path, parity_release, tmp_path / "whole", partial=True))
+    folders = [tmp_path / f"s{number}" for number in range(1, total + 1)]
+    for number, folder in enumerate(folders, 1):
+        grade_file(options(path, parity_release, folder, Shard(number, total), partial=True))
+    merged = merge(read_shards(folders), parity_release, tmp_path / "merged")
+    same(tmp_path / "merged", tmp_path / "whole", "results.parquet")
+    assert [problem.code for problem in merged.problems][-1] in {"unreadable", "empty"}
+    assert merged.problems == whole.problems
+
+
+def refused(folders, words, release=None, out=None) -> None:
+    with pytest.raises(ResultsError, match=words):
+        merge(read_shards(folders), release, out)
+
+
+def change(folder: Path, **more) -> None:
+    path = folder / "summary.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | more))
+
+
+def test_gaps_and_overlaps_are_refused(graded, shards):
+    refused(shards[:2], r"shard 3/3 is not there")
+    refused(shards[1:2], r"shard 1/3, 3/3 is not there")
+    refused([*shards, shards[1]], r"shard 2/3 is there twice: .*shard2 and .*shard2")
+    refused([*shards[:2], graded[0] / "whole"], "whole holds a whole run")
+    refused([], "name the output folders")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"scbench": "0.0.9"}, 'version of scbench differ: .* and "0.0.9"'),
+        ({"release": {"version": "9", "rows_hash": "x"}}, "release differ"),
+        ({"graders": {"parity": 2}}, "versions of graders differ"),
+        ({"options": {"partial": True}}, "options differ"),
+        ({"predictions": {"file": "a", "sha256": "x", "lines": 3}}, "predictions file"),
+        ({"shard": "3/4"}, "number of shards differ: 3 and 4"),
+    ],
+)
+def test_shards_that_do_not_belong_together_are_refused(shards, more, words):
+    change(shards[2], **more)
+    refused(shards, words)
+
+
+def test_shards_that_are_not_finished_are_refused(shards, tmp_path):
+    (shards[1] / "summary.json").unlink()
+    refused(shards, "shard2 holds no finished shard: it has no summary.json")
+    (shards[1] / "parts").mkdir()
+    refused(shards, "its run was cut off, finish it with --resume")
+    refused([tmp_path / "nowhere"], "nowhere holds no finished shard")
+    (shards[1] / "summary.json").write_text("{")
+    refused(shards, "is not what scbench-grade writes")
+
+
+def test_damaged_shards_are_refused_and_leave_nothing(shards, parity_release, tmp_path):
+    out = tmp_path / "merged"
+    data = (shards[0] / "results.parquet").read_bytes()
+    (shards[0] / "results.parquet").write_bytes((shards[1] / "results.parquet").read_bytes())
+    refused(shards, "is not of 1/3; grade that shard again", parity_release, out)
+    (shards[0] / "results.parquet").write_bytes(data[:500])
+    refused(shards, "cannot be read as Parquet", parity_release, out)
+    (shards[0] / "results.parquet").write_bytes(data)
+    problems = shards[2] / "problems.jsonl"
+    problems.write_text("".join(problems.read_text().splitlines(keepends=True)[:-1]))
+    refused(shards, r"problems.jsonl holds \d+ problems, its summary counts", parity_release, out)
+    problems.unlink()
+    refused(shards, "problems.jsonl cannot be read", parity_release, out)
+    assert list(out.iterdir()) == []
+
+
+def test_another_release_or_another_version_of_us_is_refused(shards, parity_release, tmp_path):
+    refused(shards, "name theirs with --release", find_release(), tmp_path / "out")
+    for folder in shards:
+        change(folder, scbench="0.0.9")
+    refused(shards, "graded by scbench 0.0.9", parity_release, tmp_path / "out")
+
+
+def test_an_interrupted_run_is_not_merged_into(shards, parity_release, tmp_path):
+    (tmp_path / "out" / "parts").mkdir(parents=True)
+    refused(shards, "holds an interrupted run", parity_release, tmp_path / "out")

@@ -1,0 +1,128 @@
+"""Runs as a whole: the same bytes however they are cut up, interrupted, or spread."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import zstandard
+from pyarrow import parquet
+
+from scbench.grading.engine import Limits
+from scbench.grading.problems import SHOWN
+from scbench.grading.rows import Row, results_schema, sort_key
+from scbench.grading.run import Options, grade_file
+from scbench.release.example import example_predictions
+
+
+def lines_of(release) -> list[str]:
+    """Some chunks of lines: several runs, duplicates in other chunks, a grader that dies, junk."""
+    rows = [json.loads(line) for line in example_predictions(release)]
+    lines = [json.dumps({**row, "sample": sample}) for sample in range(12) for row in rows]
+    lines.insert(70, json.dumps({"id": "parity/03", "model": "x", "answer": {"bit": 9}}))
+    lines.insert(90, '{"id": "parity/00", "model": "x", "answer": {"bit": 0, "mood": "die"}}')
+    lines.insert(95, '{"id": "parity/03", "model": "x", "answer": {"bit": 0}}')
+    return [*lines, lines[0], "{", lines[40], '{"id": "csg_union/3"}', "", lines[91]]
+
+
+@pytest.fixture
+def options(parity_release, tmp_path):
+    """A function that makes options for a file, or for lines."""
+
+    def make(given, out="out", workers=2, **more) -> Options:
+        path = given
+        if isinstance(given, list):
+            path = tmp_path / "predictions.jsonl"
+            path.write_text("\n".join(given) + "\n")
+        return Options(str(path), parity_release, tmp_path / out, Limits(workers, None, 0), **more)
+
+    return make
+
+
+def written(folder: Path) -> bytes:
+    return (folder / "results.parquet").read_bytes()
+
+
+def test_rows_are_in_the_order_that_is_defined(options, parity_release):
+    report = grade_file(options(lines_of(parity_release)))
+    assert report.results.schema == results_schema()
+    rows = [Row(**row) for row in report.results.to_dicts()]
+    keys = [sort_key(row) for row in rows]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == len(keys)
+    assert report.grader_errors == 1
+    assert report.problem_counts["duplicate"] == 4
+    assert [row.status for row in rows if row.line == 91] == ["grader_error"]
+
+
+def test_bytes_do_not_depend_on_workers_packing_or_interruptions(options, parity_release, tmp_path):
+    lines = lines_of(parity_release)
+    grade_file(options(lines, "one", workers=1))
+    whole = written(tmp_path / "one")
+    data = (tmp_path / "predictions.jsonl").read_bytes()
+    (tmp_path / "p.gz").write_bytes(gzip.compress(data))
+    (tmp_path / "p.zst").write_bytes(zstandard.compress(data))
+    for limit in (1, 33, 150):
+
+        def stop(rows, size, limit=limit):
+            if rows >= limit:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            grade_file(options(lines, f"at {limit}"), stop)
+        assert not (tmp_path / f"at {limit}" / "results.parquet").exists()
+        # The file may be packed otherwise by now: its lines are the same.
+        path = tmp_path / ("p.gz" if limit == 33 else "p.zst")
+        report = grade_file(options(path, f"at {limit}", resume=True))
+        assert report.resumed >= limit - 1
+        assert written(tmp_path / f"at {limit}") == whole
+
+
+def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
+    """A changed line's chunk, chunks after a new line, and lines that a grader failed on."""
+    lines = [line for line in lines_of(parity_release) if "die" not in line]
+
+    def stop(rows, size):
+        if rows > 160:
+            raise KeyboardInterrupt
+
+    def interrupted(out):
+        with pytest.raises(KeyboardInterrupt):
+            grade_file(options(lines, out, workers=1), stop)
+
+    interrupted("changed")
+    kept = len(list((tmp_path / "changed" / "parts").glob("*.part")))
+    changed = [*lines[:40], lines[40].replace("sample", "sampled"), *lines[41:]]
+    report = grade_file(options(changed, "changed", resume=True))
+    grade_file(options(changed, "anew"))
+    assert written(tmp_path / "changed") == written(tmp_path / "anew")
+    assert report.resumed == 32 * (kept - 1) > 0
+    interrupted("other tasks")
+    report = grade_file(options(lines, "other tasks", resume=True, tasks=["parity"]))
+    assert report.resumed == 0, "a part holds what was chosen then"
+
+
+def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release, tmp_path):
+    lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
+    report = grade_file(options(lines, partial=True))
+    assert report.problem_counts == {"not_json": 2500, "duplicate": 2}
+    assert len(report.problems) == len(report.summary["problems"]) == SHOWN
+    assert report.summary["problem_counts"] == {"not_json": 2500, "duplicate": 2}
+    file = tmp_path / "out" / "problems.jsonl"
+    told = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [it["line"] for it in told] == [*range(1, 2501), 2502, 2503]
+    assert told[-1]["run"] == ["unnamed", None, 0, None]
+    report = grade_file(options(lines[-1:], partial=True))
+    assert not report.problems
+    assert not file.exists(), "it told of another run"
+
+
+def test_long_rows_make_small_row_groups(options, tmp_path):
+    answer = {"bit": 0, "more": "x" * 200_000}
+    lines = [
+        json.dumps({"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": answer})
+        for i in range(600)
+    ]
+    grade_file(options(lines, partial=True, tasks=["parity"]))
+    groups = parquet.ParquetFile(tmp_path / "out" / "results.parquet").metadata
+    assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [256, 256, 88]

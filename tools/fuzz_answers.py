@@ -1,0 +1,104 @@
+"""Fuzzing of answers: any JSON is judged, and every verdict is one that a file can hold."""
+
+import sys
+from typing import Any
+
+from fuzz_inputs import Choices, Target, as_line, mutated_json
+
+from scbench.canonical import parse_json
+from scbench.catalog import Task
+from scbench.errors import CannotGrade, JsonError
+from scbench.graders.checklist import COMMON_CHECKS
+from scbench.grading.outcome import Outcome
+from scbench.grading.packed import pack
+from scbench.judge import judge
+from scbench.model import Status
+
+
+def answer_target(task: Task) -> Target:
+    """Return the target of a task: answers by structure, by spoilt text and by bytes."""
+    cases = _cases(task)
+
+    def run(data: bytes) -> None:
+        choices = Choices(data)
+        form, (params, answers) = choices.below(8), choices.pick(cases)
+        answer: Any
+        if form == 0:  # the bytes themselves are the answer
+            try:
+                answer = parse_json(choices.rest)
+            except JsonError:
+                return
+        elif form == 1:  # the bytes spoil the text of an answer
+            text = bytearray(as_line(choices.pick(answers)))
+            while not choices.spent:
+                at = choices.below(len(text))
+                text[at : at + choices.below(4)] = choices.rest[:1]
+            try:
+                answer = parse_json(bytes(text))
+            except JsonError:
+                return
+        else:
+            answer = mutated_json(choices.pick(answers), choices)
+        if task.id == "terrain_levelling":
+            answer = _shortened(answer)
+        verdicts = judged(task, params, answer)
+        if form == 7 and verdicts:
+            assert judged(task, params, answer) == verdicts, "the same answer got another verdict"
+
+    seeds = [
+        bytes([form, i, 0, 1, 2, 3]) + b"\x05\x09\x02" * 4 for form in (2, 7) for i in range(4)
+    ]
+    seeds += [b"\0\0" + as_line(answers[0])[:4000] for _, answers in cases[:2]]
+    tokens = tuple(as_line(key) for key in _keys(cases[0][1][0]))
+    return Target(run, seeds, tokens, 4096, 300 if task.isolated else 0)
+
+
+def _cases(task: Task) -> list[tuple[Any, list[Any]]]:
+    """Return up to four instances of the fixed list, else fresh ones, with answers to each."""
+    builder = task.builder()
+    params = [item.params for item in builder.paper()]
+    params = params[:: max(1, len(params) // 4)][:4]
+    if not params:
+        point = builder.get_generation_schema()()
+        drawn = [builder.case(point, seed) for seed in range(4)]
+        params = [task.params_model.model_validate(case.instance) for case in drawn]
+    cases = []
+    for given in params:
+        reference = builder.reference(given).model_dump(mode="json")
+        wrong = list(builder.counter_references(given).values())
+        cases.append((given, [reference, *(answer for answer in wrong if answer)]))
+    return cases
+
+
+def _keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
+    if isinstance(answer, dict):
+        return [*answer, *(key for value in answer.values() for key in _keys(value))][:20]
+    return _keys(answer[0]) if isinstance(answer, list) and answer else []
+
+
+def _shortened(answer: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Return a plan's first blasts: each takes a hundred times what everything else does."""
+    blasts = answer.get("blasts") if isinstance(answer, dict) else None
+    return {**answer, "blasts": blasts[:2]} if isinstance(blasts, list) else answer
+
+
+def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: ANN401
+    """Judge an answer and check what every verdict must keep; nothing if it cannot be judged."""
+    try:
+        verdicts = judge(task, params, answer, sys.maxsize)
+    except CannotGrade:
+        return ()
+    for verdict in verdicts:
+        assert 0 <= verdict.score <= 1
+        assert task.scoring == "partial" or verdict.score in {0, 1}
+        ids = [check.id for check in verdict.checks]
+        assert ids
+        assert len(set(ids)) == len(ids), "a check id occurs twice"
+        assert set(ids) <= {*task.checks, *COMMON_CHECKS}
+        for check in verdict.checks:
+            assert check.message
+            assert len(check.message) < 5000, f"the message of {check.id} is too long to be read"
+    packed = pack(Outcome(Status.ANSWERED, verdicts))
+    size = sum(len(scored.checks) + len(scored.metrics) for scored in packed.scores)
+    assert size < 5_000_000, f"a verdict of {size} bytes"
+    return verdicts

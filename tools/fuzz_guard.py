@@ -1,0 +1,96 @@
+"""What a fuzzed target may not do: touch files, open sockets, start processes, hang, eat memory.
+
+Python reports such acts to audit hooks before they happen, and a hook that raises prevents them.
+A hook cannot be taken away again, so this one does nothing unless a target is running.
+"""
+
+import contextlib
+import os
+import resource
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_ACTS = frozenset(
+    {
+        *("os.chmod", "os.chown", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir"),
+        *("os.symlink", "os.truncate", "os.utime", "os.setxattr", "os.putenv", "os.chdir"),
+        *("os.exec", "os.fork", "os.forkpty", "os.kill", "os.posix_spawn", "os.spawn", "os.system"),
+        *("pickle.find_class", "pty.spawn", "subprocess.Popen", "signal.pthread_kill"),
+        *("tempfile.mkdtemp", "tempfile.mkstemp", "urllib.Request", "webbrowser.open"),
+        *("code.__new__", "ctypes.dlopen", "mmap.__new__"),
+    }
+)
+_FAMILIES = ("socket.", "shutil.", "ftplib.", "http.client.", "smtplib.")
+
+
+class ForbiddenError(BaseException):
+    """A target did what no reader or grader may do. Not to be caught by what it is thrown into."""
+
+
+class HangError(BaseException):
+    """A target took longer than it may."""
+
+
+class ChildrenSpentError(BaseException):
+    """A target wants one more isolated child than it was given; no fault of its own."""
+
+
+class _State:
+    armed = False
+    hooked = False
+    children = 0
+
+
+def _hook(event: str, arguments: tuple[object, ...]) -> None:
+    if not _State.armed:
+        return
+    if event == "open":
+        path, _, flags = arguments
+        opened_before = isinstance(path, int)  # a pipe to a child, made an object
+        if isinstance(flags, int) and flags & _WRITING and not opened_before | (path == os.devnull):
+            raise ForbiddenError(f"opens {path!r} for writing")
+        return
+    if event == "subprocess.Popen" and _State.children != 0:
+        if _State.children < 0:
+            raise ChildrenSpentError
+        _State.children -= 1
+        if _State.children == 0:
+            _State.children = -1
+        return
+    if event in _ACTS or event.startswith(_FAMILIES):
+        raise ForbiddenError(f"{event} {arguments!r:.200}")
+
+
+def _late(_number: int, _frame: FrameType | None) -> None:
+    raise HangError
+
+
+def install(children: int = 0) -> None:
+    """Put up the hook, and give the targets of this process a number of isolated children."""
+    if not _State.hooked:
+        sys.addaudithook(_hook)
+        _State.hooked = True
+    _State.children = children
+
+
+def limit_memory(size: int) -> None:
+    """Limit the address space of this process to so many bytes."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+
+
+@contextlib.contextmanager
+def watched(seconds: float) -> Iterator[None]:
+    """Forbid what is forbidden while the block runs, and end it after so many seconds."""
+    before = signal.signal(signal.SIGALRM, _late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    _State.armed = True
+    try:
+        yield
+    finally:
+        _State.armed = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

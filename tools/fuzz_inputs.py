@@ -1,0 +1,190 @@
+"""Targets of fuzzing and input for them: choices drawn from bytes, mutations of bytes and of JSON.
+
+Everything follows from the bytes, so whatever finds bytes that lead somewhere (a seeded generator,
+or a fuzzer that is guided by coverage) finds choices and mutations that do.
+"""
+
+import copy
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+HOSTILE: tuple[Any, ...] = (
+    *(None, True, False, 0, -0.0, -1, 1, 2, 0.5, 1e-9, 1e-300, 5e-324, 1e9, 1e15, 1e154, 1e300),
+    *(2**31, 2**53, 2**63, 2**64, -(2**63) - 1, 10**30, 10**400, 10**5000, 1.7976931348623157e308),
+    *("", "x", " ", "0", "\0", "\ud800", "\u202e", "\u200b", "\ufeff", "e\u0301", "💥", "A" * 300),
+    *("nan", "inf", "1e999", "٣", "1_000", "0x10", "%s%n", "\n", "</answer>", "../../etc/passwd"),
+    *([], {}, [[]], [{}], [None], {"": None}, {"answer": 1}, [[[[[[[[]]]]]]]], [0] * 400),
+)
+"""Values put in the place of others."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A function to be fuzzed, and what it is fed first.
+
+    Attributes:
+        run: takes any bytes; raises if something is wrong.
+        seeds: input that leads somewhere.
+        tokens: pieces of its language.
+        most: bytes of the longest input worth trying.
+        children: isolated children that it may start in all.
+    """
+
+    run: Callable[[bytes], None]
+    seeds: Sequence[bytes]
+    tokens: Sequence[bytes] = ()
+    most: int = 4096
+    children: int = 0
+
+
+class Choices:
+    """Choices drawn from bytes, in order; those after the last byte are all 0."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def below(self, n: int) -> int:
+        """Return a number from 0 to n - 1."""
+        size = max(1, ((n - 1).bit_length() + 7) // 8)
+        piece = self._data[self._at : self._at + size]
+        self._at += size
+        return int.from_bytes(piece, "little") % n
+
+    def pick(self, items: Sequence[T]) -> T:
+        """Return one of the items."""
+        return items[self.below(len(items))]
+
+    @property
+    def spent(self) -> bool:
+        """Whether all bytes were used."""
+        return self._at >= len(self._data)
+
+    @property
+    def rest(self) -> bytes:
+        """The bytes that were not used yet."""
+        return self._data[self._at :]
+
+
+def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], most: int) -> bytes:
+    """Return bytes after one to eight edits: flips, cuts, copies, numbers, tokens of a language."""
+    piece = bytearray(data)
+    for _ in range(1 << rng.randrange(4)):
+        at = rng.randrange(len(piece) + 1)
+        end = min(len(piece), at + (1 << rng.randrange(9)))
+        match rng.randrange(8):
+            case 0 if at < len(piece):
+                piece[at] ^= 1 << rng.randrange(8)
+            case 1 if at < len(piece):
+                piece[at] = rng.choice(b"\x00\x01\x7f\x80\xff\n \"\\'[]{}(),:-+.0919eE")
+            case 2:
+                del piece[at:end]
+            case 3:
+                piece[at:at] = piece[at:end] * (1 << rng.randrange(5))
+            case 4:
+                other = rng.randrange(len(piece) + 1)
+                piece[other:other] = piece[at:end]
+            case 5:
+                piece[at:at] = rng.randbytes(1 << rng.randrange(4))
+            case 6:
+                piece[at:at] = str(rng.choice((-1, 0, 2**63, 1e308, 1e-320, 10**19))).encode()
+            case _ if tokens:
+                piece[at : rng.choice((at, end))] = rng.choice(tokens) * rng.choice((1, 1, 1, 40))
+            case _:
+                pass
+    return bytes(piece[:most])
+
+
+def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
+    """Return a JSON value after one to four edits of its structure, at places chosen by descent."""
+    box = [copy.deepcopy(value)]
+    for _ in range(1 + choices.below(4)):
+        _edit(box, choices)
+    return box[0] if box else None
+
+
+def _edit(box: list[Any], choices: Choices) -> None:
+    parent, key = _place(box, choices)
+    if key is None:
+        return
+    value = parent[key]
+    match choices.below(12):
+        case 0:
+            del parent[key]
+        case 1 if isinstance(parent, list):
+            parent.insert(key, copy.deepcopy(value))
+        case 2 if isinstance(parent, list) and len(parent) < 200:
+            parent[key:key] = [value] * (1 << choices.below(10))
+        case 3:
+            other, at = _place(box, choices)
+            parent[key] = copy.deepcopy(other[at]) if at is not None else None
+        case 4 if isinstance(parent, list):
+            other_key = choices.below(len(parent))
+            parent[key], parent[other_key] = parent[other_key], parent[key]
+        case 5 if isinstance(value, list):
+            value.reverse()
+        case 6 if isinstance(value, list | str):
+            parent[key] = value[: choices.below(len(value) + 1)]
+        case 7:
+            parent[key] = choices.pick(
+                ([value], {"answer": value}, {str(key): value}, "[[0, 1, 2]]")
+            )
+        case 8 if isinstance(parent, dict):
+            name = choices.pick(("", "x", str(key).upper(), f"{key} ", "\ud800", "answer"))
+            parent[name] = value
+        case 9 | 10 | 11 if isinstance(value, int | float) and not isinstance(value, bool):
+            parent[key] = _near(value, choices)
+        case 9 | 10 | 11 if isinstance(value, str) and value:
+            parent[key] = _respelt(value, choices)
+        case _:
+            parent[key] = copy.deepcopy(choices.pick(HOSTILE))
+
+
+def _place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
+    """Return a container and a key in it; the key is None if there is nothing in it."""
+    parent: Any = box
+    key: Any = 0
+    if not box:
+        return box, None
+    while isinstance(parent[key], list | dict) and parent[key] and choices.below(8):
+        parent = parent[key]
+        keys = list(parent) if isinstance(parent, dict) else range(len(parent))
+        key = choices.pick(keys)
+    return parent, key
+
+
+def _near(value: float, choices: Choices) -> float:
+    step = choices.pick((1, -1, 0.5, 1e-3, -1e-6, 1e-9, -1e-12, 10, -1000, 10**9, 3e-7))
+    match choices.below(6):
+        case 0:
+            return -value
+        case 1 if abs(value) < 1e290:
+            return value * choices.pick((2, 10, 1e6, 1e-6, 1 + 1e-9, 0.1))
+        case 2:
+            return float(value) if abs(value) < 1e300 else 0
+        case 3 if abs(value) < 1e15:
+            return round(value)
+        case _ if abs(value) < 1e290:
+            return value + step
+        case _:
+            return value
+
+
+def _respelt(text: str, choices: Choices) -> str:
+    at = choices.below(min(len(text), 65_536))
+    end = at + 1 + choices.below(64)
+    new = choices.pick(
+        ("", " ", "\n", "0", "1", "-", "9" * 40, "A", "B", "\0", "\ud800", "(", ")", "*", "**", "/",
+         "x", "y", "1e308", "e", ".", ",", text[at:end] * 20, text[::-1][:200], "²", "İ", "\u2028")
+    )  # fmt: skip
+    return text[:at] + new + text[choices.pick((at, end)) :]
+
+
+def as_line(value: Any) -> bytes:  # noqa: ANN401  (JSON)
+    """Return a JSON value as the bytes of a line; infinities and lone surrogates as they come."""
+    return json.dumps(value).encode()

@@ -1,0 +1,299 @@
+"""What is fuzzed: functions that take bytes and raise where something is wrong.
+
+A target states what must hold for any input at all: what is refused is refused in words that can be
+shown, what is read survives being written, and every answer gets verdicts that a file can hold.
+"""
+
+import ast
+import base64
+import gzip
+import hashlib
+import io
+import json
+import math
+import struct
+import sys
+import warnings
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, BinaryIO, cast
+
+import zstandard
+from fuzz_answers import answer_target, judged
+from fuzz_inputs import Choices, Target
+
+from scbench.canonical import canonical_json, parse_json
+from scbench.catalog import available_tasks, get_task
+from scbench.errors import PredictionsError
+from scbench.grading.extract import declines, find_answer, shape_of
+from scbench.grading.literal import as_json
+from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
+from scbench.grading.short import find_short
+from scbench.model import Prediction
+
+
+def names() -> list[str]:
+    """Return the names of all targets."""
+    ours = [f"answer:{task.id}" for task in available_tasks() if not task.package]
+    return ["line", "response", "formula", "stl", *ours]
+
+
+def make(name: str) -> Target:
+    """Return a target by its name.
+
+    Raises:
+        KeyError: there is none of this name.
+    """
+    if name not in names():
+        raise KeyError(name)
+    made = {"line": _line, "response": _response, "formula": _formula, "stl": _stl}
+    return answer_target(get_task(name.partition(":")[2])) if ":" in name else made[name]()
+
+
+# The reader
+
+
+_LINES = (
+    b'{"id": "two_segments/07", "model": "m", "answer": {"segments": [[[0, 0.2], [1, 0.4]]]}}\n',
+    b'{"id":"a/0","response":"x","sample":3,"budget":7,"usage":{"cost":1.5,"seconds":2}}\n',
+    b'{"id": "a/0", "status": "blocked", "error": "e", "finish_reason": "length"}\n\xef\xbb\xbf\n',
+    b'{"id":"\\ud83d\\ude00","setting":"tools","answer":[1e308,-0,1E-400,12345678901234567890]}',
+    b'[[[[{"id":{"id":{}}}]]]]\n"\\u0000"\nnull\n-0.0\n\r\n\n',
+)
+
+
+def _line() -> Target:
+    packed = [gzip.compress(b"".join(_LINES)), zstandard.compress(b"".join(_LINES))]
+    tokens = (b'"id"', b'"answer":', b'"response":"', b"\\ud800", b"1e400", b"NaN", b"[" * 99)
+    tokens += (b"9" * 4400, b"\xef\xbb\xbf", b"\x00", b"\n", b"\xc0\x80", b'{"', b"Infinity", b"-0")
+    seeds = [b"\0" + line for line in (*_LINES, b"".join(_LINES), *packed)]
+    seeds += [bytes([form]) + _LINES[0] for form in (1, 2, 3)]
+    return Target(_read, seeds, tokens)
+
+
+def _read(data: bytes) -> None:
+    form, content = data[:1], data[1:]
+    if form == b"\1":
+        content = gzip.compress(content, 1)
+    elif form == b"\2":
+        content = zstandard.compress(content, 1)
+    elif form == b"\3":
+        content = gzip.compress(content, 1)[:-5]
+    stdin, sys.stdin = sys.stdin, cast(Any, SimpleNamespace(buffer=io.BytesIO(content)))
+    try:
+        stream = open_predictions("-")
+    except PredictionsError:
+        return
+    finally:
+        sys.stdin = stdin
+    plain = isinstance(stream, io.BufferedReader) and stream.raw.__class__ is io.BytesIO
+    _check_lines(stream, content if plain else None)
+
+
+def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
+    digest = hashlib.sha256()
+    before = 0
+    stopped = False
+    for found in read_predictions(stream, digest):
+        if isinstance(found, Problem):
+            _check_text(str(found), 1500)
+            assert found.line is not None
+            before, stopped = max(before, found.line), found.code == "unreadable"
+            continue
+        assert found.number > before, "lines out of order"
+        before = found.number
+        again = parse_line(found.data, found.number)
+        assert isinstance(again, Line)
+        assert again.prediction == found.prediction or "NaN" in repr(again)
+        # The standard library takes more than is taken here, and what both take is the same.
+        assert canonical_json(json.loads(found.data)) == canonical_json(parse_json(found.data))
+    if content is not None and not stopped:
+        assert digest.digest() == hashlib.sha256(content).digest(), (
+            "bytes were left out of the hash"
+        )
+
+
+def _check_text(text: str, most: int) -> None:
+    assert len(text) <= most, "a message is too long to be shown"
+    assert text.isprintable(), "a message could steer a terminal"
+    text.encode()
+
+
+# Responses
+
+
+def _response() -> Target:
+    answer = b'{"triangles": [[0, 1, 2]]}'
+    seeds = [
+        b"I think\n```json\n" + answer + b"\n```\nDone.",
+        b"<think>{</think>Answer: " + answer,
+        b"<answer>" + answer + b"</answer>",
+        b"**Final answer:** {'triangles': ((0, 1, 2,),), # so\n 'x': True, \"y\": .5}",
+        b"so " + answer + b" it is, or {'triangles': [[+1, 2., '''3''']]}",
+        b"The answer is \\boxed{12/5}. ```python\nx\n````\n```",
+        b"I cannot help with that.",
+        b'"""A\\x41\\u0041\\U00000041\\101\\\n"""',
+    ]
+    tokens = (b"```", b"```json\n", b"\n```\n", b"<answer>", b"</answer>", b"Answer:", b"</think>")
+    tokens += (
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b"(",
+        b")",
+        b'"',
+        b"'",
+        b"'''",
+        b"\\",
+        b"#",
+        b"\n",
+        b":",
+        b",",
+    )
+    tokens += (b'"triangles"', b"'answer':", b"\\boxed{", b"True", b"None", b"nan", b"-0", b"1e999")
+    shapes = [b"\0", b"\1", b"\2", b"\3", b"\4"]
+    return Target(_find, [shape + seed for seed in seeds for shape in shapes], tokens, 8192)
+
+
+_SHAPES = ("delaunay_triangulation", "maze_3d", "arithmetic", "boolean", "csg_union")
+
+
+def _find(data: bytes) -> None:
+    choices = Choices(data)
+    task = get_task(choices.pick(_SHAPES))
+    shape = shape_of(task.answer_model)
+    try:
+        text = choices.rest.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        text = choices.rest.decode("latin-1")
+    found = find_answer(Prediction.model_construct(id="", response=text), shape)
+    declines(text)
+    find_short(text, is_list=True)
+    written = as_json(text)
+    if written is not None:
+        assert len(written) <= 8 * len(text) + 8, "rewriting blows text up"
+    if found is None:
+        return
+    assert found.source in {"fence", "marked", "whole", "embedded"}
+    canonical_json(found.value)
+    if not shape.is_text:
+        assert isinstance(found.value, dict)
+    assert find_answer(Prediction.model_construct(id="", response=text), shape) == found
+
+
+# Formulas
+
+
+def _formula() -> Target:
+    task = get_task("polynomial_curve_fitting")
+    paper = [item.params for item in task.builder().paper()]
+    pictures = [task.params_model(grid=grid) for grid in (["#.", ".#"], ["...#."] * 5)]
+    pictures += [min(paper, key=lambda params: len(params.grid)), paper[3]]
+
+    def run(data: bytes) -> None:
+        choices = Choices(data)
+        params, framed = pictures[choices.below(4)], choices.below(4)
+        text = choices.rest.decode("latin-1")
+        if framed:
+            text = f"def f(x, y):\n    return {text}"
+        (verdict,) = judged(task, params, {"function": text})
+        passed = {check.id for check in verdict.checks if check.passed}
+        if passed >= {"text", "form"}:
+            _check_python_reads(text)
+
+    seeds = [b"\2\1" + body for body in (
+        b"x*y - 3", b"-(x - 7)**2 - (y - 7.5)**2 + 30.25", b"(x+y)**512 / 3e5 - 0.1**2", b"1_0",
+        b"--x**-y", b"(x**2 - y)**3 * (y - 1)**2 * 1e-300 / 1e300", b"0**0 + x/0", b"9"*390+b"*x*y",
+        b"((x)*(y)+1)**2**3", b"x ** 64 ** 2 - y ** 1024", b"\\\n x + \\\r\n y",
+    )]  # fmt: skip
+    seeds.append(b"\1\0def  f ( x , y , ) :\r\n\treturn ( x\n * y )  \n\n")
+    tokens = (
+        b"x",
+        b"y",
+        b"**",
+        b"*",
+        b"/",
+        b"//",
+        b"+",
+        b"-",
+        b"(",
+        b")",
+        b"512",
+        b"1e308",
+        b"0.1",
+    )
+    tokens += (
+        b"**2",
+        b"(x-y)",
+        b"\n",
+        b"\\\n",
+        b"def f(x, y):",
+        b"return ",
+        b" ",
+        b"#",
+        b"00",
+        b"0",
+    )
+    return Target(run, seeds, tokens, 3000)
+
+
+def _check_python_reads(text: str) -> None:
+    """What is taken for a function must be one in Python, too."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text.strip())
+        except (MemoryError, RecursionError):  # Python's own limits are its own
+            return
+        except SyntaxError as error:
+            if "too many" in str(error) or "too complex" in str(error):
+                return
+            raise
+    (function,) = tree.body
+    assert isinstance(function, ast.FunctionDef)
+    (statement,) = function.body
+    assert isinstance(statement, ast.Return)
+
+
+# STL
+
+
+def _stl() -> Target:
+    from scbench.graders.interlocking_parts import _as_body  # noqa: PLC0415
+    from scbench.graders.printed_parts import read_stl, unwrap  # noqa: PLC0415
+
+    def run(data: bytes) -> None:
+        part = read_stl(data)
+        _check_text(part.problem, 500)
+        read_stl(unwrap(data.decode("utf-8", "replace")).encode())
+        assert (part.shell is None) == bool(part.problem)
+        if part.shell is not None:
+            assert all(map(math.isfinite, part.shell.points.ravel()))
+            (_, why), _ = _as_body(part.shell)
+            _check_text(why, 500)
+
+    corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 9)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    text, packed = b"solid t\n", b"\0" * 80 + len(faces).to_bytes(4, "little")
+    for face in faces:
+        text += b"facet normal 0 0 0\nouter loop\n"
+        packed += bytes(12)
+        for corner in face:
+            text += b"vertex %d %d %d\n" % corners[corner]
+            packed += _floats(corners[corner])
+        text += b"endloop\nendfacet\n"
+        packed += b"\0\0"
+    seeds = [
+        text + b"endsolid t\n",
+        packed,
+        base64.b64encode(packed),
+        b"```stl\n" + text + b"\n```",
+    ]
+    tokens = (b"vertex 1 2 3\n", b"facet ", b"endfacet\n", b"endloop\n", b"solid", b"nan", b"inf")
+    tokens += (b"1e38", b"1e-45", b"-0", b"1_0", b"\xd9\xa3", b"```\n", b"data:;base64,", bytes(50))
+    return Target(run, seeds, tokens, 6000)
+
+
+def _floats(numbers: Sequence[float]) -> bytes:
+    return struct.pack("<3f", *numbers)

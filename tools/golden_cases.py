@@ -1,0 +1,55 @@
+"""Write down a hash of the first fresh cases of every task: what a seed gives must not drift.
+
+``tests/data/golden_cases.json`` holds them, and a test compares. Cases that change while their
+builder keeps its version are a fault, and this program refuses to write them down::
+
+    python tools/golden_cases.py [TASK ...]
+
+Raise the builder's version first.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from scbench.canonical import content_hash
+from scbench.catalog import Task, available_tasks, get_task
+from scbench.generate.experiment import experiment_of, plan
+from scbench.generate.runner import draw
+from scbench.release.crew import crew_of
+
+PATH = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_cases.json"
+SEED, COUNT = 7, 2
+
+
+def golden(task: Task) -> list[object]:
+    """Return the version of a task's builder, and a hash of its first cases."""
+    experiment = experiment_of({"seed": SEED, "task": [{"id": task.id, "count": COUNT}]})
+    with crew_of(1) as crew:
+        (drawn,) = draw(plan(experiment), SEED, crew, set())
+    return [task.builder.version, content_hash(list(drawn.cases))]
+
+
+def stored() -> dict[str, list[object]]:
+    """Return what was written down."""
+    found: dict[str, list[object]] = json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
+    return found
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("tasks", nargs="*", metavar="TASK")
+    names = parser.parse_args().tasks
+    chosen = [get_task(name) for name in names] or [t for t in available_tasks() if not t.package]
+    old = stored()
+    new = {task.id: golden(task) for task in chosen}
+    drifted = [name for name, found in new.items() if name in old and found != old[name]]
+    drifted = [name for name in drifted if new[name][0] == old[name][0]]
+    if drifted:
+        parser.exit(1, f"other cases with the same builder version: {', '.join(drifted)}\n")
+    PATH.write_text(json.dumps(old | new, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

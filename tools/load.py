@@ -1,0 +1,180 @@
+"""Grade a file of a million predictions, and say what it takes in time and memory.
+
+    python tools/load.py --rows 1000000 --workers 2 [--real FILE] [--keep FOLDER]
+
+The file repeats reference and counter-reference answers of tasks whose verdicts are quick, and real
+answers if a file of them is named, under many models and samples. Memory is that of the whole tree
+of processes, sampled while it grades: shared pages count once (PSS), where the system says.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+
+from scbench.catalog import get_task
+from scbench.grading.outcome import grade_prediction
+from scbench.grading.reading import Line, parse_line
+from scbench.release.example import example_predictions
+from scbench.release.load import Release, find_release
+
+QUICK = frozenset(
+    {
+        "classify_behaviour",
+        "delaunay_triangulation",
+        "enumerate_edges",
+        "half_subdivision_neighbours",
+        "hamiltonian_loop",
+        "largest_printable_prime",
+        "shikaku_rectangles",
+        "topology_enumeration",
+        "two_segments",
+    }
+)
+"""Tasks of which a verdict takes less than a quarter of a millisecond."""
+_MODELS = 10
+
+
+def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
+    """Yield lines without end: every answer by every model, sample after sample."""
+    held = release.manifest.tasks.keys() & QUICK
+    rows = [json.loads(line) for line in example_predictions(release)]
+    rows = [row for row in rows if row["id"].partition("/")[0] in held]
+    right = {row["id"]: row for row in rows if row["model"] == "oracle"}
+    # Several real answers to one item are of several models; what else they lack is filled in.
+    models: list[dict[str, dict[str, object]]] = []
+    for text in [] if real is None else real.read_text("utf-8").splitlines():
+        row = json.loads(text)
+        if row["id"] in right:
+            free = next((answers for answers in models if row["id"] not in answers), None)
+            if free is None:
+                models.append(free := {})
+            free[row["id"]] = row | {"setting": "no_tools"}
+    for i, answers in enumerate(models):
+        rows += [{**row, "model": f"real-{i}"} for row in (right | answers).values()]
+    for sample in count():
+        for number in range(_MODELS):
+            for row in rows:
+                yield json.dumps({**row, "model": f"{row['model']}-{number}", "sample": sample})
+
+
+def write_predictions(path: Path, rows: int, release: Release, real: Path | None = None) -> None:
+    """Write a file of so many predictions."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in islice(predictions(release, real), rows))
+
+
+def plain_loop(path: Path, release: Release) -> tuple[float, float]:
+    """Parse and grade every line of a file in this process; return wall and processor seconds."""
+    ready = {
+        name: (get_task(row.task), get_task(row.task).params_model.model_validate_json(row.params))
+        for name, row in release.instances().items()
+        if row.task in QUICK
+    }
+    started, used = time.perf_counter(), time.process_time()
+    with path.open("rb") as file:
+        for number, data in enumerate(file, 1):
+            line = parse_line(data, number)
+            if isinstance(line, Line):
+                grade_prediction(line.prediction, *ready[line.prediction.id])
+    return time.perf_counter() - started, time.process_time() - used
+
+
+def look_at(root: int) -> tuple[int, float]:
+    """Return what a process and all below it have in memory and have used of processors.
+
+    Bytes and seconds; 0 if nobody can tell.
+    """
+    below: dict[int, list[int]] = {}
+    ticks: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        below.setdefault(int(fields[1]), []).append(int(entry.name))
+        ticks[int(entry.name)] = int(fields[11]) + int(fields[12])
+    total, used, waiting = 0, 0, [root]
+    while waiting:
+        process = waiting.pop()
+        waiting += below.get(process, [])
+        used += ticks.get(process, 0)
+        try:
+            text = Path(f"/proc/{process}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in text.splitlines() if line[:4] == "Pss:")
+    return total * 1024, used / os.sysconf("SC_CLK_TCK")
+
+
+def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
+    """Grade a file by the command.
+
+    Returns:
+        Wall seconds, processor seconds, and the most bytes in memory at once.
+    """
+    command = [str(Path(sys.executable).parent / "scbench-grade"), str(path), "--partial"]
+    command += ["--quiet", "--restart", "--workers", str(workers), "--out", str(out)]
+    command += ["--tasks", ",".join(sorted(QUICK))]
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+    most, used = 0, 0.0
+    done = threading.Event()
+
+    def watch() -> None:
+        nonlocal most, used
+        while not done.wait(0.2):
+            memory, seconds = look_at(process.pid)
+            most, used = max(most, memory), max(used, seconds)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    code = process.wait()
+    seconds = time.perf_counter() - started
+    done.set()
+    watcher.join()
+    if code not in {0, 1}:
+        raise SystemExit(f"scbench-grade ended with {code}")
+    return seconds, used, most
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--workers", type=int, nargs="+", default=[2])
+    parser.add_argument("--real", type=Path)
+    parser.add_argument("--keep", type=Path, help="folder for the file and the results")
+    given = parser.parse_args()
+    release = find_release()
+    with tempfile.TemporaryDirectory() as folder:
+        place = given.keep or Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        for rows in given.rows:
+            path = place / f"{rows}.jsonl"
+            write_predictions(path, rows, release, given.real)
+            wall, used = plain_loop(path, release)
+            print(f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB")  # noqa: T201
+            print(f"  plain loop: {_said(wall, used, rows)}")  # noqa: T201
+            for workers in given.workers:
+                wall, used, most = grade(path, place / f"{rows}-{workers}", workers)
+                said = f"{_said(wall, used, rows)}, {most / 2**20:,.0f} MiB"
+                print(f"  {workers} workers:  {said}", flush=True)  # noqa: T201
+
+
+def _said(wall: float, used: float, rows: int) -> str:
+    return (
+        f"{wall:8.1f} s, {1000 * wall / rows:.4f} ms a row; processors {used:8.1f} s, "
+        f"{1000 * used / rows:.4f} ms a row"
+    )
+
+
+if __name__ == "__main__":
+    main()
