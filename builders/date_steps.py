@@ -1,6 +1,6 @@
 """Steps from one date to another: what they do, and how to draw those that are worth asking."""
 
-from calendar import isleap, mdays
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, timedelta
 
@@ -22,7 +22,7 @@ _CENTURIES = (1900, 2000, 2100)
 
 def month_length(year: int, month: int) -> int:
     """Return the number of days in a month."""
-    return 29 if month == 2 and isleap(year) else mdays[month]
+    return monthrange(year, month)[1]
 
 
 def moved(start: date, move: Move) -> date:

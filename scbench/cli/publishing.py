@@ -89,3 +89,26 @@ def diff(
         for line in lines:
             print(line)  # noqa: T201
         say(f"{before.version} to {after.version}: {len(lines)} differences")
+
+
+def overlap(
+    first: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
+    second: Annotated[str, typer.Argument(help="The same, of the other.")],
+) -> None:
+    """Count the items that two releases or generated folders share. Exit 1 if there is one."""
+    with reported_errors():
+        from scbench.generate.overlap import overlap as measure
+        from scbench.release.load import find_release
+
+        total = 0
+        for found in measure(find_release(first), find_release(second)):
+            print(  # noqa: T201
+                f"{found.task}: {len(found.prompts)} prompts and {len(found.params)} params of "
+                f"{found.first} are among the {found.second}"
+            )
+            total += len({*found.prompts, *found.params})
+            for row_id in found.prompts[:5]:
+                print(f"  {row_id}")  # noqa: T201
+        say(f"{total} shared")
+        if total:
+            raise typer.Exit(PROBLEMS)

@@ -23,7 +23,7 @@ import pytest
 import zstandard
 
 from scbench.catalog import get_task
-from scbench.errors import PredictionsError
+from scbench.errors import CannotGrade, PredictionsError
 from scbench.grading.outcome import grade_prediction
 from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
 from scbench.model import Status
@@ -31,7 +31,6 @@ from scbench.model import Status
 BIN = Path(sys.executable).parent
 SHORT_LINES = Path(__file__).parent.parent / "data" / "hostile" / "lines.bin"
 HOSTILE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile_answers.py"))))
-ANSWERS = {name: (instance_id, answer) for name, instance_id, answer in HOSTILE.answers()}
 HEAD = b'{"id":"two_segments/00","model":"bombs","answer":'
 CPU_SECONDS = 30  # of one verdict; the worst takes a few on an idle processor
 
@@ -66,7 +65,7 @@ BOMBS = {
 }
 """Lines that are long, and the problem that they are; None if they can be graded."""
 
-FILL = 3_000_000
+FILL = 1_000_000
 TEXTS = {
     "fences": "```\n" * (FILL // 4),
     "fences with languages": "```json\n" * (FILL // 8),
@@ -89,7 +88,7 @@ TEXTS = {
     "triple quotes": "['''" + "'' " * (FILL // 3),
     "keys": '{"segments" ' * (FILL // 12),
     "objects": '{"segments": 0} ' * (FILL // 16),
-    "comments": "[" + "#\n" * 400_000 + "1]",
+    "comments": "[" + "#\n" * 300_000 + "1]",
     "commas": "[" + "," * 900_000 + "]",
     "tuples": "(" * 190 + "1" + ",)" * 190,
     "words": "[" + "True," * 190_000 + "]",
@@ -103,7 +102,7 @@ TEXTS = {
     "wide characters": "💥" * (FILL // 4),
     "line separators": "\u2028\r\v\f\x85" * (FILL // 8),
 }
-"""Replies that are hard on patterns, a few million characters each."""
+"""Replies that are hard on patterns, a million characters each."""
 
 
 def lines_of_all():
@@ -113,7 +112,7 @@ def lines_of_all():
     yield from (line for line, _ in BOMBS.values())
     for i, text in enumerate(TEXTS.values()):
         yield HOSTILE.as_line("two_segments/02", i, response=text)
-    for i, (instance_id, answer) in enumerate(ANSWERS.values()):
+    for i, (_, instance_id, answer) in enumerate(HOSTILE.answers()):
         yield HOSTILE.as_line(instance_id, i, answer=answer)
     yield b""
 
@@ -151,20 +150,20 @@ def _drawn(task):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ANSWERS)
-def test_hostile_answers_get_a_verdict(name):
-    instance_id, answer = ANSWERS[name]
-    task_id, _, subtask = instance_id.partition("/")
-    line = parse_line(HOSTILE.as_line(instance_id, 0, answer=answer), 1)
-    assert isinstance(line, Line), line
-    started = time.process_time()
-    found = grade_prediction(
-        line.prediction, get_task(task_id), HOSTILE.params(task_id, int(subtask))
-    )
-    assert time.process_time() - started < CPU_SECONDS
-    if found.status is not Status.NOT_RUN:
-        assert found.status is Status.ANSWERED, found.reason
-        assert all(verdict.score < 1 for verdict in found.verdicts)
+@pytest.mark.parametrize("task_id", HOSTILE.MAKERS)
+def test_hostile_answers_get_a_verdict(task_id):
+    for name, subtask, answer in HOSTILE.MAKERS[task_id]():
+        line = parse_line(HOSTILE.as_line(f"{task_id}/{subtask:02d}", 0, answer=answer), 1)
+        assert isinstance(line, Line), (name, line)
+        started = time.process_time()
+        found = grade_prediction(
+            line.prediction, get_task(task_id), HOSTILE.params(task_id, subtask)
+        )
+        assert time.process_time() - started < CPU_SECONDS, name
+        if found.status is Status.NOT_RUN:
+            raise CannotGrade(found.reason)
+        assert found.status is Status.ANSWERED, (name, found.reason)
+        assert all(verdict.score < 1 for verdict in found.verdicts), name
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
@@ -220,7 +219,7 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     assert not graded & refused
     assert graded | refused - {None} <= expected
     hostile = frame.filter(pl.col("model") == "hostile")
-    assert hostile["line"].n_unique() == len(TEXTS) + len(ANSWERS)
+    assert hostile["line"].n_unique() == sum(b'"model": "hostile"' in line for line in lines)
     absent = set(hostile.filter(pl.col("status") == "not_run")["task"])
     assert absent <= {"terrain_levelling"} if sys.version_info >= (3, 12) else not absent
 
@@ -258,7 +257,7 @@ PRETENDERS = {
     ),
     "only a head": (b"\x1f\x8b", {"unreadable"}),
     "bomb": (gzip.compress(b" " * 200_000_000), {"line_too_long"}),
-    "bomb of lines": (gzip.compress(b"\n" * 30_000_000), set()),
+    "bomb of lines": (gzip.compress(b"\n" * 2_000_000), set()),
     "zstandard bomb": (zstandard.compress(b"[" * 400_000_000), {"line_too_long"}),
     "parquet": (b"PAR1" + bytes(40) + b"PAR1", {"not_json"}),
     "pickle": (b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.", {"not_json"}),

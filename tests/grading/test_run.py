@@ -126,3 +126,16 @@ def test_long_rows_make_small_row_groups(options, tmp_path):
     grade_file(options(lines, partial=True, tasks=["parity"]))
     groups = parquet.ParquetFile(tmp_path / "out" / "results.parquet").metadata
     assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [256, 256, 88]
+
+
+def test_many_suspects_are_tried_alone_before_the_run_goes_on(
+    options, parity_release, tmp_path, monkeypatch
+):
+    lines = lines_of(parity_release)
+    lines[200] = lines[90].replace('"x"', '"y"')
+    grade_file(options(lines, "later"))
+    monkeypatch.setattr("scbench.grading.engine._SUSPECTS", 10)
+    report = grade_file(options(lines, "sooner", workers=1))
+    assert report.grader_errors == 2
+    assert sum("a chunk of lines is tried again" in it for it in report.incidents) == 2
+    assert written(tmp_path / "sooner") == written(tmp_path / "later")
