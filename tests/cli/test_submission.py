@@ -136,9 +136,9 @@ def test_several_are_validated_and_one_bad_one_is_enough(entry, inside, small, t
 
 
 def test_another_release_than_asked_for_is_refused(entry, inside, small):
-    done = inside("submission", "validate", entry, "--release", "0.2.0")
+    done = inside("submission", "validate", entry, "--release", "1.0.0")
     assert done.returncode == 1
-    assert "[wrong_release] it answers release 0.0.1, but 0.2.0 is asked for" in done.stdout
+    assert "[wrong_release] it answers release 0.0.1, but 1.0.0 is asked for" in done.stdout
     done = inside("submission", "validate", entry)
     assert "[unknown_release]" in done.stdout
 
