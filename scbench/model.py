@@ -176,7 +176,8 @@ class Instance(BaseModel):
         return cls(**row, images=images, content_hash=digest)
 
 
-Count = Annotated[StrictInt, Field(ge=0)]
+Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
+"""A number of things. Larger ones no column of results holds, nor every reader of JSON exactly."""
 Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 
 

@@ -247,6 +247,7 @@ def test_answered_needs_an_answer():
         ("sample", True),
         ("sample", False),
         ("sample", -1),
+        ("sample", 2**53),
         ("sample", 1.0),
         ("sample", "1"),
         ("sample", None),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import scbench.seeding
 from scbench.canonical import canonical_json
-from scbench.seeding import Stream
+from scbench.seeding import QuickStream, Stream, Streams
 
 names = st.lists(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -296,3 +296,110 @@ def test_streams_leave_the_global_generator_alone():
     stream = Stream("alone")
     stream.shuffle(stream.sample(range(9), 3))
     assert random.getstate() == state
+
+
+# Streams made quickly, and the one that takes fewer bits.
+
+
+@pytest.mark.parametrize("kind", [Stream, QuickStream])
+def test_streams_that_begin_alike_are_those_of_their_whole_names(kind):
+    family = Streams("case", "t", 1, {"a": 0.5, "b": "ü"}, kind=kind)
+    for last in (0, 7, 10**18, -3):
+        one, other = family.of(last), kind("case", "t", 1, {"a": 0.5, "b": "ü"}, last)
+        assert type(one) is kind
+        assert [one.below(1000) for _ in range(40)] == [other.below(1000) for _ in range(40)]
+        assert one.unit() == other.unit()
+
+
+class Plain(Stream):
+    """The plain definitions of what is written out for speed."""
+
+    def below(self, n):
+        value = self.getrandbits((n - 1).bit_length())
+        while value >= n:
+            value = self.getrandbits((n - 1).bit_length())
+        return value
+
+    def chance(self, probability):
+        return self.unit() < probability
+
+    def shuffle(self, items):
+        for i in range(len(items) - 1, 0, -1):
+            j = self.below(i + 1)
+            items[i], items[j] = items[j], items[i]
+
+    def sample(self, items, k):
+        pool = list(items)
+        for i in range(k):
+            j = i + self.below(len(pool) - i)
+            pool[i], pool[j] = pool[j], pool[i]
+        return pool[:k]
+
+
+@given(name=st.integers(), sizes=st.lists(st.integers(1, 700), min_size=1, max_size=12))
+def test_what_is_written_out_for_speed_keeps_its_definition(name, sizes):
+    plain, quick = Plain(name), Stream(name)
+    for n in sizes:
+        assert plain.below(n) == quick.below(n)
+        assert plain.several(n, 3) == quick.several(n, 3)
+        assert plain.chance(0.3) == quick.chance(0.3)
+        first, second = list(range(n)), list(range(n))
+        plain.shuffle(first)
+        quick.shuffle(second)
+        assert first == second
+        for k in {0, 1, n // 20, n // 2, n}:
+            assert plain.sample(range(n), k) == quick.sample(range(n), k)
+    assert plain.getrandbits(700) == quick.getrandbits(700)
+
+
+def test_golden_draws_of_the_quick_stream():
+    stream = QuickStream("golden", 1)
+    assert [stream.below(100) for _ in range(8)] == [6, 78, 64, 63, 61, 84, 15, 10]
+    assert [stream.chance(0.3) for _ in range(6)] == [False, False, True, True, False, False]
+    assert stream.sample(range(20), 6) == [15, 2, 19, 0, 6, 4]
+    assert stream.sample(range(500), 5) == [241, 250, 359, 224, 76]
+    assert stream.several(7, 20) == [6, 4, 5, 1, 2, 4, 1, 2, 4, 0, 4, 2, 0, 3, 2, 3, 4, 1, 4, 1]
+    assert stream.getrandbits(70) == 245783091610623738746
+    assert stream.below(10**12) == 287012049522
+
+
+@given(name=st.integers(), n=st.integers(1, 2**40), k=st.integers(0, 40))
+def test_the_quick_stream_keeps_what_it_promises(name, n, k):
+    stream = QuickStream(name)
+    assert 0 <= stream.below(n) < n
+    one, other = QuickStream(name, 1), QuickStream(name, 1)
+    assert one.several(n, k) == [other.below(n) for _ in range(k)]
+    few = min(n, 60)
+    chosen = stream.sample(range(few), min(k, few))
+    assert len(set(chosen)) == len(chosen) == min(k, few)
+    items = list(range(few))
+    stream.shuffle(items)
+    assert sorted(items) == list(range(few))
+    assert 0 <= stream.getrandbits(k) < 2**k
+    assert 0 <= stream.unit() < 1
+    assert not stream.chance(0)
+    assert stream.chance(1)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 17])
+def test_the_quick_stream_is_uniform(n):
+    stream = QuickStream("uniform", n)
+    counts = Counter(stream.below(n) for _ in range(1000 * n))
+    assert chi_square(counts, dict.fromkeys(range(n), 1000)) < 3 * n + 15
+    orders = Counter("".join(stream.sample("abcd", 4)) for _ in range(2400))
+    assert chi_square(orders, {"".join(p): 100 for p in permutations("abcd")}) < 3 * 24 + 15
+    pairs = Counter(tuple(stream.sample(range(8), 2)) for _ in range(5600))
+    assert chi_square(pairs, dict.fromkeys(permutations(range(8), 2), 100)) < 3 * 56 + 15
+
+
+@pytest.mark.parametrize("kind", [Stream, QuickStream])
+def test_what_cannot_be_drawn_is_refused(kind):
+    stream = kind("refused")
+    for n in (0, -1):
+        with pytest.raises(ValueError, match="needs n of at least 1"):
+            stream.below(n)
+        with pytest.raises(ValueError, match="needs n of at least 1"):
+            stream.several(n, 1)
+    for k in (-1, 4):
+        with pytest.raises(ValueError, match=f"cannot take {k} of 3 items"):
+            stream.sample("abc", k)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from scbench.cli.console import say
+from scbench.cli.console import hush, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -49,13 +49,13 @@ class _Lines(Quiet):
             self._said, self._last = tenth, now
             share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
             done, things = self._words
-            say(f"{done} {rows:,} {things}{share}")
+            _murmur(f"{done} {rows:,} {things}{share}")
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         now = time.monotonic()
         if items and now - self._waited > _BETWEEN_WAITS:
             self._waited = now
-            say("still at " + "; ".join(map(_words, items)))
+            _murmur("still at " + "; ".join(map(_words, items)))
 
 
 class _Bar(Quiet):
@@ -70,6 +70,14 @@ class _Bar(Quiet):
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         self._bar.update(self._task, slow="; ".join(map(_words, items)))
+
+
+def _murmur(message: str) -> None:
+    """Say something that nobody must hear: a reader who has gone is no reason to stop."""
+    try:
+        say(message)
+    except BrokenPipeError:
+        hush()
 
 
 def _words(item: "Waiting") -> str:

@@ -1,5 +1,6 @@
 """Tables and counts of a results file, from the columns they need."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,7 +10,11 @@ from scbench.model import Status
 if TYPE_CHECKING:
     import polars as pl
 
-_TEXTS = ("id", "task", "bucket", "model", "setting", "status")
+_NEEDED = (
+    *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
+    *("status", "score", "instance_hash"),
+)
+_ROWS = 65_536
 _SHOWN = 20
 
 
@@ -39,29 +44,40 @@ class Tally:
 
 
 def tally(path: Path) -> Tally:
-    """Read a results file and return what it comes to; about 60 bytes a row are in memory."""
+    """Read a results file, some rows at a time, and return what it comes to."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
-    from scbench.analysis.tables import outside_release, score_table  # noqa: PLC0415  (polars)
+    from scbench.analysis.tables import Condensed, outside_release  # noqa: PLC0415  (polars)
 
     lazy = pl.scan_parquet(path)
-    slim = lazy.select(
-        pl.col(_TEXTS).cast(pl.Categorical),
-        pl.col("subtask", "sample", "budget", "score"),
-        pl.when(pl.col("instance_hash").is_not_null()).then(pl.lit("")).alias("instance_hash"),
-    ).collect(engine="streaming")
+    condensed = Condensed()
+    outside: Counter[str] = Counter()
+    rows = unscored = errors = 0
+    tasks: set[str] = set()
+    while True:
+        part = lazy.select(_NEEDED).slice(rows, _ROWS).collect()
+        if part.is_empty():
+            break
+        rows += part.height
+        unscored += part["score"].null_count()
+        errors += part.filter(pl.col("status") == Status.GRADER_ERROR.value).height
+        tasks.update(part["task"].unique())
+        outside.update(dict(outside_release(part).iter_rows()))
+        condensed.add(part)
+    if not rows:
+        condensed.add(lazy.select(_NEEDED).collect())
     failed = lazy.filter(pl.col("status") == Status.GRADER_ERROR.value)
     absent = lazy.filter(
         (pl.col("status") == Status.NOT_RUN.value) & pl.col("answer_source").is_not_null()
     )
     counts = absent.group_by("task", "reason", maintain_order=True).agg(pl.len())
     return Tally(
-        slim.height,
-        slim["score"].null_count(),
-        {"bucket": score_table(slim, "bucket"), "task": score_table(slim, "task")},
-        outside_release(slim).to_dicts(),
-        slim.filter(pl.col("status") == Status.GRADER_ERROR.value).height,
+        rows,
+        unscored,
+        {"bucket": condensed.table("bucket"), "task": condensed.table("task")},
+        [{"task": task, "rows": count} for task, count in sorted(outside.items())],
+        errors,
         failed.select("line", "id", "reason").head(_SHOWN).collect(engine="streaming").to_dicts(),
         counts.collect(engine="streaming").rows(),
-        frozenset(slim["task"].unique().cast(pl.String).to_list()),
+        frozenset(tasks),
     )

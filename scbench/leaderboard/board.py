@@ -89,17 +89,18 @@ def _board(entries: Sequence[Entry]) -> dict[str, Any]:
         own = [entry for entry in entries if entry.about.setting == setting]
         if own:
             shown[setting] = _ordered(own, manifest)
-    buckets = list(dict.fromkeys(record.bucket for record in manifest.tasks.values()))
+    records = manifest.default_records
+    buckets = list(dict.fromkeys(record.bucket for record in records.values()))
     sizes = {
-        bucket: sum(task.scores for task in manifest.tasks.values() if task.bucket == bucket)
+        bucket: sum(task.scores for task in records.values() if task.bucket == bucket)
         for bucket in buckets
     }
     return {
         "release": {"version": manifest.version, "rows_hash": manifest.rows_hash},
-        "graders": {task: receipt.graders[task] for task in manifest.tasks},
+        "graders": {task: receipt.graders[task] for task in records},
         "graders_key": content_hash(receipt.graders)[:12],
-        "buckets": {OVERALL: manifest.scores, **sizes},
-        "tasks": {name: record.scores for name, record in manifest.tasks.items()},
+        "buckets": {OVERALL: sum(sizes.values()), **sizes},
+        "tasks": {name: record.scores for name, record in records.items()},
         "settings": shown,
     }
 
@@ -150,7 +151,7 @@ def _matrix(
         if not cell.select("task", *_ITEM).equals(keys):
             raise ValueError(f"{entry.name}: its rows are not those of the release")
     scores, answers = {}, {}
-    for task in manifest.tasks:
+    for task in manifest.default_tasks:
         of_task = (keys["task"] == task).to_numpy()
         sums, counts = (
             np.stack([cell[column].to_numpy()[of_task] for cell in cells], axis=1).astype(float)
@@ -186,7 +187,9 @@ def _row(entry: Entry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
         "ranked": receipt.complete,
         "statuses": receipt.statuses,
         "buckets": dict(buckets),
-        "tasks": {name: receipt.tasks[name].model_dump() for name in entry.release.manifest.tasks},
+        "tasks": {
+            name: receipt.tasks[name].model_dump() for name in entry.release.manifest.default_tasks
+        },
         "files": {file: f"{GRADED}/{entry.name}/{file}" for file in entry.files},
         "predictions_sha256": receipt.predictions.sha256,
         "receipt": receipt.digest,

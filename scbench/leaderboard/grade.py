@@ -150,7 +150,7 @@ def make_receipt(
         submission_sha256: of ``submission.yaml``.
         allow_code: whether Python programs among the answers were run.
     """
-    order = list(release.manifest.tasks)
+    order = release.manifest.default_tasks
     tasks = scores_of(results, "task")
     buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}
     statuses = dict(sorted(results["status"].value_counts().iter_rows()))

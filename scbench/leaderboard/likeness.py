@@ -77,7 +77,7 @@ def answers_of(path: Path, release: Release, stored: frozenset[tuple[str, str]])
     """
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     shapes = {task.id: shape_of(task.answer_model) for task in tasks.values()}
-    instances = release.instances()
+    instances = release.instances(release.manifest.default_tasks)
     ledger = Ledger(instances, list(tasks), list(tasks))
     found: dict[str, dict[str, bool]] = defaultdict(dict)
     if measure(path) is None:

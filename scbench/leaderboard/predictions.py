@@ -126,7 +126,7 @@ class _Checker:
         self.name = name
         self.about = about
         self.release = release
-        self.instances = release.instances()
+        self.instances = release.instances(release.manifest.default_tasks)
         self.tasks = {task.id: task for task in choose_tasks(release, None)}
         self.ledger = Ledger(self.instances, list(self.tasks), list(self.tasks))
         self.seen: list[set[str]] = [set() for _ in range(about.attempts)]

@@ -132,7 +132,7 @@ def _line_of(data: bytes, key: str) -> int | None:
 def _claims(done: Validated) -> None:
     assert done.release is not None  # noqa: S101  (the caller looked)
     if CLAIMED in done.opened.files:
-        tasks = done.release.manifest.tasks
+        tasks = done.release.manifest.default_records
         buckets = dict.fromkeys(record.bucket for record in tasks.values())
         names = [OVERALL, *buckets, *tasks]
         data = done.opened.files[CLAIMED].read_bytes()

@@ -174,6 +174,11 @@ class Manifest(_Part):
         return spatial if spatial and not self.is_generated else list(self.tasks)
 
     @property
+    def default_records(self) -> dict[str, TaskRecord]:
+        """The records of `default_tasks`: what leaderboards are about."""
+        return {task: self.tasks[task] for task in self.default_tasks}
+
+    @property
     def instances(self) -> int:
         """Number of instances in the release."""
         return sum(task.instances for task in self.tasks.values())

@@ -7,7 +7,7 @@ from scbench.analysis.budget import budget_sweep
 from scbench.analysis.paper import paper_table
 from scbench.analysis.sheets import budget_sheet, points
 from scbench.analysis.tables import OVERALL
-from scbench.catalog import all_tasks
+from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.model import Status
 from scbench.report.charts import budget_chart, draw
 from scbench.report.items import run_labels
@@ -62,7 +62,8 @@ Cells = Mapping[tuple[str, str | None, RunKey], Values]
 
 def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
     buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
-    buckets = [OVERALL, *(name for name in buckets if name != OVERALL)]
+    # Text tasks alone have no overall mean.
+    buckets.sort(key=lambda name: name != OVERALL)
     most = {
         name: max(
             row["n"] for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)
@@ -72,7 +73,7 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
     rows = []
     for run, label in labels.items():
         found = [cells.get((bucket, None, run)) for bucket in buckets]
-        whole = cells[OVERALL, None, run]
+        whole = next(row for row in found if row is not None)
         rows.append(
             {
                 "run": label,
@@ -157,7 +158,9 @@ def _joined(
     run: RunKey,
 ) -> list[float | None]:
     tasks = dict.fromkeys(
-        task for b, task, _ in cells if task is not None and bucket in {b, OVERALL}
+        task
+        for b, task, _ in cells
+        if task is not None and (b == bucket or (bucket == OVERALL and b != MANIFOLDS))
     )
     return [score for task in tasks for score in scores.get((task, run), ())]
 

@@ -57,6 +57,21 @@ def test_an_item_that_takes_long_is_named_every_half_minute(capsys, later):
     assert said[0] == ("still at terrain_levelling/08: step 812 of 2,194, 41 s; csg_union/16: 5 s")
 
 
+def test_a_reader_who_has_gone_is_no_reason_to_stop(monkeypatch, later):
+    hushed = []
+
+    def gone(message):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(module, "say", gone)
+    monkeypatch.setattr(module, "hush", lambda: hushed.append(True))
+    with progress(None, quiet=False) as shown:
+        later(100)
+        shown.done(50, 500)
+        shown.waiting((ITEM,))
+    assert hushed == [True, True]
+
+
 def test_quiet_is_quiet(capsys, later):
     with progress(1000, quiet=True) as shown:
         later(100)

@@ -185,9 +185,12 @@ JUNK = [
 
 
 def could_be_right(task: Task, junk) -> bool:
-    """Whether junk is a fair answer to a question whose answer is a number or a truth value."""
-    short = shape_of(task.answer_model).is_short
-    return short and (isinstance(junk, bool | int | float) or junk == {"answer": 1})
+    """Whether junk is a fair answer: a number, a truth value, or a set with one member repeated."""
+    shape = shape_of(task.answer_model)
+    listed = shape.is_list and junk == ["a"] * 100
+    return shape.is_short and (
+        isinstance(junk, bool | int | float) or junk == {"answer": 1} or listed
+    )
 
 
 def test_junk_scores_below_one_and_never_raises(task):

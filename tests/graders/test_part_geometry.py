@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
+from scbench.graders import face_survey
+from scbench.graders.contacts import is_crowded
 from scbench.graders.face_survey import survey
 from scbench.graders.print_checks import convex_hull, grown, openings, strip_width
-from scbench.graders.ray_casting import Meter, cast, frame, grids_on
+from scbench.graders.ray_casting import Meter, TooManyRaysError, cast, frame, grids_on
 from scbench.graders.shells import (
     Shell,
     centroid,
@@ -138,6 +140,40 @@ def test_frames_are_square(vector):
     axes = frame(direction)
     assert axes.T @ axes == pytest.approx(np.eye(3), abs=1e-9)
     assert axes[:, 2] == pytest.approx(direction)
+
+
+def test_rays_are_counted_before_they_are_cast():
+    body = mesh(bracket())
+    triangles = body.points[body.corners]
+    origins = np.zeros((1000, 3))
+    ray = np.array([0.0, 0.0, 1.0])
+    cast(origins, ray, triangles, Meter(1000 * 21 * len(triangles)))
+    with pytest.raises(TooManyRaysError):
+        cast(origins, ray, triangles, Meter(999))
+
+
+def test_a_part_with_too_many_faces_in_each_others_way_is_not_surveyed(monkeypatch):
+    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)).values
+    monkeypatch.setattr(face_survey, "MOST_RAYS", 100)
+    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)) is None
+
+
+def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
+    rng = np.random.default_rng(5)
+    bodies = [rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3)) for _ in range(3)]
+    low, high = (
+        np.concatenate([getattr(b, way)(axis=1) for b in bodies]) for way in ("min", "max")
+    )
+    meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
+    owner = np.repeat(np.arange(3), 60)
+    pairs = int(np.count_nonzero(meet & (owner[:, None] < owner[None])))
+    assert pairs > 10
+    assert is_crowded(bodies, pairs - 1)
+    assert not is_crowded(bodies, pairs)
+    assert not is_crowded(bodies[:1], 0)
+    assert not is_crowded([bodies[0], bodies[1] + 1000], 0)
+    flat = rng.uniform(0, 1, (2000, 3, 3)) * (1, 1, 0)
+    assert is_crowded([flat, flat + 1e-9, flat], 10), "comparisons are counted, too"
 
 
 def test_grids_lie_on_their_faces():

@@ -195,6 +195,46 @@ def test_too_much_work_is_counted_the_same_everywhere(monkeypatch):
         assert part.shell is None
 
 
+def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatch):
+    sources = [f"for (i = [0 : 99]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)]
+    each = [part.steps for part in scad(*sources)]
+    assert min(each) > 99 * 40
+    assert all(part.shell is not None for part in scad(*sources))
+    for known in ([], sources[:1], sources[1:], sources):
+        for most, enough in ((sum(each), True), (sum(each) - 1, False), (each[0] // 2, False)):
+            printed_parts._known.clear()
+            monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
+            scad(*known)
+            monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", most)
+            cube, *parts = read_parts(
+                [("STL", to_ascii_stl(TETRAHEDRON)), *(("OpenSCAD", s) for s in sources)]
+            )
+            assert cube.shell is not None
+            assert [part.shell is not None for part in parts] == [enough] * 3
+            assert [part.too_much for part in parts] == [not enough] * 3
+
+
+COSTLY = {
+    "children": "module d() { children(); children(); } " + "d() " * 18 + "cube(1);",
+    "outline": "linear_extrude(1) polygon([for (i = [0 : 9000]) [i * sin(i * 137), i * cos(i)]]);",
+    "rounding": "linear_extrude(1) offset(3, $fn = 400) polygon([for (i = [0 : 300]) "
+    "[9 * sin(i * 137), 9 * cos(i * 71)]]);",
+    "holes": "linear_extrude(1) for (i = [0 : 150]) { translate([2 * i, 0]) square([1, 300]); "
+    "translate([0, 2 * i]) square([300, 1]); }",
+    "one after the other": "for (i = [0 : 199]) for (j = [0 : 199]) translate([i, j, 0]) cube(1);",
+    "shadows": "linear_extrude(1) projection() for (i = [0 : 900]) rotate([i * 7, i * 11]) "
+    "cube([1, 2, 90]);",
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_what_takes_long_takes_many_steps(name):
+    """Each took more than half a minute with fewer steps than it may take."""
+    (part,) = scad(COSTLY[name])
+    assert part.too_much
+    assert "2,000,000 steps" in part.problem
+
+
 def test_without_the_library_nothing_is_scored(monkeypatch):
     there = printed_parts.find_spec
     monkeypatch.setattr(

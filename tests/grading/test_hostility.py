@@ -149,10 +149,17 @@ def _drawn(task):
     return task.params_model.model_validate(case.instance)
 
 
+def is_source(answer) -> bool:
+    parts = answer.get("parts") if isinstance(answer, dict) else None
+    return bool(parts) and parts[0]["fileType"] == "OpenSCAD"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("task_id", HOSTILE.MAKERS)
 def test_hostile_answers_get_a_verdict(task_id):
     for name, subtask, answer in HOSTILE.MAKERS[task_id]():
+        if is_source(answer):
+            continue  # worked out in a child; the command does so below
         line = parse_line(HOSTILE.as_line(f"{task_id}/{subtask:02d}", 0, answer=answer), 1)
         assert isinstance(line, Line), (name, line)
         started = time.process_time()
@@ -219,7 +226,9 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     assert not graded & refused
     assert graded | refused - {None} <= expected
     hostile = frame.filter(pl.col("model") == "hostile")
-    assert hostile["line"].n_unique() == sum(b'"model": "hostile"' in line for line in lines)
+    assert hostile["line"].drop_nulls().n_unique() == sum(
+        b'"model": "hostile"' in line for line in lines
+    )
     absent = set(hostile.filter(pl.col("status") == "not_run")["task"])
     assert absent <= {"terrain_levelling"} if sys.version_info >= (3, 12) else not absent
 

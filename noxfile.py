@@ -1,0 +1,72 @@
+"""The matrix: the suite under every Python, with the oldest dependencies, and the static checks.
+
+::
+
+    pipx run nox                 # all that this machine has interpreters for
+    pipx run nox -s tests-3.13   # one of them
+    pipx run nox -s oldest -- tests/graders -x
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+import nox
+
+PYTHONS = ("3.11", "3.12", "3.13")
+ROOT = Path(__file__).resolve().parent
+
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = True
+
+
+def oldest_versions() -> list[str]:
+    """Return a line ``name==version`` for the lower bound of each dependency but the test tools."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"]]
+    for name in sorted(extras.keys() - {"test", "benchmark"}):
+        wanted += extras[name]
+    lines = set()
+    for requirement in wanted:
+        name, version = re.match(r"([\w.-]+)(?:\[\w+\])?>=([\w.]+)", requirement).groups()
+        lines.add(f"{name}=={version}")
+    return sorted(lines)
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Run the suite with the newest dependencies."""
+    session.install(".[test]", "./tests/plugin")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
+def oldest(session: nox.Session) -> None:
+    """Run the suite with the lowest version of each dependency that pyproject.toml allows."""
+    bounds = Path(session.create_tmp(), "oldest.txt")
+    bounds.write_text("\n".join(oldest_versions()) + "\n", "utf-8")
+    session.install("--constraint", str(bounds), ".[test]", "./tests/plugin")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0])
+def lint(session: nox.Session) -> None:
+    """Check style and types."""
+    session.install("-e", ".[test]")
+    session.run("ruff", "format", "--check")
+    session.run("ruff", "check")
+    session.run("python", "tools/typecheck.py")
+
+
+@nox.session(python=PYTHONS[0])
+def packages(session: nox.Session) -> None:
+    """Build both packages, and prove the one made from source in an empty place."""
+    session.install("build", "twine")
+    dist = Path(session.create_tmp(), "dist")
+    session.run("python", "-m", "build", "--outdir", str(dist))
+    files = sorted(map(str, dist.iterdir()))
+    session.run("twine", "check", "--strict", *files)
+    session.install("--force-reinstall", next(file for file in files if file.endswith(".tar.gz")))
+    with session.chdir(session.create_tmp()):
+        session.run("scbench-grade", "--self-test", "--quiet")

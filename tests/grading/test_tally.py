@@ -1,0 +1,49 @@
+"""The tally: read in portions, it is what tables over all rows at once say."""
+
+import json
+
+import pytest
+
+from scbench.analysis.tables import outside_release, score_table
+from scbench.grading.engine import Limits
+from scbench.grading.run import Options, grade_file
+from scbench.grading.tally import tally
+from scbench.release.example import example_predictions
+from scbench.release.load import find_release
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """A run over partial scores, samples, gaps, rows outside the release, and failed ones."""
+    folder = tmp_path_factory.mktemp("tally")
+    release = find_release()
+    tasks = ("polynomial_curve_fitting", "two_segments", "pack_rectangular_prisms")
+    rows = [json.loads(line) for line in example_predictions(release)]
+    rows = [row for row in rows if row["id"].partition("/")[0] in tasks]
+    lines = [json.dumps({**row, "sample": i}) for i in range(2) for row in rows[i:]]
+    lines += ['{"id": "parity/03", "model": "m"}'] * 3
+    (folder / "p.jsonl").write_text("\n".join(lines))
+    limits = Limits(2, None, 0)
+    return grade_file(
+        Options(str(folder / "p.jsonl"), release, folder / "out", limits, tasks, partial=True)
+    )
+
+
+@pytest.mark.parametrize("portion", [13, 100, 10_000])
+def test_portions_change_nothing(report, monkeypatch, portion):
+    monkeypatch.setattr("scbench.grading.tally._ROWS", portion)
+    found = tally(report.path)
+    rows = report.results
+    for by in ("bucket", "task"):
+        assert found.tables[by].equals(score_table(rows, by)), "to the last bit"
+    assert found.rows == rows.height
+    assert found.unscored == rows["score"].null_count() > 0
+    assert found.outside == outside_release(rows).to_dicts()
+    assert found.tasks == set(rows["task"])
+
+
+def test_the_order_of_rows_changes_nothing(report):
+    rows = report.results
+    for seed in range(3):
+        shuffled = rows.sample(fraction=1, shuffle=True, seed=seed)
+        assert score_table(shuffled, "task").equals(score_table(rows, "task"))

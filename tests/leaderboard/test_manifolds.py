@@ -1,0 +1,43 @@
+"""Boards are about the spatial tasks, whether or not the release holds text tasks as well."""
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.generate.experiment import experiment_of
+from scbench.grading.engine import Limits
+from scbench.leaderboard.board import make_board
+from scbench.leaderboard.collect import collect
+from scbench.leaderboard.validate import release_finder
+from scbench.release.freeze import build_release
+from scbench.release.load import find_release
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A frozen release of a spatial task and a text task."""
+    folder = tmp_path_factory.mktemp("mixed") / "0.0.2"
+    texts = experiment_of({"seed": 1, "task": [{"id": "boolean", "count": 5}]})
+    build_release("0.0.2", folder, [get_task("enumerate_edges")], experiment=texts)
+    return find_release(str(folder))
+
+
+def test_a_submission_needs_no_answers_to_text_tasks(mixed, kit, tmp_path):
+    folder = tmp_path / "entries" / "aurora"
+    folder.mkdir(parents=True)
+    (folder / "submission.yaml").write_text(kit.about.format(release="0.0.2"), "utf-8")
+    lines = [line for line in kit.answers(mixed) if line["id"].startswith("enumerate_edges")]
+    assert len(lines) == 8
+    kit.write(folder / "predictions.jsonl", lines)
+    found = collect(
+        tmp_path / "entries",
+        tmp_path / "site",
+        release_finder([mixed]),
+        Limits(1, 120, 0),
+        reports=False,
+    )
+    (entry,) = found.entries
+    assert entry.receipt.complete
+    assert list(entry.receipt.graders) == ["enumerate_edges"]
+    (board,) = make_board(found)["boards"]
+    assert board["buckets"] == {"overall": 8, "axiomatic": 8}
+    assert board["tasks"] == {"enumerate_edges": 8}
