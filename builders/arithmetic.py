@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
+from itertools import product
 
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.builder import Case, Point
+from scbench.builders.builder import Case, Composed, Point
 from scbench.builders.expressions import (
     USUAL,
     read_tokens,
@@ -15,23 +17,12 @@ from scbench.builders.expressions import (
     without_zero_divisors,
 )
 from scbench.builders.knobs import knob
-from scbench.builders.text_task import TextBuilder, reply_short
+from scbench.builders.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 from scbench.seeding import Stream
 
-_RULES = """\
-Work out the value of this expression:
-
-{expression}
-
-The rules are the usual ones. What stands in brackets comes first. {products} before + and -;
-operators of the same rank are worked out from left to right. A minus sign at the beginning, after
-an operator or after an opening bracket belongs to the number that follows it: 5 - -3 is 8. Blanks
-mean nothing, and some may be missing: 5--3 is 8, too.{exact}
-
-"""
-_EXACT = """ Work exactly with fractions; nothing
-is rounded."""
+_WHOLE = reply_short("a whole number", quoted=False)
+_FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
 
 
 class Space(Point):
@@ -64,7 +55,7 @@ class ArithmeticCase(Case):
     depth: int = Field(ge=0, description="depth of brackets reached")
 
 
-class TaskBuilder(TextBuilder[Params, Answer, Space]):
+class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Expressions over small whole numbers."""
 
     task = "arithmetic"
@@ -83,15 +74,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the expression and the rules it is read by."""
-        divides = "/" in params.expression
-        text = _RULES.format(
-            expression=params.expression,
-            products="* and / come" if divides else "* comes",
-            exact=_EXACT if divides else "",
-        )
-        if not divides:
-            return text + reply_short("a whole number", quoted=False)
-        return text + reply_short("a whole number, or a fraction in lowest terms such as -2/3")
+        return _text(params.expression)
 
     def reference(self, params: Params) -> Answer:
         """Work it out, products first, with recursion into brackets."""
@@ -134,24 +117,55 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return the depth of brackets reached."""
         return {"depth": depth_of(params.expression)}
 
-    def draw(self, point: Space, rng: Stream) -> Params:
+    def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
-        operators = "+-*/" if point.division else "+-*"
-        opened, closed = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
-        places = rng.several(len(operators), point.length - 1)
-        numbers = rng.several(point.max_number - point.min_number + 1, point.length)
+        brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
+        terms = _terms(point.min_number, point.max_number, division=point.division)
+        drawn = rng.several(len(terms), point.length)
         tokens: list[str] = []
-        for i, number in enumerate(numbers):
-            if i:
-                tokens.append(operators[places[i - 1]])
-            if opened[i]:
-                tokens += "(" * opened[i]
-            tokens.append(str(point.min_number + number))
-            if closed[i]:
-                tokens += ")" * closed[i]
+        for term, opened, closed in zip(drawn, *brackets, strict=True):
+            if opened or closed:
+                operator, number = terms[term]
+                tokens += (operator, *"(" * opened, number, *")" * closed)
+            else:
+                tokens += terms[term]
+        del tokens[0]  # the operator before the first term
         if point.division:
             without_zero_divisors(tokens)
-        return Params(expression=join_tokens(tokens, point.prob_dewhitespace, rng))
+        expression = join_tokens(tokens, point.prob_dewhitespace, rng)
+        return (
+            {"expression": expression},
+            _text(expression),
+            str(usual_value(tokens)),
+            self.guess_rate,
+            {"depth": brackets.depth()},
+        )
+
+
+@cache
+def _terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
+    """Return every operator with every number."""
+    operators = "+-*/" if division else "+-*"
+    return tuple(product(operators, map(str, range(low, high + 1))))
+
+
+def _text(expression: str) -> str:
+    """Return the expression and the rules it is read by."""
+    products, exact, closing = "* comes", "", _WHOLE
+    if "/" in expression:
+        products, closing = "* and / come", _FRACTION
+        exact = " Work exactly with fractions; nothing\nis rounded."
+    return f"""\
+Work out the value of this expression:
+
+{expression}
+
+The rules are the usual ones. What stands in brackets comes first. {products} before + and -;
+operators of the same rank are worked out from left to right. A minus sign at the beginning, after
+an operator or after an opening bracket belongs to the number that follows it: 5 - -3 is 8. Blanks
+mean nothing, and some may be missing: 5--3 is 8, too.{exact}
+
+{closing}"""
 
 
 def _attempt(

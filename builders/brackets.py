@@ -20,6 +20,17 @@ class Brackets(NamedTuple):
     opened: list[int]
     closed: list[int]
 
+    def depth(self) -> int:
+        """Return how deep the brackets lie inside each other."""
+        depth = deepest = 0
+        for opened, closed in zip(*self, strict=True):
+            if opened:
+                depth += opened
+                if depth > deepest:
+                    deepest = depth
+            depth -= closed
+        return deepest
+
 
 def draw_brackets(length: int, max_depth: int, prob_open: float, rng: Stream) -> Brackets:
     """Draw brackets for a row of terms.

@@ -21,6 +21,9 @@ ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
 
+Composed = tuple[dict[str, JsonValue], str, str, float, dict[str, JsonValue]]
+"""What is in a case besides its point and seed: instance, input, target, guess rate and facts."""
+
 
 class Point(BaseModel):
     """A point of a builder's parameter space. Each builder adds its own knobs to `count`."""
@@ -139,6 +142,17 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return `target` and `facts`; overridden where both rest on the same work."""
         return self.target(params), self.facts(params)
 
+    def compose(self, point: PointT, rng: Stream) -> Composed:
+        """Draw an instance and say all that a case holds of it.
+
+        Raises:
+            GenerationError: see `draw`.
+        """
+        params = self.draw(point, rng)
+        target, facts = self.solved(params)
+        instance = self.params_model.__pydantic_serializer__.to_python(params, mode="json")
+        return instance, self.prompt(params), target, self.guess_rate_of(params), facts
+
     # What all tasks share.
 
     def paper(self) -> list[PaperItem[ParamsT]]:
@@ -167,18 +181,17 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
         at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
         streams = Streams("case", self.task, self.version, at, kind=self.stream)
-        plain = self.params_model.__pydantic_serializer__.to_python
+        compose = self.compose
 
         def make(seed: int) -> dict[str, Any]:
-            params = self.draw(point, streams.of(seed))
-            target, facts = self.solved(params)
+            instance, text, target, guess_rate, facts = compose(point, streams.of(seed))
             return {
-                "input": self.prompt(params),
+                "input": text,
                 "target": target,
                 "params": at.copy(),
                 "seed": seed,
-                "guess_rate": float(self.guess_rate_of(params)),
-                "instance": plain(params, mode="json"),
+                "guess_rate": guess_rate,
+                "instance": instance,
                 **facts,
             }
 

@@ -1,6 +1,6 @@
 """Steps from one date to another: what they do, and how to draw those that are worth asking."""
 
-from calendar import monthrange
+from calendar import isleap
 from collections.abc import Callable
 from datetime import date, timedelta
 
@@ -18,11 +18,12 @@ _KINDS: tuple[StepKind, ...] = (
 )
 _PAST_MONTH: tuple[StepKind, ...] = ("days", "days", "weeks", "counted_day", "month_first")
 _CENTURIES = (1900, 2000, 2100)
+_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def month_length(year: int, month: int) -> int:
     """Return the number of days in a month."""
-    return monthrange(year, month)[1]
+    return 29 if month == 2 and isleap(year) else _LENGTHS[month - 1]
 
 
 def moved(start: date, move: Move) -> date:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from scbench.schemas.dates import Params, StepKind
+from scbench.schemas.dates import DateFormat, Params, StepKind
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -53,6 +53,19 @@ class Scenario(NamedTuple):
     events: tuple[str, ...]
 
 
+class Told(NamedTuple):
+    """What `Params` holds, as JSON."""
+
+    story: str
+    opening: str
+    events: list[str]
+    date_format: DateFormat
+    given: list[list[int]]
+    steps: list[list[Any]]
+    asked: int
+    style: int
+
+
 @cache
 def scenarios() -> tuple[Scenario, ...]:
     """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
@@ -74,38 +87,40 @@ def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, 
     return json.loads(text)  # type: ignore[no-any-return]
 
 
-def story_of(params: Params) -> str:
+def story_of(params: Params | Told) -> str:
     """Return the story, the question after it, and the rules of counting."""
     sentences = [*_dated(params), *_tied(params)]
     if params.style % 4 == 1:  # what is tied can come before what it is tied to
         sentences = [*_tied(params), *_dated(params)]
     told = " ".join([params.opening, _LINKS[params.style % len(_LINKS)], *sentences])
     question = _QUESTIONS[params.style % len(_QUESTIONS)].format(params.events[params.asked])
-    return f"{told}\n\n{question}\n\n{' '.join(_rules(params))}\n\n"
+    rules = _rules(params.date_format, frozenset([step[1] for step in params.steps]))
+    return f"{told}\n\n{question}\n\n{rules}\n\n"
 
 
-def _rules(params: Params) -> Iterator[str]:
-    kinds = [step[1] for step in params.steps]
-    if params.date_format in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
-        yield _SLASHES
-    if params.date_format == "ORDINAL_DAY":
-        yield _ORDINAL
-    yield _CALENDAR
-    if params.date_format == "RELATIVE_OFFSET" or "days" in kinds or "weeks" in kinds:
-        yield _COUNTING
-    if "months" in kinds or "years" in kinds:
-        yield _SAME_DAY
-    if "weekday_after" in kinds or "weekday_before" in kinds:
-        yield _STRICTLY
+@cache
+def _rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
+    rules = [_CALENDAR]
+    if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
+        rules.insert(0, _SLASHES)
+    if form == "ORDINAL_DAY":
+        rules.insert(0, _ORDINAL)
+    if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
+        rules.append(_COUNTING)
+    if kinds & {"months", "years"}:
+        rules.append(_SAME_DAY)
+    if kinds & {"weekday_after", "weekday_before"}:
+        rules.append(_STRICTLY)
+    return " ".join(rules)
 
 
-def _dated(params: Params) -> Iterator[str]:
+def _dated(params: Params | Told) -> Iterator[str]:
     for i, (event, *when) in enumerate(params.given):
         told = _when(params, when, i)
         yield _capital(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {told}.")
 
 
-def _when(params: Params, when: Sequence[int], i: int) -> str:
+def _when(params: Params | Told, when: Sequence[int], i: int) -> str:
     year, month, day, after = when
     form = (params.style // 3 + i) % 3
     if params.date_format == "RELATIVE_OFFSET":
@@ -114,7 +129,9 @@ def _when(params: Params, when: Sequence[int], i: int) -> str:
     if params.date_format == "ORDINAL_DAY":
         number = after + 1
         return f"on day {number} of {year}" if form == 0 else f"on the {_th(number)} day of {year}"
-    at = date(year, month, day) + timedelta(days=after)
+    at = date(year, month, day)
+    if after:
+        at += timedelta(days=after)
     if params.date_format == "MM_DD_YYYY":
         return f"on {at.month:02}/{at.day:02}/{at.year}"
     name = MONTHS[at.month - 1]
@@ -122,7 +139,7 @@ def _when(params: Params, when: Sequence[int], i: int) -> str:
     return f"on {forms[form]}" if form < 2 else f"on the {_th(at.day)} of {name} {at.year}"
 
 
-def _tied(params: Params) -> Iterator[str]:
+def _tied(params: Params | Told) -> Iterator[str]:
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         verb = _VERBS[(params.style // 2 + i) % 3]
         what, other = params.events[event], params.events[origin]

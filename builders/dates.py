@@ -1,12 +1,13 @@
 """Dates: a short story whose events are so many days, months or weekdays from one another."""
 
+from calendar import isleap
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.builder import Case, Point
+from scbench.builders.builder import Case, Composed, Point
 from scbench.builders.date_steps import (
     Move,
     draw_any,
@@ -15,13 +16,16 @@ from scbench.builders.date_steps import (
     draw_within_month,
     moved,
 )
-from scbench.builders.date_stories import names, scenarios, story_of
+from scbench.builders.date_stories import Told, names, scenarios, story_of
 from scbench.builders.knobs import knob
-from scbench.builders.text_task import TextBuilder, reply_short
+from scbench.builders.text_task import ComposingBuilder, reply_short
 from scbench.schemas.dates import Answer, DateFormat, Params
 from scbench.seeding import Stream
 
 _DAY = timedelta(days=1)
+_CLOSING = reply_short(
+    "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
+)
 
 
 class Space(Point):
@@ -51,7 +55,7 @@ class DatesCase(Case):
     leap_day: bool = Field(description="whether a February 29 lies on the way, ends included")
 
 
-class TaskBuilder(TextBuilder[Params, Answer, Space]):
+class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Stories told out of a scenario: events happen in the order in which they usually do."""
 
     task = "dates"
@@ -70,10 +74,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the story, the question and the rules of counting."""
-        return story_of(params) + reply_short(
-            "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the "
-            "year"
-        )
+        return story_of(params) + _CLOSING
 
     def reference(self, params: Params) -> Answer:
         """Follow the chain of steps back from the event asked for, then forth."""
@@ -107,14 +108,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the scenario, and what lies between the date told and the date asked for."""
-        return _facts(params, _path(params))
+        return _facts(params.story, _path(params))
 
     def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
         """Return target and facts; the steps are followed once for both."""
         path = _path(params)
-        return _written(path[-1]), _facts(params, path)
+        return _written(path[-1]), _facts(params.story, path)
 
-    def draw(self, point: Space, rng: Stream) -> Params:
+    def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
         path, moves = _draw_path(point.tier, rng)
         others: list[date] = []
@@ -125,36 +126,43 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 other += _DAY
             others.append(other)
         days = [*path, *others]
-        by_date = sorted(range(len(days)), key=lambda i: days[i])
+        by_date = sorted(range(len(days)), key=days.__getitem__)
         event = [by_date.index(i) for i in range(len(days))]
         known = [0, *range(len(path), len(days))]
-        given = [(event[i], *_spoken(days[i], point.date_format, rng)) for i in known]
+        given = [[event[i], *_spoken(days[i], point.date_format, rng)] for i in known]
         rng.shuffle(given)
-        steps = [(event[i + 1], *move, event[i]) for i, move in enumerate(moves)]
+        steps = [[event[i + 1], *move, event[i]] for i, move in enumerate(moves)]
         rng.shuffle(steps)
         at = point.scenario - 1 if point.scenario else rng.below(len(scenarios()))
         scenario = scenarios()[at]
         chosen = sorted(rng.sample(range(len(scenario.events)), len(days)))
-        return Params(
+        told = Told(
             story=scenario.id,
-            opening=scenario.opening.format(name=rng.choice(names())),
-            events=tuple(scenario.events[i] for i in chosen),
+            opening=scenario.opening.replace("{name}", rng.choice(names())),
+            events=[scenario.events[i] for i in chosen],
             date_format=point.date_format,
-            given=tuple(given),
-            steps=tuple(steps),
+            given=given,
+            steps=steps,
             asked=event[len(path) - 1],
             style=rng.below(60),
         )
+        return (
+            told._asdict(),
+            story_of(told) + _CLOSING,
+            _written(path[-1]),
+            self.guess_rate,
+            _facts(scenario.id, path),
+        )
 
 
-def _facts(params: Params, path: Sequence[date]) -> dict[str, JsonValue]:
-    legs = list(pairwise(path))
+def _facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
+    legs = [sorted(leg) for leg in pairwise(path)]
     return {
-        "story": params.story,
+        "story": story,
         "steps": len(legs),
         "shift": (path[-1] - path[0]).days,
-        "month_ends": sum(abs(_month(b) - _month(a)) for a, b in legs),
-        "leap_day": any(_has_leap_day(min(leg), max(leg)) for leg in legs),
+        "month_ends": sum([_month(last) - _month(first) for first, last in legs]),
+        "leap_day": any([_has_leap_day(first, last) for first, last in legs]),
     }
 
 
@@ -225,12 +233,10 @@ def _month(day: date) -> int:
 
 
 def _has_leap_day(first: date, last: date) -> bool:
-    leaps = range(first.year + -first.year % 4, last.year + 1, 4)
-    return any(
-        first <= date(year, 2, 29) <= last
-        for year in leaps
-        if year % 100 or year % 400 == 0  # of a century year only every fourth has one
-    )
+    for year in range(first.year + -first.year % 4, last.year + 1, 4):
+        if isleap(year) and first <= date(year, 2, 29) <= last:
+            return True
+    return False
 
 
 def _written(day: date) -> str:

@@ -1,27 +1,19 @@
 """Letter counting: how often some letters stand in the marked words of a row."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from scbench.builders.builder import Case, Point
+from scbench.builders.builder import Case, Composed, Point
 from scbench.builders.knobs import knob
-from scbench.builders.text_task import TextBuilder, reply_short
+from scbench.builders.text_task import ComposingBuilder, reply_short
 from scbench.builders.words import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
 from scbench.seeding import Stream
 
-_RULES = """\
-Here is a row of words. Some of them stand in square brackets.
-
-{row}
-
-Count how often {what} in the words in square brackets. Every occurrence counts, also more than one
-in the same word, and small letters and capitals are the same letter. Words without brackets do not
-count.{sum}
-
-"""
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_CLOSING = reply_short("a whole number", quoted=False)
 
 
 class Space(Point):
@@ -48,7 +40,7 @@ class LetterCountingCase(Case):
     characters: int = Field(ge=1, description="letters in the words that count, of all kinds")
 
 
-class TaskBuilder(TextBuilder[Params, Answer, Space]):
+class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Rows of words. Each letter asked for stands in at least one word that counts."""
 
     task = "letter_counting"
@@ -65,16 +57,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the row, the letters, and what counts."""
-        row = " ".join(f"[{word}]" if counts else word for word, counts in params.words)
-        quoted = [f'"{letter}"' for letter in params.letters]
-        if len(quoted) == 1:
-            what, add = f"the letter {quoted[0]} occurs", ""
-        else:
-            what = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur"
-            add = " Add up the counts of the letters."
-        return _RULES.format(row=row, what=what, sum=add) + reply_short(
-            "a whole number", quoted=False
-        )
+        return _text(params.words, params.letters)
 
     def reference(self, params: Params) -> Answer:
         """Count word by word."""
@@ -115,19 +98,49 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return how many letters have to be looked at."""
         return {"characters": sum(len(word) for word, counts in params.words if counts)}
 
-    def draw(self, point: Space, rng: Stream) -> Params:
+    def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw words, then letters that occur among those that count."""
-        size = point.words + point.confounders
-        words = rng.sample(word_list(), size)
-        # The words are in random order, so which of them do not count is all that is left to draw.
-        marked = [True] * size
-        for i in rng.sample(range(size), point.confounders):
-            marked[i] = False
-        counted = [word for word, counts in zip(words, marked, strict=True) if counts]
-        letters = sorted(rng.sample(sorted({*"".join(counted)}), point.letters))
+        words = rng.sample(word_list(), point.words + point.confounders)
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
-        return Params(words=tuple(zip(words, marked, strict=True)), letters="".join(letters))
+        row: list[JsonValue] = [[word, True] for word in words[: point.words]]
+        for size, word in enumerate(words[point.words :], point.words + 1):
+            row.insert(rng.below(size), [word, False])
+        counted = "".join(words[: point.words]).lower()
+        letters = ""
+        while len(letters) < point.letters:
+            letter = rng.choice(_ALPHABET)
+            if letter in counted and letter not in letters:
+                letters += letter
+        letters = "".join(sorted(letters))
+        return (
+            {"words": row, "letters": letters},
+            _text(row, letters),
+            str(sum(map(counted.count, letters))),
+            self.guess_rate,
+            {"characters": len(counted)},
+        )
+
+
+def _text(words: Iterable[tuple[str, bool]], letters: str) -> str:
+    """Return the row, the letters, and what counts."""
+    row = " ".join([f"[{word}]" if counts else word for word, counts in words])
+    if len(letters) == 1:
+        what, add = f'the letter "{letters}" occurs', ""
+    else:
+        quoted = [f'"{letter}"' for letter in letters]
+        what = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur"
+        add = " Add up the counts of the letters."
+    return f"""\
+Here is a row of words. Some of them stand in square brackets.
+
+{row}
+
+Count how often {what} in the words in square brackets. Every occurrence counts, also more than one
+in the same word, and small letters and capitals are the same letter. Words without brackets do not
+count.{add}
+
+{_CLOSING}"""
 
 
 def _count(params: Params, *, counting: bool) -> int:

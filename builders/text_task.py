@@ -1,11 +1,12 @@
 """What builders of text tasks share: no fixed list, a plain target, a closing for prompts."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from scbench.builders.builder import AnswerT, Builder, PaperItem, ParamsT, PointT
-from scbench.seeding import QuickStream
+from scbench.builders.builder import AnswerT, Builder, Composed, PaperItem, ParamsT, PointT
+from scbench.seeding import QuickStream, Stream
 
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
@@ -24,6 +25,24 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
         """Return the right answer as plain text, such as ``42``; a list with commas."""
         answer: Any = self.reference(params)
         return plain(answer.answer)
+
+
+class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
+    """A text task whose cases are written as they are drawn, for speed.
+
+    `compose` knows the answer and the words of the prompt from drawing, and gives the instance as
+    JSON at once, so that no model is made. `prompt`, `target` and `facts` find the same from the
+    instance alone; the contract suite compares.
+    """
+
+    @abstractmethod
+    def compose(self, point: PointT, rng: Stream) -> Composed:
+        """Draw an instance and say all that a case holds of it."""
+
+    def draw(self, point: PointT, rng: Stream) -> ParamsT:
+        """Draw one instance."""
+        instance, *_ = self.compose(point, rng)
+        return self._params(instance)
 
 
 def plain(answer: str | float | Sequence[str | int]) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scbench.reward import outcome, score, scores
 
 __all__ = ["outcome", "score", "scores"]
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 # In a checkout, builders/, graders/, dataset_card/ and releases/ stand beside this folder; once
 # installed, they lie inside it. Whoever starts Python in the checkout gets this folder first on the

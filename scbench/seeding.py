@@ -7,9 +7,9 @@ complete in this file, so a frozen release does not depend on any library's gene
 """
 
 import hashlib
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Callable, MutableSequence, Sequence
 from struct import Struct
-from typing import Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from scbench.canonical import canonical_json
 
@@ -42,6 +42,9 @@ class Stream:
     """
 
     __slots__ = ("_bits", "_counter", "_key", "_left")
+
+    hash_of_name: ClassVar[Callable[[bytes], Any]] = hashlib.sha256
+    """Begins the hash whose digest is the key."""
 
     def __init__(self, *name: object) -> None:
         self._key = hashlib.sha256(canonical_json(list(name)).encode()).digest()
@@ -183,25 +186,29 @@ class Stream:
 class QuickStream(Stream):
     """A stream that takes 32 bits for most numbers, for builders of many small cases.
 
-    Same names, same blocks, other numbers: a block is cut into sixteen words, least first, which
-    are used from the last to the first. An integer below n is the product of n and a word over
-    2**32, so that none is favoured by more than n / 2**32; from `_MOST_QUICK` on, and for floats,
-    more words are taken. About twice as quick.
+    Same names, other numbers: the key is the BLAKE2b of the name, and is the first block itself;
+    the others are blocks of the key and a counter from 1. A block is cut into sixteen words, least
+    first, which are used from the last to the first. An integer below n is the product of n and a
+    word over 2**32, so that none is favoured by more than n / 2**32; from `_MOST_QUICK` on, and for
+    floats, more words are taken. About three times as quick.
     """
 
     __slots__ = ("_ready",)
 
+    hash_of_name = _blake2b
+
     def __init__(self, *name: object) -> None:
-        super().__init__(*name)
-        self._ready: list[int] = []
+        self._key = _blake2b(canonical_json(list(name)).encode()).digest()
+        self._counter = 1
+        self._ready = [*_SIXTEEN(self._key)]
 
     @classmethod
     def keyed(cls, key: bytes) -> Self:
-        """Return the stream of a key, which is the SHA-256 of its name."""
+        """Return the stream of a key, which is the BLAKE2b of its name."""
         stream = cls.__new__(cls)
         stream._key = key
-        stream._counter = 0
-        stream._ready = []
+        stream._counter = 1
+        stream._ready = [*_SIXTEEN(key)]
         return stream
 
     def _more(self) -> list[int]:
@@ -244,17 +251,13 @@ class QuickStream(Stream):
 
     def _words(self, k: int) -> list[int]:
         ready = self._ready
-        if len(ready) < k:
-            found: list[int] = []
-            while len(found) < k:
-                ready = self._ready or self._more()
-                at = max(len(ready) - (k - len(found)), 0)
-                found += ready[at:][::-1]
-                del ready[at:]
-            return found
-        found = ready[len(ready) - k :]
-        del ready[len(ready) - k :]
-        found.reverse()
+        found = ready[: -k - 1 : -1]
+        del ready[-k or len(ready) :]
+        while len(found) < k:
+            missing = k - len(found)
+            ready = self._more()
+            found += ready[: -missing - 1 : -1]
+            del ready[-missing:]
         return found
 
     def shuffle(self, items: MutableSequence[T]) -> None:
@@ -290,7 +293,7 @@ class Streams:
 
     def __init__(self, *name: object, kind: type[Stream] = Stream) -> None:
         text = canonical_json([*name, 0])
-        self._begun = hashlib.sha256(text.removesuffix("0]").encode())
+        self._begun = kind.hash_of_name(text.removesuffix("0]").encode())
         self._kind = kind
 
     def of(self, last: int) -> Stream:

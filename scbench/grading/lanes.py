@@ -5,14 +5,12 @@ A lane is a pebble pool of one process. `LocalLanes` are those of this machine;
 """
 
 import logging
-import multiprocessing
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from ctypes import c_int64
-from multiprocessing.context import BaseContext
 from multiprocessing.sharedctypes import RawArray
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +20,7 @@ from scbench.errors import EngineError
 from scbench.grading.chunks import Chunk
 from scbench.grading.packed import Packed
 from scbench.grading.worker import Item, Start, grade_chunk, grade_items, start_worker
+from scbench.processes import clean_context
 
 _QUEUED = 2
 """Jobs a lane holds: one running, one waiting, so that a worker never waits for us. Nothing waits
@@ -126,12 +125,8 @@ class Lane:
     """
 
     def __init__(self, start: Start) -> None:
-        methods = multiprocessing.get_all_start_methods()
-        # A fork server makes new workers quickly, and clean of this process's threads.
-        context: BaseContext = multiprocessing.get_context(
-            "forkserver" if "forkserver" in methods else "spawn"
-        )
-        if "forkserver" in methods:
+        context = clean_context()
+        if context.get_start_method() == "forkserver":
             context.set_forkserver_preload([grade_items.__module__])
         self.beat: Any = RawArray(c_int64, 2)
         self.memory_bytes = start.memory_bytes

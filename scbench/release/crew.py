@@ -1,11 +1,12 @@
 """Who does the work of building: this process, or several beside it."""
 
-import multiprocessing
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
+
+from scbench.processes import clean_context
 
 T = TypeVar("T")
 
@@ -47,9 +48,7 @@ class _Alone:
 @contextmanager
 def open_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Open a pool of processes that share nothing with this one, while the block runs."""
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts)
+    pool = ProcessPoolExecutor(workers, mp_context=clean_context(), initializer=_leave_interrupts)
     try:
         yield pool
     finally:

@@ -1,7 +1,7 @@
 """The JSON Schemas that a release publishes: of what labs send, results, parameters and answers."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, create_model
@@ -18,14 +18,30 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def release_schemas(tasks: Sequence[Task]) -> dict[str, str]:
     """Return the JSON Schema files of a release: path inside it, and text."""
-    schemas = {
-        "prediction": prediction_schema(),
-        "results": results_schema(),
-        "submission": submission_schema(),
-    }
+    return file_schemas() | task_schemas(tasks)
+
+
+def file_schemas() -> dict[str, str]:
+    """Return the schemas of the files that labs send and get, which may grow with the package."""
+    return _texts(
+        {
+            "prediction": prediction_schema(),
+            "results": results_schema(),
+            "submission": submission_schema(),
+        }
+    )
+
+
+def task_schemas(tasks: Sequence[Task]) -> dict[str, str]:
+    """Return the schemas of parameters and answers, which are as fixed as the rows."""
+    schemas = {}
     for task in tasks:
         schemas[f"{task.id}.params"] = json_schema(task.params_model)
         schemas[f"{task.id}.answer"] = json_schema(task.answer_model)
+    return _texts(schemas)
+
+
+def _texts(schemas: Mapping[str, dict[str, Any]]) -> dict[str, str]:
     return {
         schema_file(name): _pretty({"$schema": _DIALECT, **schema})
         for name, schema in schemas.items()

@@ -9,21 +9,20 @@ is caught by the builders.
 """
 
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pydantic import BaseModel
 
 from scbench import __version__
 from scbench.canonical import sha256
 from scbench.catalog import all_tasks
-from scbench.errors import ReleaseError, ScbenchError, did_you_mean
+from scbench.errors import ReleaseError, did_you_mean
 from scbench.generate.experiment import manifolds
 from scbench.generate.redraw import redraw
+from scbench.release.compare import compare_records, compare_rows, compare_tables, said, shown
 from scbench.release.freeze import (
     installed,
     make_manifest,
@@ -45,14 +44,10 @@ from scbench.release.manifest import (
     picture_file,
     read_manifest,
 )
-from scbench.release.schemas import release_schemas
+from scbench.release.schemas import file_schemas, task_schemas
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.release.tables import instance_table, read_table, reference_table
 from scbench.report.small_png import same_picture
-
-# Not compared as a whole: tasks and files are looked at one by one, the digest is checked by
-# itself, and the same rows may have been built with other versions.
-_FREE = {"version", "tasks", "files", "libraries", "package_version", "digest"}
 
 
 def verify_release(
@@ -83,11 +78,11 @@ def verify_release(
     tasks = [known[name] for name in usable if name not in drawn]
     for name in sorted(manifest.tasks.keys() - set(usable)):
         near = did_you_mean(name, known)
-        problems.append(f"task {_shown(name)}: this installation has no such task.{near}")
+        problems.append(f"task {shown(name)}: this installation has no such task.{near}")
     frozen: list[FrozenTask] = []
     for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id)):
         if isinstance(part, Exception):
-            problems.append(f"task {task.id}: cannot be built again: {_said(part)}")
+            problems.append(f"task {task.id}: cannot be built again: {said(part)}")
             continue
         frozen.append(part)
         problems += _check_rows(root, data_file(task.id), instance_table(part.instances), ("id",))
@@ -160,7 +155,7 @@ def verify_anywhere(
         return (str(error),)
     known = {MANIFEST, *release.manifest.files, *(OWN_FILES if hub_name(name) else ())}
     foreign = sorted(release.source.names() - known)
-    problems = [f"{_shown(path)}: the manifest does not list this file" for path in foreign]
+    problems = [f"{shown(path)}: the manifest does not list this file" for path in foreign]
     with tempfile.TemporaryDirectory(prefix="scbench-verify-") as scratch:
         for path in (MANIFEST, *release.manifest.files):
             record = release.manifest.files.get(path)
@@ -169,7 +164,7 @@ def verify_anywhere(
             except FileNotFoundError:
                 continue  # said with the files
             except (OSError, ReleaseError) as error:
-                problems.append(f"{path}: cannot be read: {_said(error)}")
+                problems.append(f"{path}: cannot be read: {said(error)}")
                 continue
             copy = Path(scratch, path)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -189,14 +184,14 @@ def verify_copy(manifest: Manifest, source: Source, ignored: Collection[str] = (
         ignored: names that the copy may hold besides.
     """
     for name in sorted(source.names() - manifest.files.keys() - {MANIFEST, *ignored}):
-        yield f"{_shown(name)}: is there, though the release has no such file"
+        yield f"{shown(name)}: is there, though the release has no such file"
     expected = {name: (record.bytes, record.sha256) for name, record in manifest.files.items()}
     text = manifest.text().encode()
     for name, (size, digest) in ({MANIFEST: (len(text), sha256(text))} | expected).items():
         try:
             data = source.read(name, size)
         except (OSError, ReleaseError) as error:
-            yield f"{name}: cannot be read: {_said(error)}"
+            yield f"{name}: cannot be read: {said(error)}"
             continue
         if sha256(data) != digest:
             yield f"{name}: is not the release's (SHA-256 differs)"
@@ -221,7 +216,7 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
 def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
     present = set(release_files(root))
     for name in sorted(present - manifest.files.keys()):
-        yield f"{_shown(name)}: the manifest does not list this file"
+        yield f"{shown(name)}: the manifest does not list this file"
     for name, record in manifest.files.items():
         path = root / name
         if name not in present:
@@ -258,55 +253,13 @@ def _check_rows(
         stored.validate(full=True)
         found = stored.to_pylist()
     except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
-        yield f"{name}: cannot be read: {_said(error)}"
+        yield f"{name}: cannot be read: {said(error)}"
         return
-    yield from (f"{name}: {problem}" for problem in _compare_schemas(stored, expected))
+    yield from (f"{name}: {problem}" for problem in compare_tables(stored, expected))
     if stored.schema.equals(expected.schema):
         found = [row for row in found if row["id"].split("/")[0] not in unbuilt]
-        yield from (f"{name}: {said}" for said in _compare_rows(found, expected.to_pylist(), key))
-
-
-def _compare_schemas(stored: pa.Table, expected: pa.Table) -> Iterator[str]:
-    if stored.schema.equals(expected.schema, check_metadata=True):
-        return
-    found, wanted = (
-        {field.name: f"{field.type}{'' if field.nullable else ' not null'}" for field in schema}
-        for schema in (stored.schema, expected.schema)
-    )
-    for name in sorted(wanted.keys() - found.keys()):
-        yield f"column {name} is missing"
-    for name in sorted(found.keys() - wanted.keys()):
-        yield f"column {_shown(name)} is no part of the format"
-    for name in sorted(found.keys() & wanted.keys()):
-        if found[name] != wanted[name]:
-            yield f"column {name} is {found[name]}, must be {wanted[name]}"
-    if found == wanted:
-        yield "the order of the columns, or their metadata, is not that of the format"
-
-
-def _compare_rows(
-    found: list[dict[str, Any]], expected: list[dict[str, Any]], key: Sequence[str]
-) -> Iterator[str]:
-    def named(row: dict[str, Any]) -> str:
-        return " ".join(row[part] for part in key)
-
-    stored = {named(row): row for row in found}
-    wanted = {named(row): row for row in expected}
-    for row_id in sorted(wanted.keys() - stored.keys()):
-        yield f"row {row_id} is missing"
-    for row_id in sorted(stored.keys() - wanted.keys()):
-        yield f"row {_shown(row_id)} is not one the builder makes"
-    for row_id, count in Counter(map(named, found)).items():
-        if count > 1:
-            yield f"row {_shown(row_id)} stands there {count} times"
-    shared = [row_id for row_id in wanted if row_id in stored]
-    for row_id in shared:
-        new = wanted[row_id]
-        fields = [column for column in new if stored[row_id][column] != new[column]]
-        if fields:
-            yield f"row {row_id} differs from the builder's in {', '.join(fields)}"
-    if [row_id for row_id in stored if row_id in wanted] != shared:
-        yield "the rows are not in the order in which the builder makes them"
+        differences = compare_rows(found, expected.to_pylist(), key)
+        yield from (f"{name}: {difference}" for difference in differences)
 
 
 def _check_texts(
@@ -318,18 +271,21 @@ def _check_texts(
     known = all_tasks()
     drawn = record.task_ids if record else []
     for task_id, found in rebuilt.tasks.items():
-        yield from _differences(manifest.tasks[task_id], found, f"tasks.{task_id}.")
+        yield from compare_records(manifest.tasks[task_id], found, f"tasks.{task_id}.")
         size = known[task_id].n
         if size and task_id not in drawn and found.scores != size:
             yield f"{task_id}: {found.scores} scores, the benchmark has {size}"
-    texts = release_schemas([part.task for part in frozen])
+    texts = task_schemas([part.task for part in frozen])
+    # Another version of the package words its texts otherwise; hashes still hold for them.
+    ours = manifest.package_version == __version__
+    if ours:
+        texts |= file_schemas()
     if len(frozen) == len(manifest.tasks):
-        yield from _differences(manifest, rebuilt)
+        yield from compare_records(manifest, rebuilt)
         ids = {instance.id for part in frozen for instance in part.instances}
         for name in sorted(manifest.withdrawn.keys() - ids):
-            yield f"{MANIFEST}: withdraws {_shown(name)}, which is no instance of this release"
-        # Another version of the package words its texts otherwise; hashes still hold for them.
-        if manifest.package_version == __version__:
+            yield f"{MANIFEST}: withdraws {shown(name)}, which is no instance of this release"
+        if ours:
             try:
                 texts |= rendered_files(manifest)
             except ReleaseError as error:
@@ -358,7 +314,7 @@ def _check_pictures(
     try:
         drawn = pictures(frozen, workers)
     except (ReleaseError, ModuleNotFoundError) as error:
-        yield f"gallery: cannot be drawn again: {_said(error)}"
+        yield f"gallery: cannot be drawn again: {said(error)}"
         return
     for name, data in drawn.items():
         path = root / name
@@ -366,23 +322,3 @@ def _check_pictures(
             yield f"{MANIFEST}: does not list {name}, though it lists other pictures"
         elif path.is_file() and not same_picture(path.read_bytes(), data):
             yield f"{name}: differs from what is drawn anew"
-
-
-def _differences(found: BaseModel, wanted: BaseModel, at: str = "") -> Iterator[str]:
-    """Compare two parts of manifests, field by field."""
-    for key in type(wanted).model_fields:
-        old, new = getattr(found, key), getattr(wanted, key)
-        if isinstance(new, BaseModel):
-            yield from _differences(old, new, f"{at}{key}.")
-        elif (at or key not in _FREE) and old != new:
-            yield f"{MANIFEST}: {at}{key} is {old!r}, computed anew it is {new!r}"
-
-
-def _shown(name: str) -> str:
-    """Return a name from outside on one line, whatever it holds."""
-    return name[:200] if name.isprintable() else ascii(name)[:200]
-
-
-def _said(error: Exception) -> str:
-    lines = str(error).splitlines() or [""]
-    return lines[0] if isinstance(error, ScbenchError) else f"{type(error).__name__}: {lines[0]}"

@@ -6,7 +6,6 @@ module chokes on costs its own picture and no other.
 
 import json
 import logging
-import multiprocessing
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -15,6 +14,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.catalog import get_task
+from scbench.processes import clean_context
 from scbench.report.compact import compacted
 from scbench.report.html import packed
 from scbench.report.items import Graded, picture_of
@@ -119,10 +119,8 @@ def draw_all(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
 def _spread(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
     from pebble import ProcessPool  # noqa: PLC0415  (small reports do without)
 
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     flight: deque[Future[Figure]] = deque()
-    with ProcessPool(max_workers=workers, context=context) as pool:
+    with ProcessPool(max_workers=workers, context=clean_context()) as pool:
         try:
             for job in jobs:
                 flight.append(_asked(pool, job))

@@ -5,7 +5,6 @@ own draw them, which see no font but those that the drawing library brings.
 """
 
 import json
-import multiprocessing
 import os
 import re
 import tempfile
@@ -20,6 +19,7 @@ from scbench.catalog import Task, all_tasks, get_task
 from scbench.errors import ReleaseError
 from scbench.judge import judge
 from scbench.model import Check, Instance, Verdict
+from scbench.processes import clean_context
 from scbench.release.load import Reference, Release
 from scbench.report.html import asset, render_page
 from scbench.report.items import picture_of
@@ -144,14 +144,15 @@ def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
         return {}
     import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
 
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
     # What takes long begins first: it must not be what is left over at the end.
     order = sorted(found, key=lambda case: -get_task(case.task).seconds)
     with (
         tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder,
         ProcessPoolExecutor(
-            max(workers, 1), mp_context=context, initializer=_forget_fonts, initargs=(folder,)
+            max(workers, 1),
+            mp_context=clean_context(),
+            initializer=_forget_fonts,
+            initargs=(folder,),
         ) as pool,
     ):
         drawn = dict(zip((case.task for case in order), pool.map(draw_case, order), strict=True))

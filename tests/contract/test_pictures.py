@@ -67,6 +67,8 @@ def test_answers_right_and_wrong_have_pictures(task_id):
         items = []  # its own tests draw short answers
     elif task.heavy:
         items = items[:3]
+    else:
+        items = items[:: len(items) // 6 or 1]
     for item in items:
         right = builder.reference(item.params).model_dump(mode="json")
         counters = builder.counter_references(item.params)

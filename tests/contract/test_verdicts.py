@@ -30,7 +30,7 @@ def test_verdicts_on_stored_answers_are_those_written_down(task_id):
         seen.add(key)
         assert key in written, f"{key} is new: run tools/golden_verdicts.py"
         if task.seconds > SECONDS and name == "reference":
-            assert written[key].scores == (1.0,)  # the contract suite judges it: once is enough
+            assert written[key].scores == (1.0,)  # verifying the release judges it: once is enough
             continue
         verdicts = judge(task, params[int(instance_id.partition("/")[2])], answer)
         assert GOLDEN.golden(verdicts).agrees(written[key]), f"{key} changed: {RENEW}"

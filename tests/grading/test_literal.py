@@ -3,6 +3,7 @@
 import ast
 import json
 import time
+import warnings
 
 import pytest
 from hypothesis import example, given
@@ -162,6 +163,7 @@ def test_anything_else_is_refused(text):
 @example(["(", "(", ")", ",", ")"])
 @example(["{", "'a':", "(", ")", ",", "}"])
 @example(["[", "'''", "\\", "1", "'''", "]"])
+@example(["'", "\\", "[", "'"])
 def test_no_arrangement_of_tokens_raises_or_is_read_otherwise_than_by_python(tokens):
     text = "".join(tokens)
     try:
@@ -169,7 +171,8 @@ def test_no_arrangement_of_tokens_raises_or_is_read_otherwise_than_by_python(tok
     except JsonError:
         return
     if value is not None:
-        expected = ast.literal_eval(text.strip())
+        with warnings.catch_warnings(action="ignore"):  # of escapes that mean nothing
+            expected = ast.literal_eval(text.strip())
         assert json.dumps(value) == json.dumps(expected)
 
 

@@ -87,7 +87,7 @@ def test_other_processes_build_the_same_bytes(sound, tmp_path, seed, umask, fold
 
 @pytest.mark.slow
 def test_several_processes_build_the_same_bytes(tmp_path):
-    tasks = [get_task(name) for name in ("csg_union", "two_segments", "hide_and_seek")]
+    tasks = [get_task(name) for name in ("shikaku_rectangles", "two_segments", "hide_and_seek")]
     done = [[], []]
     for workers, name in ((1, "one"), (2, "two")):
         note = done[workers - 1].append

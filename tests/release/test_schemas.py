@@ -100,14 +100,14 @@ LENIENT = {"fluid_simulation"}
 
 @pytest.mark.parametrize("task_id", TASKS)
 def test_answer_schema_agrees_with_the_package(whole, task_id):
-    """On stored answers and on thousands of damaged ones; an unknown key is the one difference.
+    """On stored answers and on hundreds of damaged ones; an unknown key is the one difference.
 
     Some graders judge what their schema forbids, to say more of it than that its shape is wrong.
     """
     schema = published(whole, f"{task_id}.answer")
     model = get_task(task_id).answer_model
     stored = [ref for ref in find_release(str(whole)).references() if ref.id.startswith(task_id)]
-    stored = stored[:: max(1, len(stored) // 100)]
+    stored = stored[:: max(1, len(stored) // 50)]
     seen = set()
     for ref in stored:
         value = json.loads(ref.answer)

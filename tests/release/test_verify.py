@@ -18,6 +18,7 @@ import pytest
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError
 from scbench.model import Instance
+from scbench.release.freeze import pictures
 from scbench.release.frozen import freeze_task
 from scbench.release.manifest import CARD, MANIFEST, REFERENCES, read_manifest
 from scbench.release.tables import read_table, write_table
@@ -27,12 +28,21 @@ DATA = "data/enumerate_edges.parquet"
 OTHER = "data/shikaku_rectangles.parquet"
 SCHEMA = "schemas/enumerate_edges.answer.json"
 FROZEN = cache(freeze_task)
+DRAWN: dict[tuple[str, ...], dict[str, bytes]] = {}
+
+
+def drawn(frozen, workers):
+    key = tuple(part.task.id for part in frozen)
+    if key not in DRAWN:
+        DRAWN[key] = pictures(frozen, workers)
+    return DRAWN[key]
 
 
 @pytest.fixture(autouse=True)
 def quick_builders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Build each task once: builders are pure, and here it is the comparison that is tested."""
+    """Build and draw each task once: that is pure, and here it is the comparison that is tested."""
     monkeypatch.setattr("scbench.release.frozen.freeze_task", FROZEN)
+    monkeypatch.setattr("scbench.release.verify.pictures", drawn)
 
 
 def rows(root: Path, name: str) -> tuple[list[dict], pa.Schema]:

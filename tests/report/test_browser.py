@@ -27,14 +27,21 @@ def choose(driver, name: str, value: str) -> None:
 
 def press(driver, element) -> None:
     """Click what may be anywhere on the page."""
-    driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    # What comes into sight may be drawn only now and push the rest away: let the page come to rest.
+    driver.execute_async_script(
+        "const [element, done] = arguments;"
+        "element.scrollIntoView({block: 'center'});"
+        "requestAnimationFrame(() => requestAnimationFrame(() => {"
+        "  element.scrollIntoView({block: 'center'}); requestAnimationFrame(() => done()); }));",
+        element,
+    )
     element.click()
 
 
-def wait_for(driver, script: str, seconds: float = 30) -> object:
+def wait_for(driver, script: str, *args, seconds: float = 30) -> object:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        found = driver.execute_script(f"return {script}")
+        found = driver.execute_script(f"return {script}", *args)
         if found:
             return found
         time.sleep(0.1)
@@ -99,9 +106,9 @@ def test_a_view_can_be_turned(browser, whole_report, tmp_path):
     for item in items[:6]:  # more than a page keeps alive at a time
         driver.execute_script("arguments[0].open = true", item)
         press(driver, item.find_element("css selector", ".turn"))
-        wait_for(driver, "document.querySelector('.item[open] .canvas canvas')")
+        wait_for(driver, "arguments[0].querySelector('.canvas canvas')", item)
         wait_for(
-            driver, "![...document.querySelectorAll('.turn')].some(b => b.textContent == 'Loading')"
+            driver, "arguments[0].querySelector('.turn').textContent == 'Back to the picture'", item
         )
     assert len(driver.find_elements("css selector", ".canvas")) == 4
     canvas = items[5].find_element("css selector", ".canvas")
