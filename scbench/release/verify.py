@@ -47,7 +47,7 @@ from scbench.release.manifest import (
 from scbench.release.schemas import file_schemas, task_schemas
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.release.tables import instance_table, read_table, reference_table
-from scbench.report.small_png import same_picture
+from scbench.report.draw.small_png import same_picture
 
 
 def verify_release(

@@ -7,12 +7,10 @@ scripts.
 from typing import TYPE_CHECKING, Any
 
 from scbench.errors import ResultsError
+from scbench.report.draw.colours import COLOURS
 
 if TYPE_CHECKING:
     import polars as pl
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#000000")
-"""Okabe and Ito's palette, which people who see colours differently can tell apart."""
 
 Spec = dict[str, Any]
 

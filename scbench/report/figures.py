@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.catalog import get_task
 from scbench.processes import clean_context
-from scbench.report.compact import compacted
+from scbench.report.draw.compact import compacted
+from scbench.report.draw.svg import Drawing
 from scbench.report.html import packed
 from scbench.report.items import Graded, picture_of
 from scbench.report.picture import Picture
-from scbench.report.svg import Drawing
 
 if TYPE_CHECKING:
     from pebble import ProcessPool
@@ -78,8 +78,8 @@ def figure_of(picture: Picture) -> Figure:
             svg = compacted(panel.view.render(panel.alt))
             views.append(View(panel.title, svg, "", panel.alt))
             continue
-        from scbench.report.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
-        from scbench.report.viewer import scene_json  # noqa: PLC0415
+        from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
+        from scbench.report.draw.viewer import scene_json  # noqa: PLC0415
 
         data = json.dumps(scene_json(panel.view), separators=(",", ":"))
         views.append(View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt))

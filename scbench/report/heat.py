@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from scbench.report.charts import COLOURS
+from scbench.report.draw.colours import COLOURS
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from scbench import __version__
-from scbench.report.colours import style_sheet
+from scbench.report.draw.colours import style_sheet
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scbench.model import Verdict
-from scbench.report.scene import Scene
-from scbench.report.svg import Drawing
+from scbench.report.draw.scene import Scene
+from scbench.report.draw.svg import Drawing
 
 
 @dataclass(frozen=True, slots=True)

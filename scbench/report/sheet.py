@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from html import escape
 
-from scbench.report.colours import style_sheet
+from scbench.report.draw.colours import style_sheet
+from scbench.report.draw.svg import Drawing
+from scbench.report.draw.svg_text import hatch_pattern, known_role, short
 from scbench.report.picture import Panel, Picture
-from scbench.report.svg import Drawing
-from scbench.report.svg_text import hatch_pattern, known_role, short
 
 _PAD = 16.0
 _GAP = 22.0
@@ -78,7 +78,7 @@ def _placed(panel: Panel, dark: bool | None) -> _Placed:  # noqa: FBT001
     view = panel.view
     if isinstance(view, Drawing):
         return _Placed(view.render(panel.alt), view.width, view.height)
-    from scbench.report.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
+    from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
 
     width, height = 360.0, 300.0
     return _Placed(scene_svg(view, panel.alt, width=width, height=height, dark=dark), width, height)

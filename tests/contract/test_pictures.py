@@ -11,8 +11,8 @@ from scbench.canonical import canonical_json
 from scbench.catalog import SECONDS, available_tasks, get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Picture
-from scbench.report.svg import Drawing
 
 TASKS = [task.id for task in available_tasks() if task.draw is not None]
 MOST_BYTES = 600_000

@@ -13,8 +13,8 @@ import pytest
 from scbench.catalog import listed_tasks
 from scbench.errors import ReleaseError
 from scbench.png import indexed_file
+from scbench.report.draw.small_png import chunks, same_picture, squeezed, with_palette
 from scbench.report.gallery import cases, draw_cases, write_gallery
-from scbench.report.small_png import chunks, same_picture, squeezed, with_palette
 
 ROOT = Path(__file__).resolve().parents[2]
 FEW = ("two_segments", "shikaku_rectangles", "csg_union")

@@ -12,7 +12,7 @@ from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ResultsError
 from scbench.report import write_report
-from scbench.report.colours import ROLES
+from scbench.report.draw.colours import ROLES
 from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
 from scbench.report.html import asset
 from scbench.report.items import items_of, run_labels

@@ -5,10 +5,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from scbench.report.draw.scene import Lines, Scene
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
-from scbench.report.scene import Lines, Scene
 from scbench.report.sheet import sheet_png, sheet_svg
-from scbench.report.svg import Drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 NASTY = "<b>&\"'</svg>"

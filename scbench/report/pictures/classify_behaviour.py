@@ -5,15 +5,15 @@ from typing import Any
 
 from scbench.graders.squares import on_ring
 from scbench.model import Verdict
-from scbench.report.labelled_squares import (
+from scbench.report.draw.text_blocks import side_by_side
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.labelled_squares import (
     Tile,
     interfaces,
     sheet,
     square_text,
     tuple_text,
 )
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.text_blocks import side_by_side
 from scbench.schemas.classify_behaviour import Answer, Params
 from scbench.schemas.squares import CORNERS
 

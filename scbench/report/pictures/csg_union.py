@@ -10,10 +10,10 @@ from scbench.graders.bodies import difference_bodies, to_body
 from scbench.graders.meshes import Faces, PolygonMesh, shells, triangulate
 from scbench.graders.solids import solid_body, union_body
 from scbench.model import Verdict
-from scbench.report.colours import series
+from scbench.report.draw.colours import series
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.solids import body_mesh, box_around, pulled_in
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import Lines, Marks, Mesh, Points, Scene
-from scbench.report.solids import body_mesh, box_around, pulled_in
 from scbench.schemas.csg_union import Answer, Params
 
 _MOST_CORNERS = 12_000

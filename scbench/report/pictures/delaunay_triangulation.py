@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from scbench.model import Verdict
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.svg import Drawing
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _SHOWN = 400

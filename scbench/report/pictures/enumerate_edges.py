@@ -5,7 +5,9 @@ from typing import Any
 
 from scbench.graders.squares import on_ring
 from scbench.model import Verdict
-from scbench.report.labelled_squares import (
+from scbench.report.draw.text_blocks import side_by_side
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.labelled_squares import (
     Stroke,
     Tile,
     joining,
@@ -13,8 +15,6 @@ from scbench.report.labelled_squares import (
     square_text,
     tuple_text,
 )
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.text_blocks import side_by_side
 from scbench.schemas.enumerate_edges import Answer, Params
 from scbench.schemas.squares import CORNERS, SIDES
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from scbench.graders.earthworks import ground
 from scbench.model import Verdict
-from scbench.report.blocks import roughness, voxels
-from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.draw.blocks import roughness, voxels
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.rain_maps import level_maps, paint, section
-from scbench.report.rain_worlds import MOST_LAKES, World, cut_open, middle_cell, read_world
-from scbench.report.scene import Lines, Marks, Mesh, Scene, wire
-from scbench.report.svg import Drawing
+from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.rain_maps import level_maps, paint, section
+from scbench.report.pictures.rain_worlds import MOST_LAKES, World, cut_open, middle_cell, read_world
 from scbench.schemas.fluid_simulation import Answer, Params
 
 _ROUGHEST = 8_000

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from scbench.model import Verdict
-from scbench.report.halved_boxes import (
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.halved_boxes import (
     MISSING,
     RIGHT,
     SURPLUS,
@@ -17,7 +18,6 @@ from scbench.report.halved_boxes import (
     section,
     unit_boxes,
 )
-from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 _SMALL = 0.2

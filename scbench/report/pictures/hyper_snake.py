@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.model import Verdict
-from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
-from scbench.report.svg import Drawing
-from scbench.report.unfolding import Unfolded, unfold
+from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.unfolding import Unfolded, unfold
 from scbench.schemas.hyper_snake import Answer, Params
 
 _SHOWN = 8_000

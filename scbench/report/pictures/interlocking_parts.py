@@ -19,11 +19,11 @@ from scbench.graders.printed_parts import read_parts
 from scbench.graders.shells import Shell
 from scbench.isolation import ChildError, Limits
 from scbench.model import Verdict
-from scbench.report.outlines import fill
+from scbench.report.draw.outlines import fill
+from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.solids import creases, loose_edges, pulled_in
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import XYZ, Lines, Marks, Mesh, Points, Scene, boxes, wire
-from scbench.report.solids import creases, loose_edges, pulled_in
-from scbench.report.svg import Drawing
 from scbench.schemas.interlocking_parts import Answer, Params, Space
 
 _MOST_PARTS = 40

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from scbench.graders.digit_towers import HEIGHTS, Pose, Stand, groups, pose
 from scbench.model import Verdict
-from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.svg import Drawing
+from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240

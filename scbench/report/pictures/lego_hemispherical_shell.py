@@ -13,11 +13,11 @@ from shapely.geometry.base import BaseGeometry
 from scbench.graders.bricks import HEIGHT, Bricks
 from scbench.graders.revolved import Body, body
 from scbench.model import Verdict
-from scbench.report.outlines import fill
+from scbench.report.draw.outlines import fill
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.solids import upright_prisms
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import Lines, Marks, Mesh, Points, Scene
-from scbench.report.solids import upright_prisms
-from scbench.report.svg import Drawing
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _MOST = 1500

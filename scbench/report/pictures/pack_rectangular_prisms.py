@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scbench.model import Verdict
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
-from scbench.report.svg import Drawing
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
 
 _MOST = 700

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scbench.model import Verdict
-from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
-from scbench.report.loop_overlays import asked_for, draw_asked, gauges_of
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.plane import XY, angle, contact, crossing, hull
-from scbench.report.svg import Drawing
+from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.loop_overlays import asked_for, draw_asked, gauges_of
+from scbench.report.pictures.plane import XY, angle, contact, crossing, hull
 from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, HullArea, Params
 
 _SHOWN = 2_500

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.model import Verdict
-from scbench.report.blocks import rectangles
-from scbench.report.contours import zero_curve
+from scbench.report.draw.blocks import rectangles
+from scbench.report.draw.svg import Drawing
+from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.svg import Drawing
-from scbench.report.text_blocks import side_by_side
+from scbench.report.pictures.contours import zero_curve
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 Cells = npt.NDArray[np.bool_]

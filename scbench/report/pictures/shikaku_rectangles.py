@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from scbench.model import Verdict
-from scbench.report.colours import series
+from scbench.report.draw.colours import series
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.svg import Drawing
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _SHOWN = 1000

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
 
 from scbench.model import Verdict
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures
-from scbench.report.svg import Drawing
 from scbench.schemas.svg_shapes import Answer, Params
 
 _STEPS = 48

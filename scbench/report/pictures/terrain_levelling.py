@@ -8,11 +8,11 @@ import numpy.typing as npt
 
 from scbench.graders.rubble import largest_flat
 from scbench.model import Verdict
-from scbench.report.blocks import columns
-from scbench.report.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.draw.blocks import columns
+from scbench.report.draw.scene import Scene
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import Scene
-from scbench.report.svg import Drawing
+from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12

@@ -10,10 +10,10 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.graders.tetrahedra import Floats, corners
 from scbench.model import Verdict
-from scbench.report.outlines import fill
+from scbench.report.draw.outlines import fill
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.scene import Faces, Lines, Marks, Mesh, Points, Scene
-from scbench.report.svg import Drawing
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 _MOST = 400

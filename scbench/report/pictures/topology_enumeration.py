@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from scbench.graders.squares import canonical, on_ring
 from scbench.model import Verdict
-from scbench.report.labelled_squares import (
+from scbench.report.draw.text_blocks import side_by_side
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.labelled_squares import (
     Tile,
     interfaces,
     sheet,
     square_text,
     tuple_text,
 )
-from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.text_blocks import side_by_side
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _SHOWN = 60

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from scbench.model import Verdict
-from scbench.report.colours import series
-from scbench.report.gauges import passed
+from scbench.report.draw.colours import series
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.svg import Drawing
+from scbench.report.pictures.gauges import passed
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}

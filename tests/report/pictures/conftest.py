@@ -16,8 +16,8 @@ from scbench.canonical import canonical_json
 from scbench.catalog import get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Picture
-from scbench.report.svg import Drawing
 
 GOLDEN = Path(__file__).parent / "golden"
 RENEW = "SCBENCH_RENEW_GOLDEN"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scbench.graders.solids import union_body
-from scbench.report.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Marks, Mesh
 from scbench.schemas.csg_union import Params
 
 TASK = "csg_union"

@@ -5,9 +5,9 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.graders.dyadic_boxes import boxes
-from scbench.report.halved_boxes import unit_boxes
-from scbench.report.scene import Lines, Marks, Mesh, Scene
-from scbench.report.svg import Drawing
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene
+from scbench.report.draw.svg import Drawing
+from scbench.report.pictures.halved_boxes import unit_boxes
 
 TASK = "half_subdivision_neighbours"
 FLAT, SOLID = 5, 4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.scene import Lines, Marks
+from scbench.report.draw.scene import Lines, Marks
 from scbench.schemas.hyper_snake import Params
 
 FLAT = Params(size=(3, 3), start=(0, 0), walls=((1, 1),), food=((2, 2), (0, 2)))

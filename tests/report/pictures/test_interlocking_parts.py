@@ -5,7 +5,7 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.model import Check, Verdict
-from scbench.report.scene import Lines, Marks, Mesh, boxes
+from scbench.report.draw.scene import Lines, Marks, Mesh, boxes
 
 TASK = "interlocking_parts"
 TITLES = ["put together", "taken apart", "on the bed, as printed"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scbench.report.scene import Lines, Marks, Mesh
-from scbench.report.svg import Drawing
+from scbench.report.draw.scene import Lines, Marks, Mesh
+from scbench.report.draw.svg import Drawing
 
 TASK = "lego_hemispherical_shell"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.scene import Lines
+from scbench.report.draw.scene import Lines
 from scbench.schemas.maze_3d import Params
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Marks, Mesh
 from scbench.schemas.pack_rectangular_prisms import Params, Prisms
 
 TASK = "pack_rectangular_prisms"

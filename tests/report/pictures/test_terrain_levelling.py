@@ -6,7 +6,7 @@ from scbench.catalog import get_task
 from scbench.errors import CannotGrade
 from scbench.graders.rubble import engine
 from scbench.model import Check, Verdict
-from scbench.report.scene import Mesh
+from scbench.report.draw.scene import Mesh
 from scbench.schemas.terrain_levelling import Answer, Params
 
 TASK = "terrain_levelling"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Marks, Mesh
 
 TASK = "tetrahedra_shadow_projection"
 HALF = 0.5**0.5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.scene import Lines, Marks, Mesh
+from scbench.report.draw.scene import Lines, Marks, Mesh
 from scbench.schemas.voxel_grid_projection import Params
 
 N = 3

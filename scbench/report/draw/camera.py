@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scbench.report.scene import Lines, Marks, Scene
-from scbench.report.zbuffer import Floats
+from scbench.report.draw.scene import Lines, Marks, Scene
+from scbench.report.draw.zbuffer import Floats
 
 Strokes = Floats
 """Triangles, shape (n, 3, 3)."""

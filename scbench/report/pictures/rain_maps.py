@@ -5,9 +5,9 @@ from collections.abc import Collection
 import numpy as np
 
 from scbench.graders.bit_cells import Cells
-from scbench.report.blocks import rectangles
-from scbench.report.rain_worlds import MOST_LAKES, World, middle_cell
-from scbench.report.svg import Drawing
+from scbench.report.draw.blocks import rectangles
+from scbench.report.draw.svg import Drawing
+from scbench.report.pictures.rain_worlds import MOST_LAKES, World, middle_cell
 
 _PER_ROW = 4
 _MAP = 168

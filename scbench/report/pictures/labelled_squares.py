@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from scbench.graders.squares import canonical, crossed_sides
-from scbench.report.svg import Drawing
+from scbench.report.draw.svg import Drawing
 
 Point = tuple[float, float]
 

@@ -21,7 +21,7 @@ class Mesh:
     Attributes:
         points: corners, shape (n, 3).
         faces: three indices into `points` for each triangle, shape (m, 3).
-        role: its colour, see `scbench.report.colours`.
+        role: its colour, see `scbench.report.draw.colours`.
         opacity: 1 is solid.
         name: what it is, for the legend and for labels; empty for none.
         outline: polylines drawn on it, such as the edges of boxes; each of shape (k, 3).

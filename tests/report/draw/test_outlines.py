@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from shapely import MultiPolygon, Polygon, box
 
-from scbench.report.outlines import fill
-from scbench.report.svg import Drawing
+from scbench.report.draw.outlines import fill
+from scbench.report.draw.svg import Drawing
 
 
 def winding(ring, point):

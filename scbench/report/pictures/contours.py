@@ -16,7 +16,7 @@ from scbench.graders.formula import (
     parse,
     plain_lines,
 )
-from scbench.report.svg_text import as_float
+from scbench.report.draw.svg_text import as_float
 
 Floats = npt.NDArray[np.float64]
 Line = tuple[tuple[float, float], tuple[float, float]]

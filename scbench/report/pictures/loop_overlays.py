@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from scbench.model import Verdict
-from scbench.report.gauges import Gauge, check_of, passed
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import failures
-from scbench.report.plane import XY
-from scbench.report.svg import Drawing
+from scbench.report.pictures.gauges import Gauge, check_of, passed
+from scbench.report.pictures.plane import XY
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,

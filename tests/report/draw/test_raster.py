@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from scbench.report.camera import camera_of, labels_of
-from scbench.report.colours import ROLES
-from scbench.report.raster import scene_png, scene_svg
-from scbench.report.scene import Lines, Marks, Mesh, Scene, boxes, wire
-from scbench.report.zbuffer import Triangles, paint
+from scbench.report.draw.camera import camera_of, labels_of
+from scbench.report.draw.colours import ROLES
+from scbench.report.draw.raster import scene_png, scene_svg
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
+from scbench.report.draw.zbuffer import Triangles, paint
 
 SMALL = {"width": 200, "height": 160}
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from scbench.model import Check, Verdict
+from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel
-from scbench.report.svg import Drawing
 
 _ROW = 34
 _WIDE = 300

@@ -4,7 +4,8 @@ The hues are those of Okabe and Ito. No meaning rests on a hue alone: what is mi
 dashed, what is wrong is thick, circled or labelled.
 """
 
-from scbench.report.charts import COLOURS
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#999999", "#000000")
+"""Hues that only tell things apart, in the order in which they are used."""
 
 ROLES: dict[str, tuple[str, str]] = {
     "paper": ("#ffffff", "#16181c"),

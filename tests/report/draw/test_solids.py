@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from manifold3d import Manifold
 
-from scbench.report.scene import boxes
-from scbench.report.solids import body_mesh, creases, loose_edges, pulled_in, upright_prisms
+from scbench.report.draw.scene import boxes
+from scbench.report.draw.solids import body_mesh, creases, loose_edges, pulled_in, upright_prisms
 
 
 def area(mesh):

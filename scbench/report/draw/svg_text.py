@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from html import escape
 
 from scbench.errors import ResultsError
-from scbench.report.colours import ROLES
+from scbench.report.draw.colours import ROLES
 
 _FAR = 4.0
 """Coordinates this many frames away are pulled in: answers may point anywhere."""

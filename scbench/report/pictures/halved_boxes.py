@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.graders.dyadic_boxes import boxes as integer_boxes
-from scbench.report.scene import Lines, Marks, Mesh, Scene, boxes, wire
-from scbench.report.svg import Drawing
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
+from scbench.report.draw.svg import Drawing
 
 Interval = tuple[float, float]
 Box = tuple[Interval, ...]

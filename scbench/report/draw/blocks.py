@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from scbench.report.scene import Faces, Mesh, Points, boxes
+from scbench.report.draw.scene import Faces, Mesh, Points, boxes
 
 Cells = npt.NDArray[np.bool_]
 Heights = npt.NDArray[np.float64]

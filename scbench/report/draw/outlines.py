@@ -6,7 +6,7 @@ import shapely
 from shapely import Geometry, Polygon
 from shapely.geometry.polygon import orient
 
-from scbench.report.svg import Drawing
+from scbench.report.draw.svg import Drawing
 
 _SPECK = 0.05
 """Areas, in square pixels, that are too small to be seen."""

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.report.camera import Camera, Strokes, camera_of, labels_of, strokes_of
-from scbench.report.colours import ROLES
-from scbench.report.scene import Lines, Mesh, Scene
-from scbench.report.small_png import few_colours, with_palette
-from scbench.report.svg import Drawing
-from scbench.report.zbuffer import Floats, Triangles, paint
+from scbench.report.draw.camera import Camera, Strokes, camera_of, labels_of, strokes_of
+from scbench.report.draw.colours import ROLES
+from scbench.report.draw.scene import Lines, Mesh, Scene
+from scbench.report.draw.small_png import few_colours, with_palette
+from scbench.report.draw.svg import Drawing
+from scbench.report.draw.zbuffer import Floats, Triangles, paint
 
 MOST_TRIANGLES = 400_000
 """More, edges and dots counted, are not painted."""

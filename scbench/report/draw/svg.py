@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Literal
 
-from scbench.report.colours import style_sheet
-from scbench.report.svg_text import (
+from scbench.report.draw.colours import style_sheet
+from scbench.report.draw.svg_text import (
     arrow_head,
     as_float,
     frames_away,

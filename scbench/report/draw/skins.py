@@ -12,7 +12,7 @@ import shapely
 from shapely import Polygon
 from shapely.geometry.base import BaseGeometry
 
-from scbench.report.scene import Faces, Points
+from scbench.report.draw.scene import Faces, Points
 
 _ALIKE = 0.9999
 """Cosine of the angle between triangles of one plane."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from scbench.report.camera import tame
-from scbench.report.colours import ROLES
-from scbench.report.scene import Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.camera import tame
+from scbench.report.draw.colours import ROLES
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
 
 _STEPS = 8000
 """Coordinates are rounded to about this fraction of the scene's size."""

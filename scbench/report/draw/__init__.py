@@ -1,0 +1,1 @@
+"""The drawing kit: flat shapes, scenes in space, and the files they become."""
