@@ -153,3 +153,8 @@ def render(tables: Mapping[str, "pl.DataFrame"], style: str, remarks: Sequence[s
 def as_json(value: object) -> str:
     """Return a value as indented JSON."""
     return json.dumps(value, indent=1, ensure_ascii=False)
+
+
+def names_in(text: str | None) -> list[str] | None:
+    """Return the names in an option that takes several with commas; None if it was not given."""
+    return [name.strip() for name in text.split(",")] if text else None

@@ -146,7 +146,7 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    from scbench.cli.console import USAGE, processors, reported_errors, require, say
+    from scbench.cli.console import USAGE, names_in, processors, reported_errors, require, say
     from scbench.cli.looking import REPORT_NEEDS
 
     if (predictions is None) != self_test:
@@ -165,7 +165,7 @@ def grade(
         from scbench.release.load import find_release
 
         chosen_release = find_release(release)
-        names = [name.strip() for name in tasks.split(",")] if tasks else None
+        names = names_in(tasks)
         chosen = choose_tasks(chosen_release, names)
         limits = Limits(workers or processors(), timeout, int(memory * 2**30), allow_code)
         if predictions is None:

@@ -18,7 +18,7 @@ from scbench.cli import (
     publishing,
     submission,
 )
-from scbench.cli.console import PROBLEMS, processors, reported_errors, say
+from scbench.cli.console import PROBLEMS, names_in, processors, reported_errors, say
 
 app = typer.Typer(
     add_completion=False,
@@ -75,13 +75,20 @@ def _main(
 
 
 @app.command()
-def example(release: ReleaseName = None) -> None:
+def example(
+    release: ReleaseName = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(help="Only these tasks or buckets, separated by commas; manifolds is one."),
+    ] = None,
+) -> None:
     """Print predictions of two invented models, to try the grader on."""
     with reported_errors():
         from scbench.release.example import example_predictions
         from scbench.release.load import find_release
 
-        for line in example_predictions(find_release(release)):
+        names = names_in(tasks)
+        for line in example_predictions(find_release(release), names):
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
@@ -136,8 +143,8 @@ def build(
         from scbench.release.withdrawn import read_withdrawn
 
         folder = out or Path("releases", version)
-
-        chosen = [get_task(name.strip()) for name in tasks.split(",")] if tasks else None
+        names = names_in(tasks)
+        chosen = None if names is None else [get_task(name) for name in names]
         experiment = manifolds_experiment() if with_manifolds else None
         if chosen is not None and experiment is not None:
             experiment = experiment.only([task.id for task in chosen])

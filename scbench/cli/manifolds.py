@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench.cli.analysis import Files, Form, Out, Seed, Style, write_file, write_tables
-from scbench.cli.console import reported_errors
+from scbench.cli.console import names_in, reported_errors
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,7 +93,7 @@ def manifolds(
             raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")
         rows = read_results(results, COLUMNS, partial=True)
         held = _release_of(rows, release)
-        names = [name.strip() for name in tasks.split(",")] if tasks else None
+        names = names_in(tasks)
         cases = Cases(held, names)
         title = f"release {held.version}"
         if heat is not None:

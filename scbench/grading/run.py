@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from scbench.catalog import Task, get_task
-from scbench.errors import CatalogError, PredictionsError, did_you_mean
+from scbench.errors import CatalogError, PredictionsError
 from scbench.grading.chunks import WHOLE, Chunk, Shard
 from scbench.grading.contents import contents_of
 from scbench.grading.engine import Engine, Limits, Waiting
@@ -130,17 +130,7 @@ def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:
         CatalogError: a name is not a task or bucket of the release, or this installation cannot
             grade it.
     """
-    held = release.manifest.tasks
-    wanted = release.manifest.default_tasks if tasks is None else tasks
-    known = [*held, *dict.fromkeys(record.bucket for record in held.values())]
-    for name in wanted:
-        if name not in known:
-            raise CatalogError(
-                f"task {name!r} is not in release {release.version}.{did_you_mean(name, known)}"
-            )
-    chosen = [
-        get_task(name) for name, record in held.items() if name in wanted or record.bucket in wanted
-    ]
+    chosen = [get_task(name) for name in release.manifest.named_tasks(tasks)]
     for task in chosen:
         if not task.available:
             raise CatalogError(f"this installation has no grader for {task.id}")

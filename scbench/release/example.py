@@ -6,7 +6,7 @@ real models.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scbench.release.load import Reference, Release
 from scbench.seeding import Stream
@@ -19,12 +19,17 @@ _OUTCOMES = (
 """What becomes of 60 items of the sloppy model."""
 
 
-def example_predictions(release: Release) -> Iterator[str]:
+def example_predictions(release: Release, names: Sequence[str] | None = None) -> Iterator[str]:
     """Yield lines of a predictions file that answers a release twice.
 
-    It answers every instance of the tasks that are graded unless others are named.
+    Args:
+        release: what is answered.
+        names: of the tasks and buckets; by default those that are graded unless others are named.
+
+    Raises:
+        CatalogError: a name is not a task or bucket of the release.
     """
-    tasks = set(release.manifest.default_tasks)
+    tasks = set(release.manifest.named_tasks(names))
     stored = [ref for ref in release.references() if ref.id.partition("/")[0] in tasks]
     right = {ref.id: ref for ref in stored if ref.kind == "reference"}
     wrong: dict[str, list[Reference]] = {}
@@ -33,12 +38,15 @@ def example_predictions(release: Release) -> Iterator[str]:
             wrong.setdefault(ref.id, []).append(ref)
     for i, (row_id, ref) in enumerate(right.items()):
         yield _line(row_id, "oracle", **_answer(ref, "answer" if i % 2 else "response"))
+    kin: dict[str, list[Reference]] = {}
+    for ref in right.values():
+        kin.setdefault(ref.id.partition("/")[0], []).append(ref)
     for (row_id, ref), planned in zip(right.items(), _outcomes(len(right)), strict=True):
-        # Of instances that were drawn alike, only the first has counter-references.
-        slips = wrong.get(row_id)
-        slip = Stream("example", row_id).choice(slips) if slips else ref
-        outcome = "unparsed" if planned == "wrong" and not slips else planned
-        yield _line(row_id, "sloppy", **_sloppy(outcome, ref, slip))
+        # Of instances that were drawn alike, only the first has counter-references. For the others,
+        # the answer to another one is the mistake, which by chance may be none.
+        slips = wrong.get(row_id) or kin[row_id.partition("/")[0]]
+        slip = Stream("example", row_id).choice(slips)
+        yield _line(row_id, "sloppy", **_sloppy(planned, ref, slip))
 
 
 def _outcomes(count: int) -> list[str]:

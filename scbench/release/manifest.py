@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
-from scbench.errors import ReleaseError
+from scbench.errors import CatalogError, ReleaseError, did_you_mean
 
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
@@ -172,6 +172,22 @@ class Manifest(_Part):
         """
         spatial = [task for task, record in self.tasks.items() if record.bucket != MANIFOLDS]
         return spatial if spatial and not self.is_generated else list(self.tasks)
+
+    def named_tasks(self, names: Sequence[str] | None) -> list[str]:
+        """Return the ids that names of tasks and buckets stand for; `default_tasks` if None.
+
+        Raises:
+            CatalogError: a name is not a task or bucket of the release.
+        """
+        if names is None:
+            return self.default_tasks
+        known = [*self.tasks, *dict.fromkeys(record.bucket for record in self.tasks.values())]
+        for name in names:
+            if name not in known:
+                raise CatalogError(
+                    f"task {name!r} is not in release {self.version}.{did_you_mean(name, known)}"
+                )
+        return [task for task, record in self.tasks.items() if {task, record.bucket} & {*names}]
 
     @property
     def default_records(self) -> dict[str, TaskRecord]:

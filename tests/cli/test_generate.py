@@ -247,6 +247,9 @@ def test_text_tasks_are_graded_only_when_they_are_named(command, frozen, tmp_pat
     assert {json.loads(line)["id"].split("/")[0] for line in example.splitlines()} == {
         "enumerate_edges"
     }
+    named = command("scbench", "example", "--release", "rel", "--tasks", "manifolds").stdout
+    assert {json.loads(line)["id"].split("/")[0] for line in named.splitlines()} == {"boolean"}
+    assert command("scbench", "example", "--release", "rel", "--tasks", "x").returncode == 2
     release = pl.read_parquet(frozen / "references" / "references.parquet")
     right = release.filter(pl.col("kind") == "reference").to_dicts()
     lines = [{"id": r["id"], "answer": json.loads(r["answer"])} for r in right]
