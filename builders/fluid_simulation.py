@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from scbench.builders.builder import Builder, Point, reply_as
-from scbench.builders.water_draws import GOAL_KINDS, draw_goal, draw_ground
+from scbench.builders.water_draws import GOAL_KINDS, GoalKind, draw_goal, draw_ground
 from scbench.builders.water_plans import as_answer, solve
 from scbench.builders.water_rules import prompt_rules
 from scbench.builders.water_slips import without_effect, wrong
@@ -21,20 +21,9 @@ _TRIES = 40
 class Space(Point):
     """Knobs of fresh worlds."""
 
-    goal: Literal[
-        "any",
-        "lake_surface",
-        "wide_lakes",
-        "high_water",
-        "hidden_water",
-        "lakes_on_levels",
-        "deep_water",
-        "large_lakes",
-        "ring_lake",
-        "water_levels",
-        "exact_volume",
-        "hidden_lakes",
-    ] = Field(default="any", description="what the water has to be like; any draws one of them")
+    goal: Literal["any", GoalKind] = Field(
+        default="any", description="what the water has to be like; any draws one of them"
+    )
     width: int = Field(
         default=32, ge=16, le=64, multiple_of=2, description="cells along x and along y"
     )

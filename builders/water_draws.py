@@ -4,7 +4,7 @@ What is built is drawn first; the thresholds come from the simulation of it.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from scbench.builders.water_plans import (
     Box,
@@ -192,7 +192,7 @@ def _draft(
     raise AssertionError(kind)
 
 
-GOAL_KINDS = (
+GoalKind = Literal[
     "lake_surface",
     "wide_lakes",
     "high_water",
@@ -204,5 +204,6 @@ GOAL_KINDS = (
     "water_levels",
     "exact_volume",
     "hidden_lakes",
-)
+]
+GOAL_KINDS: tuple[GoalKind, ...] = get_args(GoalKind)
 """All kinds of goal."""

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from scbench.canonical import content_hash
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.errors import ExperimentError, GenerationError, ReleaseError
 from scbench.generate.experiment import experiment_of, plan
@@ -35,6 +36,15 @@ def test_cases_of_a_seed_are_those_written_down(task_id):
     assert GOLDEN.golden(get_task(task_id)) == GOLDEN.stored()[task_id], (
         "if that is meant, raise the builder's version and run tools/golden_cases.py"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 4])
+def test_any_number_of_workers_draws_those_of_every_task(workers):
+    blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in OURS]
+    found = cases(GOLDEN.SEED, *blocks, workers=workers)
+    hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in found}
+    assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in OURS}
 
 
 def test_cases_are_those_of_generate_random_with_a_stream_of_that_name():

@@ -8,18 +8,30 @@ from pathlib import Path
 import pytest
 
 from scbench.release.card import render_loader
+from scbench.release.diff import diff_releases
 from scbench.release.load import find_release, installed_releases
-from scbench.release.verify import verify_release
+from scbench.release.verify import verify_copy, verify_release
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+*OLDER, NEWEST = installed_releases()
+
+
 @pytest.mark.slow
-def test_every_release_in_the_repository_is_sound():
-    folders = sorted((ROOT / "releases").glob("*/MANIFEST.json"))
-    assert folders
-    for manifest in folders:
-        assert verify_release(manifest.parent) == ()
+def test_the_newest_release_is_what_the_builders_make_today():
+    assert verify_release(ROOT / "releases" / NEWEST) == ()
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_release_is_as_it_was_frozen(version):
+    """No byte changed; what the newest one holds as well, the test above makes anew."""
+    old, new = find_release(version), find_release(NEWEST)
+    assert list(verify_copy(old.manifest, old.source)) == []
+    assert old.manifest == old.manifest.sealed()
+    found = diff_releases(old, new)
+    assert not found.changed
+    assert not found.removed
 
 
 def test_the_package_carries_the_releases_of_the_repository():
@@ -39,8 +51,9 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
     code = (
         "from datasets import load_dataset\n"
         "rows = load_dataset('scbench')['test']\n"
-        "task = load_dataset('releases/1.0.0', 'delaunay_triangulation')['test']\n"
-        "print(len(rows), len(task), sum(rows['scores']))"
+        f"task = load_dataset('releases/{NEWEST}', 'delaunay_triangulation')['test']\n"
+        f"texts = load_dataset('releases/{NEWEST}', 'manifolds')['test']\n"
+        "print(len(rows), len(task), sum(rows['scores']), len(texts))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -50,4 +63,4 @@ def test_load_dataset_scbench_works_literally_from_the_root(tmp_path):
         text=True,
         check=False,
     )
-    assert done.stdout.split() == ["277", "25", "285"], done.stderr
+    assert done.stdout.split() == ["277", "25", "285", "4980"], done.stderr
