@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 SECONDS = 10.0
 """What one execution may take, of the processor's time; twelve times as much of the clock's."""
 MEMORY = 4 * 2**30
-"""Bytes of address space: what a worker of scbench-grade has."""
+"""Bytes of address space that one execution may add: what a worker of scbench-grade has."""
 _DEATHS = 20
 _SHOWN = 160
 _SLATE = 2**20
@@ -81,8 +81,13 @@ class Slate:
 
 def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None:  # noqa: ANN401
     """Run a target on an input behind its walls; return what went wrong."""
-    from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (beside this file)
+    from fuzz_guard import (  # noqa: PLC0415  (beside this file)
+        ChildrenSpentError,
+        limit_memory,
+        watched,
+    )
 
+    limit_memory(MEMORY)
     try:
         with watched(seconds):
             run(data)
@@ -120,7 +125,6 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
     for seed in target.seeds:  # what is imported or opened once is no act of the input
         with contextlib.suppress(Exception):
             target.run(seed)
-    fuzz_guard.limit_memory(MEMORY)
     seen: set[str] = set()
     start = slate.count
 
@@ -141,7 +145,8 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
         words.write_text("".join(f'"{token}"\n' for token in escaped) or '"0"')
         flags = [f"-runs={options.runs - start}", f"-seed={options.seed + start + 1}"]
         flags += [f"-max_total_time={int(options.seconds)}", f"-max_len={target.most}"]
-        flags += ["-timeout=0", "-rss_limit_mb=0", "-verbosity=0", f"-dict={words}"]
+        # Time and memory are watched here: its own clock takes a busy machine for a hang.
+        flags += ["-timeout=3600", "-rss_limit_mb=0", "-verbosity=0", f"-dict={words}"]
         flags += ["-detect_leaks=0", "-reload=0", "-len_control=20"]
         with Path(os.devnull).open("w") as nowhere:  # what libFuzzer says of itself
             os.dup2(nowhere.fileno(), 2)

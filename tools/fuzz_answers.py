@@ -1,5 +1,6 @@
 """Fuzzing of answers: any JSON is judged, and every verdict is one that a file can hold."""
 
+import json
 import sys
 from typing import Any
 
@@ -39,6 +40,8 @@ def answer_target(task: Task) -> Target:
                 return
         else:
             answer = mutated_json(choices.pick(answers), choices)
+            if not _is_text(answer):
+                return
         if task.id == "terrain_levelling":
             answer = _shortened(answer)
         verdicts = judged(task, params, answer)
@@ -68,6 +71,15 @@ def _cases(task: Task) -> list[tuple[Any, list[Any]]]:
         wrong = list(builder.counter_references(given).values())
         cases.append((given, [reference, *(answer for answer in wrong if answer)]))
     return cases
+
+
+def _is_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
+    """Whether an answer can be written as UTF-8: half a surrogate pair never passes the reader."""
+    try:
+        json.dumps(answer, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
