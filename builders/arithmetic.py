@@ -80,10 +80,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Work it out, products first, with recursion into brackets."""
         return Answer(answer=_written(usual_value(read_tokens(params.expression))))
 
-    def target(self, params: Params) -> str:
-        """Return the value as a person writes it."""
-        return str(usual_value(read_tokens(params.expression)))
-
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what other rules of reading give, near misses, and what is no number."""
         tokens = read_tokens(params.expression)

@@ -26,8 +26,7 @@ class Brackets(NamedTuple):
         for opened, closed in zip(*self, strict=True):
             if opened:
                 depth += opened
-                if depth > deepest:
-                    deepest = depth
+                deepest = max(deepest, depth)
             depth -= closed
         return deepest
 

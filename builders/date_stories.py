@@ -122,10 +122,10 @@ def _dated(params: Params | Told) -> Iterator[str]:
 
 def _when(params: Params | Told, when: Sequence[int], i: int) -> str:
     year, month, day, after = when
-    form = (params.style // 3 + i) % 3
     if params.date_format == "RELATIVE_OFFSET":
         side = "after" if after >= 0 else "before"
         return f"{_many(abs(after), 'day')} {side} {month:02}/{day:02}/{year}"
+    form = (params.style // 3 + i) % 3
     if params.date_format == "ORDINAL_DAY":
         number = after + 1
         return f"on day {number} of {year}" if form == 0 else f"on the {_th(number)} day of {year}"

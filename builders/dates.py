@@ -110,11 +110,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return the scenario, and what lies between the date told and the date asked for."""
         return _facts(params.story, _path(params))
 
-    def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
-        """Return target and facts; the steps are followed once for both."""
-        path = _path(params)
-        return _written(path[-1]), _facts(params.story, path)
-
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
         path, moves = _draw_path(point.tier, rng)
@@ -162,7 +157,7 @@ def _facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
         "steps": len(legs),
         "shift": (path[-1] - path[0]).days,
         "month_ends": sum([_month(last) - _month(first) for first, last in legs]),
-        "leap_day": any([_has_leap_day(first, last) for first, last in legs]),
+        "leap_day": any(_has_leap_day(first, last) for first, last in legs),
     }
 
 

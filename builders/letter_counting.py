@@ -1,7 +1,7 @@
 """Letter counting: how often some letters stand in the marked words of a row."""
 
 from collections.abc import Iterable, Mapping
-from typing import Self
+from typing import Any, Self
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -63,10 +63,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Count word by word."""
         return Answer(answer=_count(params, counting=True))
 
-    def target(self, params: Params) -> str:
-        """Return the count."""
-        return str(_count(params, counting=True))
-
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return counts that miss or add something, and what is no count."""
         right = _count(params, counting=True)
@@ -103,7 +99,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         words = rng.sample(word_list(), point.words + point.confounders)
         if point.case_mode != "lower":
             words = [in_case(word, point.case_mode, rng) for word in words]
-        row: list[JsonValue] = [[word, True] for word in words[: point.words]]
+        row: list[Any] = [[word, True] for word in words[: point.words]]
         for size, word in enumerate(words[point.words :], point.words + 1):
             row.insert(rng.below(size), [word, False])
         counted = "".join(words[: point.words]).lower()

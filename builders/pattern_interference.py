@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.builder import Case, Point
+from scbench.builders.builder import Case, Composed, Point
 from scbench.builders.knobs import knob
-from scbench.builders.text_task import TextBuilder, reply_short
+from scbench.builders.text_task import TextBuilder, plain, reply_short
 from scbench.errors import GenerationError
 from scbench.schemas.pattern_interference import (
     Answer,
@@ -23,17 +23,6 @@ _TRIES = 100
 _MAKING: tuple[Making, ...] = ("add", "subtract", "multiply", "add_digits", "add")
 """Adding may come twice."""
 _CHANGING: tuple[Changing, ...] = ("every", "divisible", "repeat")
-_RULES = """\
-A sequence of whole numbers begins like this:
-
-{shown}
-
-These are its rules. The first term is given. Every other term is made from the term before it in
-these steps:
-
-{steps}
-
-"""
 
 
 class Space(Point):
@@ -70,14 +59,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the terms shown, all rules in the order they act, and what is asked for."""
-        terms, _ = _terms(params)
-        steps = "\n".join(f"{i}. {step}" for i, step in enumerate(_steps(params), 1))
-        rules = _RULES.format(shown=", ".join(map(str, terms[: params.shown])), steps=steps)
-        if params.asked == 1:
-            return f"{rules}Give the next term.\n\n" + reply_short("a whole number", quoted=False)
-        return f"{rules}Give the next {params.asked} terms.\n\n" + reply_short(
-            f"the list of these {params.asked} numbers in order", quoted=False
-        )
+        return _text(params, _terms(params)[0])
 
     def reference(self, params: Params) -> Answer:
         """Go on step by step."""
@@ -113,6 +95,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw rules until the sequence neither stands still nor soon repeats itself."""
+        return self._draw(point, rng)[0]
+
+    def compose(self, point: Space, rng: Stream) -> Composed:
+        """Draw an instance; the terms found in drawing are all that a case needs."""
+        params, terms, hits = self._draw(point, rng)
+        instance = self.as_json(params)
+        target = plain(terms[params.shown :])
+        return instance, _text(params, terms), target, self.guess_rate, {"hits": hits}
+
+    def _draw(self, point: Space, rng: Stream) -> tuple[Params, list[int], int]:
         for _ in range(_TRIES):
             params = Params(
                 start=rng.below(_MODULUS),
@@ -122,9 +114,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 shown=point.length_shown,
                 asked=point.length_asked,
             )
-            terms, _ = _terms(params)
+            terms, hits = _terms(params)
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
-                return params
+                return params, terms, hits
         raise GenerationError(
             f"no lively sequence in {_TRIES} tries; use more base_rules or a smaller length_shown"
         )
@@ -190,6 +182,30 @@ def _follow(rule: BaseRule, term: int) -> int:
         case "multiply":
             return term * rule.amount
     return term + sum(map(int, str(term)))
+
+
+def _text(params: Params, terms: Sequence[int]) -> str:
+    """Return the terms shown, all rules in the order they act, and what is asked for."""
+    shown = ", ".join(map(str, terms[: params.shown]))
+    steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
+    if params.asked == 1:
+        wanted, closing = "term", reply_short("a whole number", quoted=False)
+    else:
+        wanted = f"{params.asked} terms"
+        closing = reply_short(f"the list of these {params.asked} numbers in order", quoted=False)
+    return f"""\
+A sequence of whole numbers begins like this:
+
+{shown}
+
+These are its rules. The first term is given. Every other term is made from the term before it in
+these steps:
+
+{steps}
+
+Give the next {wanted}.
+
+{closing}"""
 
 
 def _steps(params: Params) -> list[str]:

@@ -235,6 +235,13 @@ class QuickStream(Stream):
             raise ValueError(f"below() needs n of at least 1, got {n}")
         return self.getrandbits(n.bit_length() + 64) * n >> (n.bit_length() + 64)
 
+    def between(self, low: int, high: int) -> int:
+        """Return an integer in low..high, both ends included."""
+        n = high - low + 1
+        if not 0 < n < _MOST_QUICK:
+            return low + self._far_below(n)
+        return low + ((self._ready or self._more()).pop() * n >> 32)
+
     def chance(self, probability: float) -> bool:
         """Return True with the given probability, to 32 bits."""
         return (self._ready or self._more()).pop() < probability * 4294967296.0

@@ -3,6 +3,7 @@
 import doctest
 import hashlib
 import random
+import struct
 from collections import Counter
 from itertools import pairwise, permutations, product
 
@@ -354,13 +355,25 @@ def test_what_is_written_out_for_speed_keeps_its_definition(name, sizes):
 
 def test_golden_draws_of_the_quick_stream():
     stream = QuickStream("golden", 1)
-    assert [stream.below(100) for _ in range(8)] == [6, 78, 64, 63, 61, 84, 15, 10]
-    assert [stream.chance(0.3) for _ in range(6)] == [False, False, True, True, False, False]
-    assert stream.sample(range(20), 6) == [15, 2, 19, 0, 6, 4]
-    assert stream.sample(range(500), 5) == [241, 250, 359, 224, 76]
-    assert stream.several(7, 20) == [6, 4, 5, 1, 2, 4, 1, 2, 4, 0, 4, 2, 0, 3, 2, 3, 4, 1, 4, 1]
-    assert stream.getrandbits(70) == 245783091610623738746
-    assert stream.below(10**12) == 287012049522
+    assert [stream.below(100) for _ in range(8)] == [5, 69, 43, 49, 77, 88, 70, 26]
+    assert [stream.chance(0.3) for _ in range(6)] == [True, False, False, True, False, False]
+    assert stream.sample(range(20), 6) == [17, 7, 1, 10, 9, 14]
+    assert stream.sample(range(500), 5) == [177, 371, 199, 426, 30]
+    assert stream.several(7, 20) == [1, 1, 3, 2, 2, 0, 3, 0, 4, 1, 1, 3, 5, 5, 3, 1, 2, 2, 6, 3]
+    assert stream.getrandbits(70) == 817767423802353660463
+    assert stream.below(10**12) == 261695644673
+
+
+def test_words_of_the_quick_stream_are_the_names_blake2b_and_blocks_under_it():
+    key = hashlib.blake2b(b'["quick",1]').digest()
+    blocks = [key] + [
+        hashlib.blake2b(i.to_bytes(8, "little"), key=key).digest() for i in range(1, 4)
+    ]
+    words = [word for block in blocks for word in reversed(struct.unpack("<16I", block))]
+    stream = QuickStream("quick", 1)
+    taken = [*stream.several(10, 5), stream.below(10), *stream.several(10, 50)]
+    taken += [stream.between(0, 9) for _ in range(8)]
+    assert taken == [word * 10 >> 32 for word in words]
 
 
 @given(name=st.integers(), n=st.integers(1, 2**40), k=st.integers(0, 40))
@@ -369,6 +382,7 @@ def test_the_quick_stream_keeps_what_it_promises(name, n, k):
     assert 0 <= stream.below(n) < n
     one, other = QuickStream(name, 1), QuickStream(name, 1)
     assert one.several(n, k) == [other.below(n) for _ in range(k)]
+    assert one.between(-k, n - k - 1) == other.below(n) - k
     few = min(n, 60)
     chosen = stream.sample(range(few), min(k, few))
     assert len(set(chosen)) == len(chosen) == min(k, few)

@@ -346,6 +346,25 @@ def test_cases_carry_their_facts_and_no_truth(text_task):
         assert builder.prompt(params) == case.input
 
 
+def test_what_is_composed_in_drawing_is_what_the_instance_alone_says(text_task):
+    builder = text_task.builder()
+    for knobs in ({}, *builder.extremes):
+        make = builder.rows_at(builder.space(**knobs))
+        for row in map(make, range(100)):
+            params = text_task.params_model.model_validate(row["instance"])
+            assert list(row) == list(builder.case_model.model_fields)
+            said = {
+                "instance": params.model_dump(mode="json"),
+                "input": builder.prompt(params),
+                "target": builder.target(params),
+                "guess_rate": float(builder.guess_rate_of(params)),
+                **builder.facts(params),
+            }
+            # As text, because Python holds True for equal to 1, and 1 to 1.0.
+            assert json.dumps(row | said) == json.dumps(row)
+            assert json.dumps(said["instance"]) == json.dumps(row["instance"])
+
+
 def test_every_prompt_of_a_text_task_ends_with_the_form_of_the_answer(text_task):
     for case in fresh_cases(text_task.id):
         assert case.input.splitlines()[-1] in {'{"answer": "..."}', '{"answer": ...}'}

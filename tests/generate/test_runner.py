@@ -96,8 +96,8 @@ def test_neighbouring_seeds_share_no_items(task_id):
 def test_an_exhausted_space_ends_with_the_reason():
     block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 10_000}
     (drawn,) = cases(5, block)
-    # Eight rows of values and nine pairs of operators.
-    assert len(drawn.cases) == 72
+    # Eight rows of values and nine pairs of operators; the rarest may not turn up.
+    assert 68 < len(drawn.cases) <= 72
     assert drawn.reason.startswith(f"{REPEATS} tries without a new case gave what was drawn alr")
 
 
