@@ -166,7 +166,10 @@ def build(
             say(
                 f"{short.task}: {short.got} of {short.asked} cases at {short.point}: {short.reason}"
             )
-        say(f"{folder}: {manifest.scores} scores, rows {manifest.rows_hash}")
+        say(
+            f"{folder}: {manifest.instances} instances, {manifest.scores} scores, "
+            f"rows {manifest.rows_hash}"
+        )
 
 
 @releases.command()
