@@ -118,9 +118,10 @@ def test_card_has_a_section_for_every_task_and_the_canary(whole):
 
 
 def test_corrections_against_the_paper_stand_together_and_once(whole):
-    card = render_card(read_manifest(whole))
+    manifest = read_manifest(whole)
+    card = render_card(manifest)
     section = card.split("\n## Against the paper\n")[1].split("\n## ")[0]
-    tasks = [get_task(name) for name in read_manifest(whole).tasks]
+    tasks = [get_task(name) for name in manifest.default_tasks]
     assert section.count("\n- [") == len(tasks)
     for task in tasks:
         reason = task.card_text.split("**Against the paper.** ")[1]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.catalog import BUCKETS
+from scbench.catalog import BUCKETS, MANIFOLDS
 from scbench.model import Instance
 from scbench.release.export import export_release
 from scbench.release.load import find_release
@@ -145,9 +145,9 @@ def test_every_config_holds_its_rows(load, whole):
     manifest = read_manifest(whole)
     release = find_release(str(whole))
     groups = {task: [task] for task in manifest.tasks}
-    for bucket in BUCKETS:
+    for bucket in (*BUCKETS, MANIFOLDS):
         groups[bucket] = [t for t, record in manifest.tasks.items() if record.bucket == bucket]
-    groups["default"] = list(manifest.tasks)
+    groups["default"] = manifest.default_tasks
     for config, tasks in groups.items():
         if tasks:
             rows = load(str(whole), config, split="test")
