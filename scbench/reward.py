@@ -44,7 +44,7 @@ def _installed() -> Mapping[str, Instance]:
     return find_release().instances()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _by_id(instance_id: str) -> _Ready:
     instances = _installed()
     if instance_id not in instances:
@@ -55,7 +55,7 @@ def _by_id(instance_id: str) -> _Ready:
     return _read(instances[instance_id].task, instances[instance_id].params)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _read(task_id: str, params: str) -> _Ready:
     task = get_task(task_id)
     return _Ready(task, task.params_model.model_validate_json(params))

@@ -141,8 +141,12 @@ class _Checker:
             return
         line, admitted = entry
         if admitted.startswith(":"):
-            message = f"release {self.release.version} does not hold {admitted[1:]}"
+            task, version = admitted[1:], self.release.version
+            message = f"release {version} does not hold {task}"
             todo = "name the release that was answered, or take the line out"
+            if task in self.release.manifest.tasks:
+                message = f"{task} is in release {version}, but no task of the leaderboard"
+                todo = "take the line out"
             yield self._finding("not_in_release", message, todo, line)
             return
         yield from self._run(line)

@@ -157,10 +157,11 @@ def render_card(manifest: Manifest) -> str:
 
 def render_eval(manifest: Manifest) -> str:
     """Return ``eval.yaml``, which makes the Hub show leaderboards of a data set."""
+    ranked = manifest.default_records
     scores = {
-        name: sum(manifest.tasks[task].scores for task in tasks)
+        name: sum(ranked[task].scores for task in tasks)
         for name, tasks in _groups(manifest).items()
-        if name not in manifest.tasks
+        if name not in manifest.tasks and ranked.keys() >= {*tasks}
     }
     return _template("eval.yaml.j2").render(
         title=TITLE, description=DESCRIPTION, leaderboards=scores

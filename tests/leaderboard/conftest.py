@@ -50,8 +50,13 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 
 def answers(release: Release, **more: object) -> list[dict]:
-    """A line for every instance of a release, each with the reference answer."""
-    right = (ref for ref in release.references() if ref.kind == "reference")
+    """A line for every instance of a release's default config, each with the reference answer."""
+    tasks = release.manifest.default_tasks
+    right = (
+        ref
+        for ref in release.references()
+        if ref.kind == "reference" and ref.id.partition("/")[0] in tasks
+    )
     head = {"model": "aurora-large", "setting": "no_tools"}
     return [{"id": ref.id, **head, "answer": json.loads(ref.answer), **more} for ref in right]
 
@@ -123,7 +128,7 @@ def synthetic() -> Callable[..., None]:
             | {"release_hash": release.manifest.rows_hash, "sample": 0, "failed_checks": []}
             | {"checks": "[]", "metrics": "{}", "notes": [], "repairs": [], "reason": ""}
             | {"grader_version": get_task(row.task).grader_version, "line": 1}
-            for row in release.instances().values()
+            for row in release.instances(release.manifest.default_tasks).values()
             for i in range(row.scores)
         ]
         for name, model in models.items():

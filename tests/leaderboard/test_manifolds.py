@@ -7,7 +7,8 @@ from scbench.generate.experiment import experiment_of
 from scbench.grading.engine import Limits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
-from scbench.leaderboard.validate import release_finder
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.freeze import build_release
 from scbench.release.load import find_release
 
@@ -25,8 +26,8 @@ def test_a_submission_needs_no_answers_to_text_tasks(mixed, kit, tmp_path):
     folder = tmp_path / "entries" / "aurora"
     folder.mkdir(parents=True)
     (folder / "submission.yaml").write_text(kit.about.format(release="0.0.2"), "utf-8")
-    lines = [line for line in kit.answers(mixed) if line["id"].startswith("enumerate_edges")]
-    assert len(lines) == 8
+    lines = kit.answers(mixed)
+    assert {line["id"].partition("/")[0] for line in lines} == {"enumerate_edges"}
     kit.write(folder / "predictions.jsonl", lines)
     found = collect(
         tmp_path / "entries",
@@ -41,3 +42,13 @@ def test_a_submission_needs_no_answers_to_text_tasks(mixed, kit, tmp_path):
     (board,) = make_board(found)["boards"]
     assert board["buckets"] == {"overall": 8, "axiomatic": 8}
     assert board["tasks"] == {"enumerate_edges": 8}
+
+
+def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_path):
+    (tmp_path / "submission.yaml").write_text(kit.about.format(release="0.0.2"), "utf-8")
+    lines = [*kit.answers(mixed), {"id": "boolean/00", "model": "aurora-large", "response": "x"}]
+    kit.write(tmp_path / "predictions.jsonl", lines)
+    with open_submission(tmp_path) as opened:
+        (found,) = validate(opened, release_finder([mixed])).problems
+    assert (found.code, found.line) == ("not_in_release", len(lines))
+    assert found.message == "boolean is in release 0.0.2, but no task of the leaderboard"
