@@ -174,7 +174,8 @@ def test_every_counter_reference_scores_below_one(task):
             # As text, because Python holds True for equal to 1.
             same = canonical_json(answer) == canonical_json(reference)
             assert not same, f"{task.id}/{i:02d} {name} is the reference"
-            assert score(task, params, answer) < 1, f"{task.id}/{i:02d} {name}"
+            if task not in OURS:  # those of lists are all judged in test_verdicts.py
+                assert score(task, params, answer) < 1, f"{task.id}/{i:02d} {name}"
 
 
 @pytest.mark.parametrize("task", OBJECTS, ids=str)

@@ -68,11 +68,11 @@ def test_answers_right_and_wrong_have_pictures(task_id):
     elif task.heavy:
         items = items[:3]
     else:
-        items = items[:: len(items) // 6 or 1]
-    for item in items:
+        items = items[:: len(items) // 3 or 1]
+    for i, item in enumerate(items):
         right = builder.reference(item.params).model_dump(mode="json")
         counters = builder.counter_references(item.params)
-        for answer in (right, *list(counters.values())[: 5 if task.heavy else None]):
+        for answer in (right, *list(counters.values())[: 5 if i or task.heavy else None]):
             try:
                 valid = task.answer_model.model_validate(answer)
             except ValidationError:

@@ -2,6 +2,7 @@
 
 import runpy
 from pathlib import Path
+from statistics import mean
 from types import SimpleNamespace
 
 import pytest
@@ -34,6 +35,8 @@ def test_verdicts_on_stored_answers_are_those_written_down(task_id):
             continue
         verdicts = judge(task, params[int(instance_id.partition("/")[2])], answer)
         assert GOLDEN.golden(verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
+        right = mean(verdict.score for verdict in verdicts) == 1
+        assert right == (name == "reference"), key
     gone = {key for key in written if "\treal\t" not in key} - seen
     assert not gone, f"{len(gone)} answers are gone: run tools/golden_verdicts.py"
 
