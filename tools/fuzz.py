@@ -81,13 +81,8 @@ class Slate:
 
 def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None:  # noqa: ANN401
     """Run a target on an input behind its walls; return what went wrong."""
-    from fuzz_guard import (  # noqa: PLC0415  (beside this file)
-        ChildrenSpentError,
-        limit_memory,
-        watched,
-    )
+    from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (beside this file)
 
-    limit_memory(MEMORY)
     try:
         with watched(seconds):
             run(data)
@@ -130,6 +125,7 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
 
     def once(data: bytes) -> None:
         slate.write(slate.count + 1, data)
+        fuzz_guard.limit_memory(MEMORY)
         finding = attempt(target.run, data)
         if finding is not None and finding.place not in seen:
             seen.add(finding.place)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.catalog import listed_tasks
+from scbench.catalog import get_task, listed_tasks
 from scbench.errors import ReleaseError
 from scbench.png import indexed_file
 from scbench.report.draw.small_png import chunks, same_picture, squeezed, with_palette
@@ -40,9 +40,10 @@ def cases_of(release, names):
 @pytest.mark.slow
 def test_every_task_has_a_small_picture(installed, tmp_path):
     folder = tmp_path / "gallery"
-    assert write_gallery(installed, folder, workers=2) == len(listed_tasks())
+    drawn = [*listed_tasks(), get_task("svg_shapes")]  # other text tasks are read, not looked at
+    assert write_gallery(installed, folder, workers=2) == len(drawn)
     pictures = sorted(folder.glob("*.png"))
-    assert [path.stem for path in pictures] == sorted(task.id for task in listed_tasks())
+    assert [path.stem for path in pictures] == sorted(task.id for task in drawn)
     sizes = {path.stem: path.stat().st_size for path in pictures}
     assert max(sizes.values()) < 60_000, sizes
     assert sum(sizes.values()) < 1_200_000
@@ -52,7 +53,7 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
         assert 200 < height < 1600, path
     page = (folder / "index.html").read_text("utf-8")
     snippet = (folder / "gallery.md").read_text("utf-8")
-    for task in listed_tasks():
+    for task in drawn:
         assert f'src="{task.id}.png"' in page
         assert f"]({task.id}.png)" in snippet
         assert task.title in snippet
