@@ -56,7 +56,7 @@ def camera(
     return Camera(_triple(eye), forward, right, up, tangent, (image[0], image[1]))
 
 
-def fitted(seen: Camera, low: Sequence[float], high: Sequence[float]) -> Camera:
+def fitted(seen: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Camera:
     """Return a camera moved so that the sphere around a box just fits between top and bottom.
 
     It looks in the same direction, at the middle of the box (spec: hide_and_seek, "Published

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scbench.canonical import content_hash
 from scbench.catalog import Task, available_tasks, get_task
+from scbench.errors import GenerationError
 from scbench.generate.experiment import experiment_of, plan
 from scbench.generate.runner import draw
 from scbench.release.crew import crew_of
@@ -23,10 +24,16 @@ SEED, COUNT = 7, 2
 
 
 def golden(task: Task) -> list[object]:
-    """Return the version of a task's builder, and a hash of its first cases."""
+    """Return the version of a task's builder, and a hash of its first cases.
+
+    Raises:
+        GenerationError: they cannot be drawn here.
+    """
     experiment = experiment_of({"seed": SEED, "task": [{"id": task.id, "count": COUNT}]})
     with crew_of(1) as crew:
         (drawn,) = draw(plan(experiment), SEED, crew, set())
+    if drawn.reason:
+        raise GenerationError(drawn.reason)
     return [task.builder.version, content_hash(list(drawn.cases))]
 
 

@@ -137,23 +137,8 @@ def _draft(
         raise ReleaseError(
             f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
         )
-    schema = canonical_json(json_schema(task.answer_model))
     drafts = []
-    for subtask, item in enumerate(items, first):
-        instance = Instance.freeze(
-            task=task.id,
-            bucket=task.bucket,
-            subtask=subtask,
-            difficulty=item.difficulty,
-            prompt=builder.prompt(item.params),
-            images=builder.images(item.params),
-            params=canonical_json(item.params.model_dump(mode="json")),
-            answer_schema=schema,
-            scores=task.scores,
-            seed=item.seed,
-            point=None if item.point is None else canonical_json(item.point),
-            guess_rate=builder.guess_rate_of(item.params),
-        )
+    for item, instance in zip(items, _instances(task, items, first), strict=True):
         answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
         counters = builder.counter_references(item.params) if item.proves else {}
         if item.proves and not counters:
@@ -167,6 +152,31 @@ def _draft(
         )
         drafts.append(_Draft(instance, (_Answer("reference", "reference", answer), *wrong)))
     return drafts
+
+
+def listed_instances(task: Task) -> tuple[Instance, ...]:
+    """Return the instances of a task's fixed list without their answers, so without any judging."""
+    return tuple(_instances(task, task.builder().paper(), 0))
+
+
+def _instances(task: Task, items: Sequence[PaperItem[Any]], first: int) -> Iterator[Instance]:
+    builder = task.builder()
+    schema = canonical_json(json_schema(task.answer_model))
+    for subtask, item in enumerate(items, first):
+        yield Instance.freeze(
+            task=task.id,
+            bucket=task.bucket,
+            subtask=subtask,
+            difficulty=item.difficulty,
+            prompt=builder.prompt(item.params),
+            images=builder.images(item.params),
+            params=canonical_json(item.params.model_dump(mode="json")),
+            answer_schema=schema,
+            scores=task.scores,
+            seed=item.seed,
+            point=None if item.point is None else canonical_json(item.point),
+            guess_rate=builder.guess_rate_of(item.params),
+        )
 
 
 def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:

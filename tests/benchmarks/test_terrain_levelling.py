@@ -12,8 +12,6 @@ import pytest
 from scbench.catalog import get_task
 from scbench.judge import judge
 
-pytest.importorskip("pybullet")
-
 TASK = get_task("terrain_levelling")
 PAPER = TASK.builder().paper()
 

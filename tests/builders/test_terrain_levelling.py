@@ -13,8 +13,6 @@ from scbench.judge import judge
 from scbench.schemas.terrain_levelling import MAX_BLASTS
 from scbench.seeding import Stream
 
-pytest.importorskip("pybullet")
-
 TASK = get_task("terrain_levelling")
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scbench.errors import ReleaseError
 from scbench.release.card import render_loader
 from scbench.release.diff import diff_releases
 from scbench.release.load import find_release, installed_releases
@@ -20,7 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.slow
 def test_the_newest_release_is_what_the_builders_make_today():
-    assert verify_release(ROOT / "releases" / NEWEST) == ()
+    problems = verify_release(ROOT / "releases" / NEWEST)
+    unjudged = [line for line in problems if "needs PyBullet" in line]
+    assert [line for line in problems if line not in unjudged] == []
+    for line in unjudged:
+        raise ReleaseError(line)
 
 
 @pytest.mark.parametrize("version", OLDER)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from scbench.catalog import all_tasks
-from scbench.errors import ReleaseError
+from scbench.errors import CannotGrade, ReleaseError
 from scbench.model import Instance
 from scbench.release.freeze import pictures
 from scbench.release.frozen import freeze_task
@@ -536,6 +536,20 @@ def test_other_library_versions_are_no_problem(copy, monkeypatch):
     monkeypatch.setattr("scbench.release.freeze.installed_version", lambda _: "99.0")
     monkeypatch.setattr("scbench.release.freeze.__version__", "99.0")
     assert verify_release(copy) == ()
+
+
+def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatch):
+    def cannot(task, params, answer):
+        raise CannotGrade("the engine is not installed")
+
+    monkeypatch.setattr("scbench.release.frozen.freeze_task", freeze_task)
+    monkeypatch.setattr("scbench.release.frozen.judge", cannot)
+    why = "cannot be built again: .*/00: reference cannot be judged: the engine is not installed$"
+    whole = verify_release(copy)
+    assert len(whole) == 2
+    assert_names(whole, f"^task enumerate_edges: {why}", f"^task shikaku_rectangles: {why}")
+    rewrite(copy, OTHER, lambda found: edit_row(found[0]))
+    assert_names(verify_release(copy), f"^{OTHER}: row shikaku_rectangles/00 differs")
 
 
 def test_parquet_written_otherwise_holds_the_same_rows(copy, forge):

@@ -1,0 +1,133 @@
+"""What is built and uploaded holds what the repository holds, and works by itself.
+
+Built without a network, from a copy: a build leaves folders behind, and must not find older ones.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from email.parser import HeaderParser
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import scbench
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+ROOMS = {room: f"scbench/{room}" for room in ("builders", "dataset_card", "graders", "releases")}
+# Neither what git ignores nor what tools keep in hidden folders.
+IGNORED = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text("utf-8").splitlines()]
+IGNORED += {path.name for path in ROOT.glob(".*")} - {".ci", ".gitignore"}
+MOST_BYTES = 10_000_000
+BUILD = "import sys; from setuptools import build_meta; build_meta.{}(sys.argv[1])"
+
+
+def run(*command: object, cwd: Path, **env: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The repository's files, the sdist made of them, and the wheel made of what that unpacks to.
+
+    Files by their names, without the folder on top of the sdist.
+    """
+    base = tmp_path_factory.mktemp("packages")
+    shutil.copytree(ROOT, base / "copy", ignore=shutil.ignore_patterns(*IGNORED))
+    repository = files(base / "copy")
+    run(sys.executable, "-c", BUILD.format("build_sdist"), base, cwd=base / "copy")
+    (sdist,) = base.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        for file in filter(tarfile.TarInfo.isfile, archive):
+            (base / file.name).parent.mkdir(parents=True, exist_ok=True)
+            (base / file.name).write_bytes(archive.extractfile(file).read())
+    unpacked = base / sdist.name.removesuffix(".tar.gz")
+    source = files(unpacked)
+    run(sys.executable, "-c", BUILD.format("build_wheel"), base, cwd=unpacked)
+    (wheel,) = base.glob("*.whl")
+    shutil.unpack_archive(wheel, base / "installed", "zip")
+    return SimpleNamespace(
+        repository=repository,
+        sdist=sdist,
+        source=source,
+        wheel=wheel,
+        site=base / "installed",
+        installed=files(base / "installed"),
+    )
+
+
+@pytest.mark.slow
+def test_the_sdist_is_the_repository(built):
+    made = {"PKG-INFO", "setup.cfg"}
+    of_it = {name: data for name, data in built.source.items() if ".egg-info/" not in name}
+    assert of_it.keys() - made == built.repository.keys()
+    assert all(of_it[name] == data for name, data in built.repository.items())
+    assert built.sdist.name == f"scbench-{scbench.__version__}.tar.gz"
+    assert built.sdist.stat().st_size < MOST_BYTES
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_the_rooms_and_nothing_else(built):
+    wanted = {}
+    for name, data in built.repository.items():
+        room, _, rest = name.partition("/")
+        if rest and room in {*ROOMS, "scbench"}:
+            wanted[f"{ROOMS.get(room, room)}/{rest}"] = data
+    del wanted["scbench/README.md"]  # stands there for those who load the checkout as a data set
+    found = {name: data for name, data in built.installed.items() if ".dist-info/" not in name}
+    assert found.keys() == wanted.keys()
+    assert found == wanted
+    assert built.wheel.stat().st_size < MOST_BYTES
+
+
+@pytest.mark.slow
+def test_the_wheel_says_what_it_is(built):
+    info = built.site / f"scbench-{scbench.__version__}.dist-info"
+    header = HeaderParser().parsestr((info / "METADATA").read_text("utf-8"))
+    assert header["Version"] == scbench.__version__
+    assert header["Requires-Python"] == PROJECT["requires-python"]
+    assert header["License-Expression"] == "MIT"
+    assert header["Description-Content-Type"] == "text/markdown"
+    assert set(header.get_all("Provides-Extra")) == PROJECT["optional-dependencies"].keys()
+    assert (info / "licenses" / "LICENSE").read_bytes() == built.repository["LICENSE"]
+    assert built.wheel.name.endswith("-py3-none-any.whl")
+    points = (info / "entry_points.txt").read_text("utf-8")
+    assert all(f"{name} = {what}" in points for name, what in PROJECT["scripts"].items())
+
+
+@pytest.mark.slow
+def test_the_wheel_grades_by_itself(built, tmp_path):
+    where = {"cwd": tmp_path, "PYTHONPATH": str(built.site)}
+    code = "import scbench.cli.{0} as command; print(command.__file__); command.run()"
+    lines = run(sys.executable, "-c", code.format("main"), "example", **where).splitlines()
+    assert lines[0].startswith(str(built.site))
+    (tmp_path / "example.jsonl").write_text("\n".join(lines[1:]) + "\n", "utf-8")
+    said = run(
+        *(sys.executable, "-c", code.format("grade"), "example.jsonl"),
+        *("--tasks", "two_segments", "--quiet", "--out", "out"),
+        **where,
+    )
+    assert said.startswith(str(built.site))
+    assert (tmp_path / "out" / "results.parquet").is_file()
