@@ -30,6 +30,10 @@ def _parts(row_id: str) -> tuple[str, int | None]:
     return re.sub(r"[\W_]+", "_", name).strip("_"), number
 
 
+def _task(row_id: str) -> str:
+    return row_id.partition("/")[0]
+
+
 class Ledger:
     """Keeps, for each run, the line number of every instance: eight bytes per item.
 
@@ -50,6 +54,10 @@ class Ledger:
         self._ids = list(instances)
         positions = {instance_id: i for i, instance_id in enumerate(self._ids)}
         self.known = Known(positions, tasks, frozenset(chosen), excluded)
+        self._wanted = [
+            (i, row_id) for i, row_id in enumerate(self._ids) if _task(row_id) in self.known.chosen
+        ]
+        self._size = self._wanted[-1][0] + 1 if self._wanted else 0
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
         self.lines = 0
@@ -101,7 +109,7 @@ class Ledger:
             case Kind.UNKNOWN:
                 return self.unknown(line.number, row_id)
             case Kind.OUTSIDE:
-                return f":{row_id.partition('/')[0]}"
+                return f":{_task(row_id)}"
         earlier = self.enter(run_key(line), place, line.number)
         return self.duplicate(line.number, place, earlier) if earlier else row_id
 
@@ -153,31 +161,26 @@ class Ledger:
         return did_you_mean(meant, [known for known in alike if known in self.known.positions])
 
     def open_run(self, run: RunKey) -> "array[int]":
-        """Make a run known; return the line of each instance in it, 0 for those without one."""
+        """Make a run known; return the line of each instance in it, 0 for those without one.
+
+        It ends with the last instance that is to be graded.
+        """
         lines = self._runs.get(run)
         if lines is None:
-            lines = self._runs[run] = array("Q", bytes(8 * len(self._ids)))
+            lines = self._runs[run] = array("Q", bytes(8 * self._size))
         return lines
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
-        chosen = sum(row_id.partition("/")[0] in self.known.chosen for row_id in self._ids)
         for run, ids in self.missing():
             if ids:
                 yield Problem(
                     "incomplete",
-                    f"{run} has no prediction for {len(ids)} of {chosen} instances, the first is "
-                    f"{ids[0]}; add --partial if that is intended",
+                    f"{run} has no prediction for {len(ids)} of {len(self._wanted)} instances, the "
+                    f"first is {ids[0]}; add --partial if that is intended",
                 )
 
     def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
         """Yield each run with the ids it has no line for."""
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            yield (
-                run,
-                [
-                    row_id
-                    for row_id, number in zip(self._ids, lines, strict=True)
-                    if not number and row_id.partition("/")[0] in self.known.chosen
-                ],
-            )
+            yield run, [row_id for i, row_id in self._wanted if not lines[i]]
