@@ -4,6 +4,7 @@ Every attack is bounded, so that a wall that fails costs at most 300 short-lived
 a minute. Each set of walls that this machine can put up is attacked.
 """
 
+import ctypes
 import json
 import os
 import socket
@@ -23,6 +24,7 @@ from scbench.isolation import ChildError, Limits, WallsError, call_script, run_p
 FULL = [name for name in isolation.SETS if name != "rlimits" and not isolation.trouble(name)]
 ALL = [*FULL, "rlimits"]
 SMALL = Limits(seconds=20, memory=2**29, output=2**20, processes=6, files=2**20)
+PR_SET_CHILD_SUBREAPER = 36
 GRACE = 0.5 + 1.5  # half a second is the rule; starting a child on a loaded machine takes the rest
 
 
@@ -59,16 +61,33 @@ def function(tmp_path):
     return call
 
 
+@pytest.fixture(autouse=True, scope="module")
+def keeps_orphans():
+    """This process becomes the parent of processes below it that lose theirs."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    yield
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
 def alive(marker: str) -> list[str]:
-    """Command lines of running processes that hold a marker."""
-    found = []
+    """Command lines that hold a marker, of running processes below this one."""
+    lines: dict[int, str] = {}
+    below: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
         except OSError:
             continue
-        if marker in line and int(folder.name) != os.getpid():
-            found.append(line)
+        lines[int(folder.name)] = line
+        below.setdefault(int(parent), []).append(int(folder.name))
+    found, waiting = [], below.get(os.getpid(), [])
+    while waiting:
+        process = waiting.pop()
+        waiting += below.get(process, [])
+        found += [lines[process]] if marker in lines[process] else []
     return found
 
 
@@ -80,6 +99,13 @@ def gone(marker: str, seconds: float = 0.5) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+def test_a_process_that_lost_its_parent_is_found():
+    subprocess.run(["/bin/sh", "-c", "sleep 3.25 & exit"], check=True)
+    assert alive("sleep 3.25")
+    assert gone("sleep 3.25", seconds=10)
 
 
 # ---- What works ----
