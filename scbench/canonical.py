@@ -29,7 +29,11 @@ def canonical_json(value: object) -> str:
 
 
 _CANONICAL = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    allow_nan=False,
+    check_circular=False,  # a quarter of the time; what grows without end fails at its depth
 )
 
 

@@ -8,10 +8,10 @@ every worker busy, too.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from scbench.grading.reading import Problem, stripped
+from scbench.grading.reading import Problem, line_spans, stripped
 
-_SIZES = (32, 128, 512)
-"""Most lines of a chunk: of the first few, of the next, and of all later ones."""
+_SIZES = (32, 128, 512, 1024)
+"""Most lines of a chunk: of the first few, of the next, and so on, and of all later ones."""
 _OF_EACH = 16
 _BYTES = 2**20
 """A chunk that has reached this many bytes is full."""
@@ -41,60 +41,57 @@ class Chunk(NamedTuple):
         place: how many chunks come before it.
         first: number of its first line.
         step: by how much line numbers grow; 1 unless only a shard of the file is graded.
+        length: how many lines it has.
         data: the lines as they stand in the file.
     """
 
     place: int
     first: int
     step: int
+    length: int
     data: bytes
 
     def lines(self) -> Iterator[tuple[int, int, int]]:
-        """Yield number, start and end of every line; blanks around it are left in."""
-        start = 0
-        number = self.first
-        while start < len(self.data):
-            end = self.data.find(b"\n", start) + 1 or len(self.data)
-            yield number, start, end
-            start = end
-            number += self.step
+        """Return number, start and end of every line; blanks around it are left in."""
+        return line_spans(self.data, self.first, self.step)
 
 
 def cut(
-    lines: Iterable[tuple[int, bytes] | Problem], shard: Shard = WHOLE
+    blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard = WHOLE
 ) -> Iterator[Chunk | Problem]:
     """Yield the lines of a shard as chunks, and problems where they stand.
 
     A blank line is part of a chunk; a problem ends one.
 
     Args:
-        lines: as `scbench.grading.reading.read_lines` gives them.
+        blocks: as `scbench.grading.reading.read_blocks` gives them.
         shard: which lines to take.
     """
     place = first = size = 0
     held: list[bytes] = []
     most = _SIZES[0]
-    for entry in lines:
+    for entry in blocks:
         if isinstance(entry, Problem):
             if held:
-                yield Chunk(place, first, shard.total, b"".join(held))
+                yield Chunk(place, first, shard.total, len(held), b"".join(held))
                 place, held, size = place + 1, [], 0
             if entry.line is None or shard.holds(entry.line) or entry.code == "unreadable":
                 yield entry
             continue
         number, data = entry
-        if shard.total > 1 and not shard.holds(number):
-            continue
-        if not held:
-            first = number
-            most = _SIZES[min(place // _OF_EACH, len(_SIZES) - 1)]
-        held.append(data)
-        size += len(data)
-        if len(held) >= most or size >= _BYTES:
-            yield Chunk(place, first, shard.total, b"".join(held))
-            place, held, size = place + 1, [], 0
+        for line, start, end in line_spans(data, number):
+            if shard.total > 1 and not shard.holds(line):
+                continue
+            if not held:
+                first = line
+                most = _SIZES[min(place // _OF_EACH, len(_SIZES) - 1)]
+            held.append(data[start:end])
+            size += end - start
+            if len(held) >= most or size >= _BYTES:
+                yield Chunk(place, first, shard.total, len(held), b"".join(held))
+                place, held, size = place + 1, [], 0
     if held:
-        yield Chunk(place, first, shard.total, b"".join(held))
+        yield Chunk(place, first, shard.total, len(held), b"".join(held))
 
 
 def line_at(data: bytes, start: int, end: int) -> bytes:

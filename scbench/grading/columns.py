@@ -191,7 +191,7 @@ class Columns:
         if not self._rows:
             return b""
         stream = io.BytesIO()
-        self.frame().write_ipc(stream, compression="lz4")
+        self.frame().write_ipc_stream(stream, compression="lz4")
         return stream.getvalue()
 
 
@@ -227,7 +227,7 @@ def decode(data: bytes) -> "pl.DataFrame":
 
     if not data:
         return pl.DataFrame(schema=_short_schema())
-    return pl.read_ipc(io.BytesIO(data))
+    return pl.read_ipc_stream(io.BytesIO(data))
 
 
 _FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "grader_version")

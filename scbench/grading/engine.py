@@ -209,7 +209,7 @@ class Engine:
         """Return work with the time it may take."""
         limit = self.limits.seconds
         if isinstance(work, Chunk):
-            batches = max(1.0, work.data.count(b"\n") / _BATCH_ITEMS)
+            batches = max(1.0, work.length / _BATCH_ITEMS)
             return Job(work, (SECONDS if limit is None else limit) * batches)
         own = self.heavy.get(self.instances[work[0].instance_id][0])
         if limit is None:

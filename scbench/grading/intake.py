@@ -16,7 +16,7 @@ from scbench.grading.journal import journal_key
 from scbench.grading.ledger import Ledger
 from scbench.grading.packed import Packed
 from scbench.grading.problems import Problems
-from scbench.grading.reading import Digest, Problem, read_lines
+from scbench.grading.reading import Digest, Problem, read_blocks
 from scbench.grading.rows import RunKey
 from scbench.grading.store import Store
 from scbench.grading.survey import TRIED_AGAIN, Part, Single, pack_part, survey, unpack_part
@@ -75,7 +75,7 @@ class Intake:
         return self._agenda
 
     def _chunks(self, stream: BinaryIO, digest: Digest, shard: Shard) -> Iterator[Chunk | None]:
-        for entry in cut(read_lines(stream, digest), shard):
+        for entry in cut(read_blocks(stream, digest), shard):
             turn = self._turn
             self._turn += 1
             if isinstance(entry, Problem):

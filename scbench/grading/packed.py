@@ -4,6 +4,7 @@ Writing the checks as JSON in the worker spreads that work over processors, and 
 far quicker than dataclasses.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.canonical import canonical_json, quoted
@@ -62,8 +63,16 @@ def _scored(verdict: Verdict) -> Scored:
 
 def _check(check: Check) -> str:
     """Return the canonical JSON of a check; put together here, which takes half the time."""
+    if check.passed is True and not check.details:
+        return _passed(check.id, check.message)
     details = canonical_json(dict(check.details)) if check.details else "{}"
     said = f'"id":{quoted(check.id)},"message":{quoted(check.message)}'
     passed = check.passed
     judged = "true" if passed is True else "false" if passed is False else canonical_json(passed)
     return f'{{"details":{details},{said},"passed":{judged}}}'
+
+
+@lru_cache(maxsize=4096)
+def _passed(check_id: str, message: str) -> str:
+    """Return the canonical JSON of a check that passed; most say what thousands of others do."""
+    return f'{{"details":{{}},"id":{quoted(check_id)},"message":{quoted(message)},"passed":true}}'

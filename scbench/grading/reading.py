@@ -163,44 +163,73 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
         stream: unpacked bytes, see `open_predictions`.
         digest: is given every byte that is read.
     """
-    for entry in read_lines(stream, digest):
+    for entry in read_blocks(stream, digest):
         if isinstance(entry, Problem):
             yield entry
             continue
-        number, data = entry
-        data = stripped(data)
-        if data:
-            yield parse_line(data, number)
+        first, block = entry
+        for number, start, end in line_spans(block, first):
+            data = stripped(block[start:end])
+            if data:
+                yield parse_line(data, number)
 
 
-def read_lines(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
-    """Yield every line of a stream with its number, as it stands, or a problem in its place.
+def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
+    """Yield a stream some whole lines at a time, with the number of the first, as they stand.
+
+    A line that cannot be used is a problem in its place.
 
     Args:
         stream: unpacked bytes, see `open_predictions`.
         digest: is given every byte that is read.
     """
-    number = 0
+    number = 1
     try:
-        while data := stream.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            digest.update(data)
-            if len(data) <= MAX_LINE_BYTES:
-                yield number, data
+        while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+            whole = data.rfind(b"\n") + 1
+            if whole:  # what follows may not be readable
+                digest.update(data[:whole])
+                yield number, data[:whole]
+                number += data.count(b"\n")
+            rest = data[whole:]
+            if not rest:
                 continue
-            size = len(data) + _skip_line(stream, data, digest)
-            yield Problem(
-                "line_too_long",
-                f"the line has {size:,} bytes; the limit is {MAX_LINE_BYTES:,}",
-                number,
-            )
+            rest += stream.readline(MAX_LINE_BYTES + 1 - len(rest))
+            digest.update(rest)
+            if len(rest) <= MAX_LINE_BYTES:
+                yield number, rest
+            else:
+                size = len(rest) + _skip_line(stream, rest, digest)
+                yield Problem(
+                    "line_too_long",
+                    f"the line has {size:,} bytes; the limit is {MAX_LINE_BYTES:,}",
+                    number,
+                )
+            number += 1
     except (OSError, EOFError, zlib.error, zstandard.ZstdError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
             "unreadable",
             f"reading stopped here: {_shown(reason)}; lines before it were used",
-            number + 1,
+            number,
         )
+
+
+def line_spans(data: bytes, first: int, step: int = 1) -> Iterator[tuple[int, int, int]]:
+    """Yield number, start and end of every line of some bytes; its line break belongs to it.
+
+    Args:
+        data: whole lines.
+        first: number of the first.
+        step: by how much numbers grow.
+    """
+    start = 0
+    number = first
+    while start < len(data):
+        end = data.find(b"\n", start) + 1 or len(data)
+        yield number, start, end
+        start = end
+        number += step
 
 
 def stripped(data: bytes) -> bytes:

@@ -64,7 +64,7 @@ class Store:
         return self.folder / f"{index:07d}.part"
 
     def _key(self, chunk: Chunk) -> bytes:
-        digest = hashlib.sha256(f"{self.identity} {chunk.first} {chunk.step} ".encode())
+        digest = hashlib.blake2b(f"{self.identity} {chunk.first} {chunk.step} ".encode())
         digest.update(chunk.data)
         return digest.hexdigest().encode()
 

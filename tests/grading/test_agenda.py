@@ -13,7 +13,7 @@ def job(work) -> Job:
 
 
 def agenda(chunks: int, held_back=lambda: False) -> Agenda:
-    return Agenda((Chunk(i, i + 1, 1, b"{}") for i in range(chunks)), HEAVY, job, held_back)
+    return Agenda((Chunk(i, i + 1, 1, 1, b"{}") for i in range(chunks)), HEAVY, job, held_back)
 
 
 def add(to: Agenda, *tasks: str, size: int = 2) -> None:

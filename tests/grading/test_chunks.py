@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.grading.chunks import Chunk, Shard, cut, line_at
-from scbench.grading.reading import MAX_LINE_BYTES, Problem, read_lines
+from scbench.grading.reading import MAX_LINE_BYTES, Problem, read_blocks
 
 
 def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noqa: B008
-    return list(cut(read_lines(io.BytesIO(data), hashlib.sha256()), shard))
+    return list(cut(read_blocks(io.BytesIO(data), hashlib.sha256()), shard))
 
 
 def numbered(found) -> dict[int, bytes]:
@@ -41,8 +41,9 @@ def test_shards_hold_every_line_once_as_it_stands(data, total):
 def test_first_chunks_are_small_and_later_ones_large():
     found = chunks(b"{}\n" * 20_000)
     sizes = [chunk.data.count(b"\n") for chunk in found]
-    assert sizes[:33] == [32] * 16 + [128] * 16 + [512]
-    assert set(sizes[33:-1]) == {512}
+    assert sizes[:48] == [32] * 16 + [128] * 16 + [512] * 16
+    assert set(sizes[48:-1]) == {1024}
+    assert sum(sizes) == sum(chunk.length for chunk in found) == 20_000
     assert [chunk.place for chunk in found] == list(range(len(found)))
     assert [chunk.first for chunk in found][:2] == [1, 33]
 
@@ -62,7 +63,7 @@ def test_a_problem_ends_a_chunk_and_is_told_by_the_shard_that_holds_the_line():
 
 
 def test_a_line_is_seen_without_blanks_and_marks():
-    chunk = Chunk(0, 1, 1, b"\xef\xbb\xbf {} \r\n\n[]")
+    chunk = Chunk(0, 1, 1, 3, b"\xef\xbb\xbf {} \r\n\n[]")
     seen = [line_at(chunk.data, start, end) for _, start, end in chunk.lines()]
     assert seen == [b"{}", b"", b"[]"]
 
@@ -83,5 +84,5 @@ def test_chunks_do_not_depend_on_how_a_stream_gives_its_bytes(length):
             self.at += count
             return count
 
-    slow = list(cut(read_lines(io.BufferedReader(Slow()), hashlib.sha256())))
+    slow = list(cut(read_blocks(io.BufferedReader(Slow()), hashlib.sha256())))
     assert slow == chunks(data)
