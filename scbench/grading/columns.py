@@ -1,9 +1,8 @@
-"""Rows of results as columns: how workers hand them over, and how they become results.
+"""Rows of results as columns: made in workers, without a step in Python for each of them.
 
-A worker fills short columns. What the release or the run says anyway is left out, texts and lists
-that repeat stand in tables once, and the columns travel as Arrow bytes that nobody looks into
-before the end. `complete` then gives the columns of `scbench.grading.rows.Row`, without a step in
-Python for each row.
+A worker fills short columns: what the release or the run says anyway is left out, and texts and
+lists that repeat stand in tables once. From these, `Completer` makes the columns of
+`scbench.grading.rows.Row`. They travel as a file of Arrow that nobody looks into before the end.
 """
 
 import io
@@ -63,14 +62,15 @@ class Head(NamedTuple):
 
 
 class Columns:
-    """Short columns in the making.
+    """Rows in the making, as short columns.
 
     Args:
-        contents: what is graded against.
+        completer: makes whole rows of them.
     """
 
-    def __init__(self, contents: Contents) -> None:
-        self._contents = contents
+    def __init__(self, completer: "Completer") -> None:
+        self._completer = completer
+        self._contents = completer.contents
         self._runs: dict[RunParts, int] = {}
         self._words: dict[str | None, int] = {None: 0, "": 1}
         self._lists: dict[tuple[str, ...], int] = {(): 0}
@@ -164,35 +164,39 @@ class Columns:
             )
         )
 
-    def tables(self) -> dict[str, list[Any]]:
-        """Return what the columns refer to."""
-        return {
-            "runs": list(self._runs),
-            "words": list(self._words),
-            "lists": list(self._lists),
-            "outside": list(self._outside),
-        }
+    def runs(self) -> list[RunParts]:
+        """Return the runs in the order of their numbers."""
+        return list(self._runs)
 
     def frame(self) -> "pl.DataFrame":
-        """Return the columns as a frame."""
+        """Return the rows with the columns of `scbench.grading.rows.Row`, in the order given."""
         import polars as pl  # noqa: PLC0415  (heavy; workers that only get single items need none)
 
         schema = _short_schema()
         columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(schema)
-        return pl.DataFrame(
-            [
-                pl.Series(name, values, dtype)
-                for (name, dtype), values in zip(schema.items(), columns, strict=True)
-            ]
-        )
+        short = {
+            name: pl.Series(name, values, dtype)
+            for (name, dtype), values in zip(schema.items(), columns, strict=True)
+        }
+        tables = Tables(self.runs(), list(self._words), list(self._lists), list(self._outside))
+        return self._completer.complete(short, tables)
 
-    def encode(self) -> bytes:
-        """Return the columns as Arrow bytes; empty if there are no rows."""
-        if not self._rows:
-            return b""
-        stream = io.BytesIO()
-        self.frame().write_ipc_stream(stream, compression="lz4")
-        return stream.getvalue()
+
+def encode(frame: "pl.DataFrame") -> bytes:
+    """Return rows as a file of Arrow; nothing if there are none."""
+    if frame.is_empty():
+        return b""
+    stream = io.BytesIO()
+    frame.write_ipc(stream, compression="lz4")
+    return stream.getvalue()
+
+
+def text_bytes(frame: "pl.DataFrame") -> int:
+    """Return how many bytes the texts of rows have that can be long."""
+    import polars as pl  # noqa: PLC0415  (as above)
+
+    sums = frame.select(pl.col(_LONG).str.len_bytes().cast(pl.Int64).sum())
+    return sum(size or 0 for size in sums.row(0))
 
 
 def _short_schema() -> "dict[str, pl.DataType | type[pl.DataType]]":
@@ -221,29 +225,30 @@ def _short_schema() -> "dict[str, pl.DataType | type[pl.DataType]]":
     }
 
 
-def decode(data: bytes) -> "pl.DataFrame":
-    """Return the columns that `Columns.encode` wrote."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
-    if not data:
-        return pl.DataFrame(schema=_short_schema())
-    return pl.read_ipc_stream(io.BytesIO(data))
-
-
 _FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "grader_version")
 _WORDS = ("status", "reason", "answer_source", "finish_reason")
 _LISTS = ("failed_checks", "notes", "repairs")
+_LONG = ("answer", "checks", "metrics", "reason", "usage")
+
+
+class Tables(NamedTuple):
+    """What short columns refer to: runs, texts, lists of texts, and items outside the release."""
+
+    runs: Sequence[RunParts]
+    words: Sequence[str | None]
+    lists: Sequence[Sequence[str]]
+    outside: Sequence[tuple[str, int]]
 
 
 class Completer:
-    """Turns short columns into rows of results.
+    """Makes rows of results from short columns.
 
     Args:
         contents: what was graded against.
     """
 
     def __init__(self, contents: Contents) -> None:
-        self._contents = contents
+        self.contents = contents
         self._schema = results_schema()
         self._entries = self._table(
             [
@@ -258,33 +263,26 @@ class Completer:
 
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def complete(
-        self, short: "pl.DataFrame", tables: Mapping[str, Sequence[Any]]
-    ) -> "pl.DataFrame":
-        """Return rows with the columns of `scbench.grading.rows.Row`, in the order given.
-
-        Args:
-            short: what `Columns.frame` gave.
-            tables: what `Columns.tables` gave, maybe through JSON.
-        """
+    def complete(self, short: "Mapping[str, pl.Series]", tables: Tables) -> "pl.DataFrame":
+        """Return rows with the columns of `scbench.grading.rows.Row`, in the order given."""
         import polars as pl  # noqa: PLC0415  (as above)
 
         schema = self._schema
         entries = self._entries
-        if tables["outside"]:
-            entries = pl.concat([entries, self._table([_outside(*it) for it in tables["outside"]])])
-        runs = list(zip(*tables["runs"], strict=True)) or [()] * 4
+        if tables.outside:
+            entries = pl.concat([entries, self._table([_outside(*it) for it in tables.outside])])
+        runs = list(zip(*tables.runs, strict=True)) or [()] * 4
         made = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
         made["subtask"] += short["part"].cast(schema["subtask"])
         for name, values in zip(("model", "setting", "sample", "budget"), runs, strict=True):
             made[name] = pl.Series(values=values, dtype=schema[name])[short["run"]]
-        words = pl.Series(values=tables["words"], dtype=pl.String())
-        lists = pl.Series(values=list(map(list, tables["lists"])), dtype=pl.List(pl.String()))
+        words = pl.Series(values=tables.words, dtype=pl.String())
+        lists = pl.Series(values=list(map(list, tables.lists)), dtype=pl.List(pl.String()))
         made |= {name: words[short[name]] for name in _WORDS}
         made |= {name: lists[short[name]] for name in _LISTS}
-        constant = {"release": self._contents.release, "release_hash": self._contents.release_hash}
+        constant = {"release": self.contents.release, "release_hash": self.contents.release_hash}
         for name, text in constant.items():
-            made[name] = pl.Series(values=[text]).new_from_index(0, short.height)
+            made[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
         return pl.DataFrame(
             [made[name].alias(name) if name in made else short[name] for name in schema]
         )

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from scbench.grading.agenda import Agenda
 from scbench.grading.chunks import Chunk, Shard, cut, line_at
-from scbench.grading.contents import Contents
+from scbench.grading.columns import Completer
 from scbench.grading.engine import Engine
 from scbench.grading.journal import journal_key
 from scbench.grading.ledger import Ledger
@@ -19,8 +19,9 @@ from scbench.grading.problems import Problems
 from scbench.grading.reading import Digest, Problem, read_blocks
 from scbench.grading.rows import RunKey
 from scbench.grading.store import Store
-from scbench.grading.survey import TRIED_AGAIN, Part, Single, pack_part, survey, unpack_part
+from scbench.grading.survey import TRIED_AGAIN, Part, Single, pack_part, survey
 from scbench.grading.twins import Pending, Twins
+from scbench.grading.weave import Sheet
 from scbench.grading.worker import Item
 
 _LAG = 512
@@ -33,7 +34,7 @@ class Intake:
     """Takes chunks and outcomes as they are done; decides what is graded and what is kept.
 
     Args:
-        contents: what is graded against.
+        completer: for what is graded against.
         ledger: which items have a line.
         store: keeps what is done.
         problems: takes what is wrong with lines.
@@ -43,19 +44,20 @@ class Intake:
 
     def __init__(
         self,
-        contents: Contents,
+        completer: Completer,
         ledger: Ledger,
         store: Store,
         problems: Problems,
         engine: Engine,
         on_progress: Callable[[int, int], object],
     ) -> None:
-        self.contents = contents
+        self.contents = completer.contents
+        self._completer = completer
         self.ledger = ledger
         self.store = store
         self.problems = problems
         self.resumed = 0
-        self.first_lines: list[int] = []
+        self.sheets: list[Sheet] = []
         self.dropped: dict[int, array[int]] = {}
         self._engine = engine
         self._on_progress = on_progress
@@ -81,7 +83,6 @@ class Intake:
             if isinstance(entry, Problem):
                 self._arrive(turn, entry)
                 continue
-            self.first_lines.append(entry.first)
             part = self.store.taken(entry)
             if part is None:
                 self._turns[entry.place] = turn
@@ -98,11 +99,8 @@ class Intake:
     def take_chunk(self, chunk: Chunk, data: bytes | None) -> None:
         """Take the packed part of a chunk; None if its worker failed."""
         if data is None:
-            part, rows = survey(self.contents, chunk, None)
-            data = pack_part(part, rows)
-        else:
-            part, _ = unpack_part(data)
-        self.store.keep(chunk, data)
+            data = pack_part(*survey(self._completer, chunk, None))
+        part = self.store.keep(chunk, data)
         self._count(chunk, part)
         self._arrive(self._turns.pop(chunk.place), (chunk, part))
 
@@ -127,6 +125,7 @@ class Intake:
                 self._admit(*ready)
 
     def _admit(self, chunk: Chunk, part: Part) -> None:
+        self.sheets.append(Sheet(chunk.first, part.rows, part.text))
         ledger = self.ledger
         ledger.lines += part.lines
         ledger.left_alone += part.left_alone

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scbench import __version__
 from scbench.errors import ResultsError
 from scbench.grading.chunks import Shard
+from scbench.grading.columns import Completer
 from scbench.grading.contents import contents_of
 from scbench.grading.engine import Limits
 from scbench.grading.journal import JOURNAL
@@ -188,7 +189,7 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> Report:
             problems.add(Problem("empty", "the file holds no predictions"))
         if not options.partial:
             problems.extend(ledger.incomplete())
-        rows.add(missing(contents, ledger))
+        rows.add(missing(Completer(contents), ledger))
         facts = Facts(
             options,
             tasks,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from scbench.catalog import Task, get_task
 from scbench.errors import CatalogError, PredictionsError
 from scbench.grading.chunks import WHOLE, Chunk, Shard
+from scbench.grading.columns import Completer
 from scbench.grading.contents import contents_of
 from scbench.grading.engine import Engine, Limits, Waiting
 from scbench.grading.intake import Intake
@@ -159,6 +160,7 @@ def grade_file(
         raise PredictionsError(f"no such file: {options.predictions}")
     contents = contents_of(options.release, tasks, exclude_withdrawn=options.exclude_withdrawn)
     known = contents.known
+    completer = Completer(contents)
     shard = options.shard or WHOLE
     store = Store(
         options.out,
@@ -177,7 +179,7 @@ def grade_file(
             contents,
             _lanes_of(options.cluster),
         )
-        intake = Intake(contents, ledger, store, problems, engine, on_progress)
+        intake = Intake(completer, ledger, store, problems, engine, on_progress)
         with (
             open_predictions(options.predictions) as stream,
             closing(engine.work(intake.agenda(stream, digest, shard), on_wait)) as done,
@@ -193,9 +195,9 @@ def grade_file(
             problems.extend(ledger.incomplete())
         facts = Facts(options, tasks, digest.hexdigest(), engine.walls)
         rows = Sheets(store.folder / "sheets")
-        rows.add(weave(store, contents, intake.first_lines, intake.dropped))
+        rows.add(weave(store, completer, intake.sheets, intake.dropped))
         if not options.shard:
-            rows.add(missing(contents, ledger))
+            rows.add(missing(completer, ledger))
         report = finish(facts, rows, problems, ledger, engine.incidents, intake.resumed, started)
     except BaseException:
         problems.close()

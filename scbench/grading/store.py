@@ -1,7 +1,7 @@
 """What a run keeps beside its results while it goes on, so that it can be cut off at any moment.
 
-Finished chunks stand in files of their own, each written whole or not at all; outcomes of lines
-judged singly stand in the journal.
+A finished chunk stands in two files of its own, each written whole or not at all: its rows, then
+the account of its lines. Outcomes of lines judged singly stand in the journal.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 from scbench.errors import ResultsError
 from scbench.grading.chunks import Chunk
 from scbench.grading.journal import JOURNAL, Journal
-from scbench.grading.survey import Part, unpack_part
+from scbench.grading.survey import Part, read_account, split_part
 
 PARTS = "parts"
 
@@ -57,11 +57,15 @@ class Store:
         for path in self.folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.suffix != ".part" or path.name.startswith("."):
+            elif path.suffix not in {".part", ".arrow"} or path.name.startswith("."):
                 path.unlink()
 
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:07d}.part"
+
+    def sheet(self, index: int) -> Path:
+        """Return the file that holds the rows of a chunk, if it has any."""
+        return self._path(index).with_suffix(".arrow")
 
     def _key(self, chunk: Chunk) -> bytes:
         digest = hashlib.blake2b(f"{self.identity} {chunk.first} {chunk.step} ".encode())
@@ -74,28 +78,24 @@ class Store:
             return None
         path = self._path(chunk.place)
         try:
-            key, _, data = path.read_bytes().partition(b"\n")
-            part, _ = unpack_part(data)
+            key, _, account = path.read_bytes().partition(b"\n")
+            part, size = read_account(account)
+            whole = not size or self.sheet(chunk.place).stat().st_size == size
         except (FileNotFoundError, ValueError):
             return None
-        if key != self._key(chunk) or part.again:
-            return None
-        return part
+        return part if whole and key == self._key(chunk) and not part.again else None
 
-    def keep(self, chunk: Chunk, data: bytes) -> None:
-        """Write the finished part of a chunk.
+    def keep(self, chunk: Chunk, data: bytes) -> Part:
+        """Write the finished part of a chunk, packed; return it.
 
         Raises:
             OSError: it cannot be written.
         """
-        path = self._path(chunk.place)
-        begun = path.with_suffix(".begun")
-        begun.write_bytes(self._key(chunk) + b"\n" + data)
-        begun.replace(path)
-
-    def read(self, index: int) -> tuple[Part, bytes]:
-        """Return the part of a chunk, and its rows."""
-        return unpack_part(self._path(index).read_bytes().partition(b"\n")[2])
+        account, rows = split_part(data)
+        if rows:
+            _write(self.sheet(chunk.place), rows)
+        _write(self._path(chunk.place), self._key(chunk) + b"\n" + account)
+        return read_account(account)[0]
 
     def close(self) -> None:
         """Leave everything for a later run, unless there is nothing."""
@@ -110,3 +110,9 @@ class Store:
         self.journal.close()
         shutil.rmtree(self.folder)
         self.journal.path.unlink()
+
+
+def _write(path: Path, data: bytes) -> None:
+    begun = path.with_suffix(".begun")
+    begun.write_bytes(data)
+    begun.replace(path)

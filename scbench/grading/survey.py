@@ -1,7 +1,7 @@
 """Reading a chunk of lines: what each is, and the rows of those that are judged at once.
 
 It runs in a worker, so that the parent never parses a line. What comes back is a `Part`: a short
-account of every line for the ledger, and the finished rows, packed.
+account of every line for the ledger; the finished rows come with it as a file of Arrow.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from scbench.catalog import get_task
 from scbench.grading.chunks import Chunk, line_at
-from scbench.grading.columns import Columns, Head, RunParts
-from scbench.grading.contents import Contents, Kind
+from scbench.grading.columns import Columns, Completer, Head, RunParts, encode, text_bytes
+from scbench.grading.contents import Kind
 from scbench.grading.packed import Packed
 from scbench.grading.reading import Problem, parse_line
 from scbench.grading.twins import Twin, twin_of
@@ -58,7 +58,8 @@ class Part:
         left_out: lines of excluded instances.
         singles: lines that are to be judged by themselves.
         again: whether a resumed run should grade the chunk again.
-        tables: see `scbench.grading.columns.Columns.tables`.
+        rows: how many there are.
+        text: bytes of their long texts.
     """
 
     lines: int = 0
@@ -71,23 +72,25 @@ class Part:
     left_out: int = 0
     singles: list[Single] = field(default_factory=list)
     again: bool = False
-    tables: dict[str, list[Any]] = field(default_factory=dict)
+    rows: int = 0
+    text: int = 0
 
 
-def survey(contents: Contents, chunk: Chunk, judge: Judge | None) -> tuple[Part, bytes]:
+def survey(completer: Completer, chunk: Chunk, judge: Judge | None) -> tuple[Part, bytes]:
     """Read the lines of a chunk.
 
     Args:
-        contents: what is graded against.
+        completer: for what is graded against.
         chunk: the lines.
         judge: gives the outcome of a line of a light task, or of one without an answer; None
             leaves every line to be judged by itself.
 
     Returns:
-        What was found, and the rows as `scbench.grading.columns.Columns.encode` packs them.
+        What was found, and the rows as `scbench.grading.columns.encode` packs them.
     """
     part = Part()
-    rows = Columns(contents)
+    contents = completer.contents
+    rows = Columns(completer)
     known = contents.known
     for number, start, end in chunk.lines():
         data = line_at(chunk.data, start, end)
@@ -127,15 +130,16 @@ def survey(contents: Contents, chunk: Chunk, judge: Judge | None) -> tuple[Part,
         part.again |= outcome.status in TRIED_AGAIN
         part.graded += 1
         rows.add(head, outcome)
-    part.tables = rows.tables()
-    part.runs = part.tables["runs"]
-    return part, rows.encode()
+    part.runs = rows.runs()
+    frame = rows.frame()
+    part.rows, part.text = frame.height, text_bytes(frame)
+    return part, encode(frame)
 
 
 def pack_part(part: Part, rows: bytes) -> bytes:
     """Return a part as bytes: the length of its account, the account as JSON, and the rows."""
     runs = {run: i for i, run in enumerate(part.runs)}
-    fields = {name: getattr(part, name) for name in Part.__slots__ if name != "runs"}
+    fields = {name: getattr(part, name) for name in Part.__slots__}
     fields["singles"] = [
         (single.head._replace(run=runs[single.head.run]), *single[1:])  # type: ignore[arg-type]
         for single in part.singles
@@ -144,24 +148,37 @@ def pack_part(part: Part, rows: bytes) -> bytes:
     return b"%d %d\n" % (len(account), len(rows)) + account + rows
 
 
-def unpack_part(data: bytes) -> tuple[Part, bytes]:
-    """Return what `pack_part` packed.
+def split_part(data: bytes) -> tuple[bytes, bytes]:
+    """Return the account of a part that `pack_part` packed, with its lengths, and its rows.
 
     Raises:
         ValueError: it is damaged.
     """
-    lengths, _, rest = data.partition(b"\n")
-    length, rows = map(int, lengths.split())
-    if len(rest) != length + rows:
+    start = data.index(b"\n") + 1
+    length, rows = map(int, data[:start].split())
+    if len(data) != start + length + rows:
         raise ValueError("cut off")
-    fields = json.loads(rest[:length])
+    return data[: start + length], data[start + length :]
+
+
+def read_account(account: bytes) -> tuple[Part, int]:
+    """Return the part of an account, and how many bytes its rows have.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    lengths, _, text = account.partition(b"\n")
+    length, size = map(int, lengths.split())
+    if len(text) != length:
+        raise ValueError("cut off")
+    fields = json.loads(text)
     try:
-        fields["runs"] = runs = [tuple(run) for run in fields["tables"]["runs"]]
+        fields["runs"] = runs = [tuple(run) for run in fields["runs"]]
         fields["singles"] = [
             Single(_head(head, runs), start, end, twin and Twin(*twin))
             for head, start, end, twin in fields["singles"]
         ]
-        return Part(**fields), rest[length:]
+        return Part(**fields), size
     except (TypeError, KeyError, IndexError) as error:
         raise ValueError(f"damaged: {error}") from None
 

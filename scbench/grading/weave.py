@@ -6,10 +6,9 @@ alone, however the run was cut up: the sink forms row groups of one size anew.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from scbench.grading.columns import Columns, Completer, decode
-from scbench.grading.contents import Contents
+from scbench.grading.columns import Columns, Completer, text_bytes
 from scbench.grading.ledger import Ledger
 from scbench.grading.rows import results_schema
 from scbench.grading.store import Store
@@ -23,57 +22,76 @@ _GROUP = 8192
 _GROUP_LEAST = 256
 _GROUP_BYTES = 2**26
 """A row group has `_GROUP` rows, or fewer if rows are long: it is made in memory."""
-_LONG = ("answer", "checks", "metrics", "reason", "usage")
-"""Columns whose texts can be long."""
+
+
+class Sheet(NamedTuple):
+    """The finished rows of a chunk, in a file of their own.
+
+    Attributes:
+        first: number of the chunk's first line.
+        rows: how many there are.
+        text: bytes of their long texts.
+    """
+
+    first: int
+    rows: int
+    text: int
+
+
+class Ready(NamedTuple):
+    """A file of rows that is part of the results as it stands; see `Sheet`."""
+
+    path: Path
+    rows: int
+    text: int
 
 
 def weave(
     store: Store,
-    contents: Contents,
-    first_lines: list[int],
+    completer: Completer,
+    sheets: Sequence[Sheet],
     dropped: Mapping[int, Sequence[int]],
-) -> "Iterator[pl.DataFrame]":
+) -> "Iterator[pl.DataFrame | Ready]":
     """Yield the rows of a run's lines, in order.
 
     Args:
         store: what the run kept.
-        contents: what was graded against.
-        first_lines: number of the first line of every chunk.
+        completer: for what was graded against.
+        sheets: of every chunk, in order.
         dropped: lines that do not count, by chunk.
     """
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
-    completer = Completer(contents)
     singles = store.journal.in_order()
     single = next(singles, None)
-    for index in range(len(first_lines)):
-        part, rows = store.read(index)
-        frame = completer.complete(decode(rows), part.tables)
-        if index in dropped:
-            frame = frame.filter(~pl.col("line").is_in(list(dropped[index])))
-        end = first_lines[index + 1] if index + 1 < len(first_lines) else None
-        apart = Columns(contents)
+    for index, sheet in enumerate(sheets):
+        end = sheets[index + 1].first if index + 1 < len(sheets) else None
+        apart = Columns(completer)
         while single is not None and (end is None or single[0].line < end):
             apart.add(*single)
             single = next(singles, None)
-        if len(apart):
-            frame = pl.concat([frame, completer.complete(apart.frame(), apart.tables())])
-            frame = frame.sort("line", "subtask")
+        path = store.sheet(index)
+        if sheet.rows and index not in dropped and not len(apart):
+            yield Ready(path, sheet.rows, sheet.text)
+            continue
+        frame = apart.frame()
+        if sheet.rows:
+            rows = pl.read_ipc(path).filter(~pl.col("line").is_in(list(dropped.get(index, ()))))
+            frame = pl.concat([rows, frame]).sort("line", "subtask")
         yield frame
 
 
-def missing(contents: Contents, ledger: Ledger) -> "Iterator[pl.DataFrame]":
+def missing(completer: Completer, ledger: Ledger) -> "Iterator[pl.DataFrame]":
     """Yield the rows of items that have no line, by run and item."""
-    completer = Completer(contents)
-    rows = Columns(contents)
-    positions = contents.known.positions
+    rows = Columns(completer)
+    positions = completer.contents.known.positions
     for run, ids in ledger.missing():
         for row_id in sorted(ids):
             rows.add_missing(positions[row_id], (run.model, run.setting, run.sample, run.budget))
         if len(rows) >= _SHEET:
-            yield completer.complete(rows.frame(), rows.tables())
-            rows = Columns(contents)
-    yield completer.complete(rows.frame(), rows.tables())
+            yield rows.frame()
+            rows = Columns(completer)
+    yield rows.frame()
 
 
 class Sheets:
@@ -91,13 +109,17 @@ class Sheets:
         self._all_rows = self._all_text = 0
         self._files: list[Path] = []
 
-    def add(self, frames: "Iterable[pl.DataFrame]") -> None:
-        """Take rows, in the order of results.
+    def add(self, frames: "Iterable[pl.DataFrame | Ready]") -> None:
+        """Take rows, in the order of results; files must stay until `write`.
 
         Raises:
             OSError: they cannot be written.
         """
         for frame in frames:
+            if isinstance(frame, Ready):
+                self._flush()
+                self._note(*frame)
+                continue
             self._held.append(frame)
             self._rows += frame.height
             self._size += int(frame.estimated_size())
@@ -107,14 +129,17 @@ class Sheets:
     def _flush(self) -> None:
         import polars as pl  # noqa: PLC0415  (as above)
 
-        frame = pl.concat([pl.DataFrame(schema=results_schema()), *self._held])
-        path = self._folder / f"{len(self._files):07d}.arrow"
-        frame.write_ipc(path, compression="lz4")
-        self._files.append(path)
-        texts = frame.select(pl.col(_LONG).str.len_bytes().cast(pl.Int64).sum())
-        self._all_text += sum(size or 0 for size in texts.row(0))
-        self._all_rows += frame.height
+        if self._rows:
+            frame = pl.concat(self._held)
+            path = self._folder / f"{len(self._files):07d}.arrow"
+            frame.write_ipc(path, compression="lz4")
+            self._note(path, frame.height, text_bytes(frame))
         self._held, self._rows, self._size = [], 0, 0
+
+    def _note(self, path: Path, rows: int, text: int) -> None:
+        self._files.append(path)
+        self._all_rows += rows
+        self._all_text += text
 
     def write(self, target: Path) -> None:
         """Write all rows as Parquet.
@@ -128,6 +153,9 @@ class Sheets:
         import polars as pl  # noqa: PLC0415  (as above)
 
         self._flush()
+        if not self._files:
+            pl.DataFrame(schema=results_schema()).write_ipc(self._folder / "none.arrow")
+            self._files.append(self._folder / "none.arrow")
         group = _GROUP
         while group > _GROUP_LEAST and group * self._all_text > _GROUP_BYTES * self._all_rows:
             group //= 2

@@ -9,7 +9,6 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Mapping, MutableSequence, Sequence
-from importlib import import_module
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -17,6 +16,7 @@ from pydantic import BaseModel
 from scbench import pulse
 from scbench.catalog import Task, get_task
 from scbench.grading.chunks import Chunk
+from scbench.grading.columns import Completer
 from scbench.grading.contents import Contents, InstanceKey
 from scbench.grading.outcome import Outcome, describe_error, grade_prediction
 from scbench.grading.packed import Packed, pack
@@ -50,6 +50,7 @@ class Start(NamedTuple):
 
 
 _start = Start({})
+_completer: Completer | None = None
 _ready: dict[str, tuple[Task, BaseModel]] = {}
 
 
@@ -60,7 +61,7 @@ def start_worker(start: Start, beat: MutableSequence[int]) -> None:
         start: what it is started with.
         beat: where to write how far the item at hand is: steps done, and all.
     """
-    global _start  # noqa: PLW0603  (a worker process has one release)
+    global _start, _completer  # noqa: PLW0603  (a worker process has one release)
 
     def note(done: int, total: int) -> None:
         beat[0], beat[1] = done, total
@@ -74,8 +75,8 @@ def start_worker(start: Start, beat: MutableSequence[int]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Beside us run as many workers as there are processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
-    if start.contents is not None:
-        import_module("polars")  # chunks need it, and no time limit runs yet
+    # Chunks need polars, too, and no limit runs yet.
+    _completer = None if start.contents is None else Completer(start.contents)
     if start.memory_bytes:
         limit_memory(start.memory_bytes)
     # Most of what a verdict makes is gone at its end; looking for more often would cost a tenth.
@@ -120,9 +121,9 @@ def grade_chunk(chunk: Chunk) -> bytes:
     Raises:
         MemoryError: a fresh process is wanted, and smaller pieces.
     """
-    if _start.contents is None:
+    if _completer is None:
         raise TypeError("this worker was started for single items")
-    return pack_part(*survey(_start.contents, chunk, judge_line))
+    return pack_part(*survey(_completer, chunk, judge_line))
 
 
 def judge_line(line: Line, instance_id: str) -> Packed:

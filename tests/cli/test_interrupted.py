@@ -12,7 +12,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from scbench.grading.survey import unpack_part
+from scbench.grading.survey import read_account
 from scbench.release.example import example_predictions
 from scbench.release.load import find_release
 
@@ -44,7 +44,7 @@ def parts(out: Path) -> list[Path]:
 
 
 def lines_in(part: Path) -> int:
-    return unpack_part(part.read_bytes().partition(b"\n")[2])[0].graded
+    return read_account(part.read_bytes().partition(b"\n")[2])[0].graded
 
 
 def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:

@@ -1,5 +1,6 @@
 """Columns: packed by workers, they become the rows that one would make one by one."""
 
+import io
 import json
 
 import polars as pl
@@ -7,7 +8,7 @@ import pytest
 
 from scbench.canonical import sha256
 from scbench.catalog import get_task
-from scbench.grading.columns import Columns, Completer, Head, decode
+from scbench.grading.columns import Columns, Completer, Head, encode, text_bytes
 from scbench.grading.contents import contents_of
 from scbench.grading.packed import Packed, Scored
 from scbench.grading.reading import parse_line
@@ -51,26 +52,23 @@ def lines(row_id: str):
 def test_columns_give_the_rows_that_are_made_one_by_one(release, contents, row_id):
     instance = release.instances()[row_id]
     task = get_task(instance.task)
-    columns, rows = Columns(contents), []
+    columns, rows = Columns(Completer(contents)), []
     maker = RowMaker(release.version, release.manifest.rows_hash)
     for line, outcome in zip(lines(row_id), OUTCOMES, strict=True):
         whole = outcome._replace(scores=outcome.scores * instance.scores)
         columns.add(Head.of(line, contents.known.positions[row_id]), whole)
         rows += maker.graded(line, sha256(line.data), instance, task, whole)
-    tables = json.loads(json.dumps(columns.tables()))
-    found = Completer(contents).complete(decode(columns.encode()), tables)
+    found = pl.read_ipc(io.BytesIO(encode(columns.frame())))
     assert found.schema == results_schema()
     assert found.equals(results_frame(rows))
 
 
 def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(contents):
-    columns = Columns(contents)
+    columns = Columns(Completer(contents))
     line = parse_line(b'{"id": "csg_union/03", "model": "m", "response": " x "}', 9)
     columns.add_outside(Head.of(line, 0), "boolean", 3)
     columns.add_missing(contents.known.positions["interlocking_parts/00"], ("m", None, 0, None))
-    outside, *missing = (
-        Completer(contents).complete(decode(columns.encode()), columns.tables()).to_dicts()
-    )
+    outside, *missing = columns.frame().to_dicts()
     assert (outside["line"], outside["id"], outside["bucket"]) == (9, "boolean/03", "manifolds")
     assert (outside["status"], outside["instance_hash"], outside["response_characters"]) == (
         "not_run", None, 1,
@@ -84,8 +82,9 @@ def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(co
 
 
 def test_no_rows_are_no_bytes_and_a_frame_of_no_rows(contents):
-    columns = Columns(contents)
-    assert columns.encode() == b""
-    found = Completer(contents).complete(decode(b""), columns.tables())
+    columns = Columns(Completer(contents))
+    found = columns.frame()
+    assert encode(found) == b""
+    assert text_bytes(found) == 0
     assert found.schema == results_schema()
     assert found.equals(pl.DataFrame(schema=results_schema()))

@@ -87,7 +87,7 @@ def label_shares(found: pl.DataFrame, *, by_task: bool = False) -> pl.DataFrame:
     counted = found.group_by(groups).agg(
         *((pl.col("state") == mode.value).sum().alias(f"label {mode}") for mode in Mode),
         *((pl.col("status") == status.value).sum().alias(status.value) for status in Status),
-        judged=pl.col("state").is_in(list(Mode)).sum(),
+        judged=pl.col("state").is_in([mode.value for mode in Mode]).sum(),
         passed=(pl.col("state") == PASS).sum(),
         rows=pl.len(),
     )
