@@ -5,7 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from scbench.canonical import canonical_json
 from scbench.grading import worker
 from scbench.grading.outcome import Outcome
 from scbench.grading.packed import pack
@@ -37,6 +40,27 @@ def test_a_packed_outcome_holds_what_the_outcome_held():
         {"id": "gap", "passed": None, "message": "Not looked at.", "details": {}},
     ]
     assert pickle.loads(pickle.dumps(packed)) == packed  # noqa: S301
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+objects = st.dictionaries(words, values, max_size=4)
+
+
+@given(words, words, st.sampled_from([True, False, None]), objects, objects)
+def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
+    check = Check(check_id, passed, message, details)
+    verdict = Verdict(0.5, (check, check), metrics)
+    [scored] = pack(Outcome(Status.ANSWERED, (verdict,))).scores
+    whole = {"id": check_id, "passed": passed, "message": message, "details": details}
+    assert scored.checks == canonical_json([whole, whole])
+    assert scored.metrics == canonical_json(metrics)
+    assert scored.failed_checks == ([] if passed else [check_id] * 2)
 
 
 def test_an_unscored_outcome_has_no_scores():
