@@ -48,7 +48,9 @@ def oldest(session: nox.Session) -> None:
     bounds.write_text("\n".join(oldest_versions()) + "\n", "utf-8")
     session.install("--constraint", str(bounds), ".[test]", "./tests/plugin")
     # The anyio that goes with them brings a plugin, which nothing here uses and pytest warns of.
-    session.run("pytest", "-p", "no:anyio", *session.posargs)
+    # Types are checked with the newest libraries: older ones say less about theirs.
+    types = "--deselect=tests/house/test_house.py::test_static_checks_are_clean[mypy]"
+    session.run("pytest", "-p", "no:anyio", types, *session.posargs)
 
 
 @nox.session(python=PYTHONS[0])
