@@ -1,0 +1,171 @@
+"""Where the time of a light row goes: verdict, texts and columns, the way there and back, results.
+
+``pytest tests/benchmarks/test_rows.py --benchmark-enable -n0``. Each round takes some thousand
+lines of tasks whose verdicts are quick; the extra figure is in microseconds a row. What the
+grouping of lines into chunks costs is the way there and back: at most 20.
+"""
+
+import hashlib
+import io
+import pickle
+import runpy
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.grading import worker
+from scbench.grading.chunks import WHOLE, cut
+from scbench.grading.columns import Completer
+from scbench.grading.contents import contents_of
+from scbench.grading.engine import Engine, Limits
+from scbench.grading.intake import Intake
+from scbench.grading.ledger import Ledger
+from scbench.grading.outcome import grade_prediction
+from scbench.grading.problems import Problems
+from scbench.grading.reading import parse_line, read_blocks
+from scbench.grading.run import choose_tasks
+from scbench.grading.store import Store
+from scbench.grading.tally import tally
+from scbench.grading.weave import Sheets, weave
+from scbench.release.load import find_release
+
+LOAD = Path(__file__).resolve().parents[2] / "tools" / "load.py"
+ROWS = 20_000
+
+
+class Run:
+    """A run whose work is done by hand, step by step."""
+
+    def __init__(self, data: bytes, contents, folder: Path) -> None:
+        known = contents.known
+        self.data = data
+        self.completer = Completer(contents)
+        self.engine = Engine(contents.keys(), Limits(1, None, 0), contents.heavy, contents)
+        self.ledger = Ledger(known.positions, known.tasks, known.chosen, known.excluded)
+        self.store = Store(folder, "by hand", resume=False, restart=True)
+        self.problems = Problems(folder / "problems.jsonl")
+        self.intake = Intake(
+            self.completer, self.ledger, self.store, self.problems, self.engine, max
+        )
+
+    def hand_over(self, parts: dict[int, bytes]) -> None:
+        """Cut, send, take back, keep and enter all lines, as the parent does."""
+        agenda = self.intake.agenda(io.BytesIO(self.data), hashlib.sha256(), WHOLE)
+        while job := agenda.take(vacant=True, light=2):
+            chunk = pickle.loads(pickle.dumps(job.work))  # noqa: S301  (our own bytes)
+            self.intake.take_chunk(chunk, pickle.loads(pickle.dumps(parts[chunk.place])))  # noqa: S301
+
+    def write(self, target: Path) -> int:
+        """Write the results and count them; return the number of rows."""
+        sheets = Sheets(self.store.folder / "sheets")
+        sheets.add(weave(self.store, self.completer, self.intake.sheets, self.intake.dropped))
+        sheets.write(target)
+        return tally(target).rows
+
+    def close(self) -> None:
+        """Leave nothing open."""
+        self.problems.close()
+        self.store.close()
+
+
+@pytest.fixture
+def new_run(data, contents, tmp_path):
+    """A function that begins a run; what it kept goes with the next."""
+    with ExitStack() as stack:
+
+        def begin() -> Run:
+            stack.close()
+            run = Run(data, contents, tmp_path / "out")
+            stack.callback(run.close)
+            return run
+
+        yield begin
+
+
+@pytest.fixture(scope="module")
+def load():
+    """The functions of the script that grades files of millions."""
+    return runpy.run_path(str(LOAD))
+
+
+@pytest.fixture(scope="module")
+def contents(load):
+    release = find_release()
+    return contents_of(release, choose_tasks(release, sorted(load["QUICK"])))
+
+
+@pytest.fixture
+def data(benchmark, load, tmp_path) -> bytes:
+    path = tmp_path / "predictions.jsonl"
+    load["write_predictions"](path, ROWS if benchmark.enabled else 500, find_release())
+    return path.read_bytes()
+
+
+@pytest.fixture
+def chunks(data, contents, monkeypatch):
+    monkeypatch.setattr(worker, "_start", worker.Start(contents.keys(), contents=contents))
+    monkeypatch.setattr(worker, "_completer", Completer(contents))
+    return list(cut(read_blocks(io.BytesIO(data), hashlib.sha256())))
+
+
+def say(benchmark, data: bytes) -> None:
+    if benchmark.enabled:
+        row = benchmark.stats["min"] / data.count(b"\n")
+        benchmark.extra_info["microseconds_a_row"] = round(1e6 * row, 1)
+
+
+def test_reading_and_judging(benchmark, data, chunks, contents):
+    ready = {
+        entry.id: (task, task.params_model.model_validate_json(entry.params))
+        for entry in contents.entries
+        if entry.task in contents.known.chosen
+        for task in [get_task(entry.task)]
+    }
+
+    def plain() -> None:
+        for chunk in chunks:
+            for number, start, end in chunk.lines():
+                prediction = parse_line(chunk.data[start:end], number).prediction
+                grade_prediction(prediction, *ready[prediction.id])
+
+    benchmark.pedantic(plain, rounds=5 if benchmark.enabled else 1)
+    say(benchmark, data)
+
+
+def test_all_that_a_worker_does(benchmark, data, chunks):
+    """Reading, judging, and the rows as they stand in the results."""
+    benchmark.pedantic(
+        lambda: [worker.grade_chunk(chunk) for chunk in chunks],
+        rounds=5 if benchmark.enabled else 1,
+    )
+    say(benchmark, data)
+
+
+def test_the_way_there_and_back(benchmark, data, chunks, new_run):
+    """All that the parent does for a row while workers are at work; pipes aside."""
+    parts = {chunk.place: worker.grade_chunk(chunk) for chunk in chunks}
+
+    def fresh() -> tuple[tuple[Run, dict[int, bytes]], dict[str, object]]:
+        return (new_run(), parts), {}
+
+    benchmark.pedantic(Run.hand_over, setup=fresh, rounds=5 if benchmark.enabled else 1)
+    say(benchmark, data)
+
+
+def test_writing_results(benchmark, data, chunks, new_run, tmp_path):
+    parts = {chunk.place: worker.grade_chunk(chunk) for chunk in chunks}
+    rows: list[int] = []
+
+    def fresh() -> tuple[tuple[Run], dict[str, object]]:
+        run = new_run()
+        run.hand_over(parts)
+        return (run,), {}
+
+    def write(run: Run) -> None:
+        rows.append(run.write(tmp_path / "results.parquet"))
+
+    benchmark.pedantic(write, setup=fresh, rounds=5 if benchmark.enabled else 1)
+    assert set(rows) == {data.count(b"\n")}
+    say(benchmark, data)
