@@ -49,6 +49,10 @@ class Start(NamedTuple):
     contents: Contents | None = None
 
 
+THRESHOLDS = (20_000, 20, 20)
+"""Of the garbage collector. Most of what a verdict makes is gone at its end; looking for more often
+would cost a tenth."""
+
 _start = Start({})
 _completer: Completer | None = None
 _ready: dict[str, tuple[Task, BaseModel]] = {}
@@ -79,8 +83,7 @@ def start_worker(start: Start, beat: MutableSequence[int]) -> None:
     _completer = None if start.contents is None else Completer(start.contents)
     if start.memory_bytes:
         limit_memory(start.memory_bytes)
-    # Most of what a verdict makes is gone at its end; looking for more often would cost a tenth.
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(*THRESHOLDS)
     _start = start
     _ready.clear()
 

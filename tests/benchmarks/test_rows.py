@@ -5,6 +5,7 @@ lines of tasks whose verdicts are quick; the extra figure is in microseconds a r
 grouping of lines into chunks costs is the way there and back: at most 20.
 """
 
+import gc
 import hashlib
 import io
 import pickle
@@ -107,7 +108,10 @@ def data(benchmark, load, tmp_path) -> bytes:
 def chunks(data, contents, monkeypatch):
     monkeypatch.setattr(worker, "_start", worker.Start(contents.keys(), contents=contents))
     monkeypatch.setattr(worker, "_completer", Completer(contents))
-    return list(cut(read_blocks(io.BytesIO(data), hashlib.sha256())))
+    before = gc.get_threshold()
+    gc.set_threshold(*worker.THRESHOLDS)
+    yield list(cut(read_blocks(io.BytesIO(data), hashlib.sha256())))
+    gc.set_threshold(*before)
 
 
 def say(benchmark, data: bytes) -> None:
