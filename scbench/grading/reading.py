@@ -186,12 +186,12 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
     number = 1
     try:
         while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
-            whole = data.rfind(b"\n") + 1
+            end = data.rfind(b"\n") + 1
+            whole, rest = data[:end], data[end:]
             if whole:  # what follows may not be readable
-                digest.update(data[:whole])
-                yield number, data[:whole]
-                number += data.count(b"\n")
-            rest = data[whole:]
+                digest.update(whole)
+                yield number, whole
+                number += whole.count(b"\n")
             if not rest:
                 continue
             rest += stream.readline(MAX_LINE_BYTES + 1 - len(rest))

@@ -71,14 +71,13 @@ def weave(
             apart.add(*single)
             single = next(singles, None)
         path = store.sheet(index)
-        if sheet.rows and index not in dropped and not len(apart):
-            yield Ready(path, sheet.rows, sheet.text)
-            continue
-        frame = apart.frame()
-        if sheet.rows:
+        if sheet.rows and (len(apart) or index in dropped):
             rows = pl.read_ipc(path).filter(~pl.col("line").is_in(list(dropped.get(index, ()))))
-            frame = pl.concat([rows, frame]).sort("line", "subtask")
-        yield frame
+            yield pl.concat([rows, apart.frame()]).sort("line", "subtask")
+        elif sheet.rows:
+            yield Ready(path, sheet.rows, sheet.text)
+        elif len(apart):
+            yield apart.frame()
 
 
 def missing(completer: Completer, ledger: Ledger) -> "Iterator[pl.DataFrame]":

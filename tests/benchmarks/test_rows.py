@@ -9,7 +9,6 @@ import gc
 import hashlib
 import io
 import pickle
-import runpy
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -32,7 +31,6 @@ from scbench.grading.tally import tally
 from scbench.grading.weave import Sheets, weave
 from scbench.release.load import find_release
 
-LOAD = Path(__file__).resolve().parents[2] / "tools" / "load.py"
 ROWS = 20_000
 
 
@@ -83,12 +81,6 @@ def new_run(data, contents, tmp_path):
             return run
 
         yield begin
-
-
-@pytest.fixture(scope="module")
-def load():
-    """The functions of the script that grades files of millions."""
-    return runpy.run_path(str(LOAD))
 
 
 @pytest.fixture(scope="module")

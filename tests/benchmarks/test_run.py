@@ -6,7 +6,6 @@ in one process, which makes no results; ``test_rows.py`` says where the differen
 end of the run aside, two workers on two idle processors are at least 1.8 times as quick as one.
 """
 
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -17,14 +16,7 @@ from scbench.grading.engine import Limits
 from scbench.grading.run import Options, grade_file
 from scbench.release.load import find_release
 
-LOAD = Path(__file__).resolve().parents[2] / "tools" / "load.py"
 ROWS = 100_000
-
-
-@pytest.fixture(scope="module")
-def load():
-    """The functions of the script that grades files of millions."""
-    return runpy.run_path(str(LOAD))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
