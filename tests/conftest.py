@@ -162,6 +162,7 @@ def _apt_get(*command: str) -> str:
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """Headless Chromium: ``open`` a file, then ask its ``driver``, ``errors`` and ``requests``.
 
+    A page may be opened at a place: ``open(path, "#there")``. It is whole when ``open`` returns.
     ``errors`` are what the page wrote to the console as such since it was opened, violations of its
     content security policy among them; ``requests`` every address that was asked for but itself.
     ``shot`` takes a screenshot in light or dark mode; ``scripts`` switches them on or off.
@@ -169,6 +170,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     base = tmp_path_factory.getbasetemp()
     program, driver_program = chromium(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
     from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
+    from selenium.webdriver.support.wait import WebDriverWait  # noqa: PLC0415
 
     options = webdriver.ChromeOptions()
     options.binary_location = program
@@ -184,13 +186,21 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     driver = webdriver.Chrome(options, webdriver.ChromeService(driver_program))
     opened = ""
 
-    def open_page(path: Path) -> None:
+    def open_page(path: Path, place: str = "") -> None:
         nonlocal opened
         driver.get("about:blank")
         for kind in ("browser", "performance"):
             driver.get_log(kind)
         opened = path.as_uri()
-        driver.get(opened)
+        driver.get(f"{opened}{place}")
+        # On a busy machine the driver now and then comes back from a long page that is half read.
+        WebDriverWait(driver, 60, 0.05).until(
+            lambda _: driver.execute_script(
+                "return document.readyState === 'complete' && location.href.startsWith("
+                "arguments[0])",
+                opened,
+            )
+        )
 
     def errors() -> list[str]:
         return [line["message"] for line in driver.get_log("browser") if line["level"] == "SEVERE"]
