@@ -36,8 +36,8 @@ class Limits:
 
     Attributes:
         workers: worker processes.
-        seconds: wall-clock limit for one heavy item, and for 128 light ones; None for each task's
-            own, and `SECONDS` for light ones.
+        seconds: wall-clock limit for one item, and for 128 light ones together; None for each
+            task's own, and `SECONDS` for light ones.
         memory_bytes: limit on a worker's address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox; if not, such rows are
             ``not_run``.
@@ -207,14 +207,13 @@ class Engine:
 
     def job(self, work: Chunk | tuple[Item, ...]) -> Job:
         """Return work with the time it may take."""
-        limit = self.limits.seconds
+        light = SECONDS if self.limits.seconds is None else self.limits.seconds
         if isinstance(work, Chunk):
-            batches = max(1.0, work.length / _BATCH_ITEMS)
-            return Job(work, (SECONDS if limit is None else limit) * batches)
+            return Job(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
         own = self.heavy.get(self.instances[work[0].instance_id][0])
-        if limit is None:
-            limit = SECONDS if own is None else own
-        return Job(work, limit, own is not None)
+        if own is None:
+            return Job(work, light)
+        return Job(work, own if self.limits.seconds is None else self.limits.seconds, heavy=True)
 
     def _note(self, incident: str) -> None:
         self.incidents.append(incident)

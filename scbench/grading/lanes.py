@@ -5,13 +5,13 @@ A lane is a pebble pool of one process. `LocalLanes` are those of this machine;
 """
 
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from ctypes import c_int64
-from multiprocessing.sharedctypes import RawArray
+from multiprocessing.sharedctypes import RawValue
 from typing import Any, NamedTuple, Protocol
 
 from pebble import ProcessExpired, ProcessPool
@@ -19,7 +19,14 @@ from pebble import ProcessExpired, ProcessPool
 from scbench.errors import EngineError
 from scbench.grading.chunks import Chunk
 from scbench.grading.packed import Packed
-from scbench.grading.worker import Item, Start, grade_chunk, grade_items, start_worker
+from scbench.grading.worker import (
+    Item,
+    Progress,
+    Start,
+    grade_chunk,
+    grade_items,
+    start_worker,
+)
 from scbench.processes import clean_context
 
 _QUEUED = 2
@@ -40,13 +47,15 @@ class Job(NamedTuple):
 
     Attributes:
         work: a chunk of lines, or items.
-        seconds: wall-clock limit.
+        seconds: wall-clock limit for all of it.
         heavy: whether it is an item that can take long.
+        each: wall-clock limit for one verdict, if there are several.
     """
 
     work: Chunk | tuple[Item, ...]
     seconds: float
     heavy: bool = False
+    each: float = math.inf
 
 
 class Failure(NamedTuple):
@@ -128,21 +137,28 @@ class Lane:
         context = clean_context()
         if context.get_start_method() == "forkserver":
             context.set_forkserver_preload([grade_items.__module__])
-        self.beat: Any = RawArray(c_int64, 2)
+        self.progress: Progress = RawValue(Progress)
         self.memory_bytes = start.memory_bytes
         self.pool = ProcessPool(
             max_workers=1,
             initializer=start_worker,
-            initargs=(start, self.beat),
+            initargs=(start, self.progress),
             context=context,
         )
         self.flight: dict[Future[Any], Job] = {}
         self.since = 0.0
+        self._begun = 0
+        self._begun_since = 0.0
 
     @property
     def heavy(self) -> bool:
         """Whether it holds a heavy item."""
         return any(job.heavy for job in self.flight.values())
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Steps of the verdict at hand that are made, and all, if its grader says."""
+        return self.progress.done, self.progress.total
 
     def submit(self, job: Job) -> Future[Any]:
         """Hand a job to the worker."""
@@ -162,6 +178,20 @@ class Lane:
         """Return whether it does not answer, even to its time limit."""
         limit = max((job.seconds for job in self.flight.values()), default=0.0) + _GRACE
         return bool(self.flight) and time.monotonic() - self.since > limit
+
+    def stuck(self) -> Failure | None:
+        """Return a failure if one verdict of several takes longer than one may.
+
+        Only what stood still between two calls is noticed, so it must be asked again and again.
+        """
+        now, begun = time.monotonic(), self.progress.begun
+        if begun != self._begun:
+            self._begun, self._begun_since = begun, now
+        job = next(iter(self.flight.values()), None)
+        # Before its first verdict a process starts, which takes what it takes.
+        if job is None or not begun or now - max(self.since, self._begun_since) <= job.each:
+            return None
+        return Failure(f"no verdict on a line within {job.each:g} s")
 
     def why(self, error: BaseException, seconds: float) -> str:
         """Say why a job failed."""
@@ -263,7 +293,11 @@ class LocalLanes:
                     self._ready.append(job)
                 else:
                     found.append((job, Failure(lane.why(error, job.seconds))))
-            if lane.overdue():
+            stuck = None if failed else lane.stuck()
+            if stuck is not None:
+                failed = True
+                found.append((lane.flight.pop(next(iter(lane.flight))), stuck))
+            elif lane.overdue():
                 failed = True
                 self.note("a worker stopped answering")
             if failed:
@@ -280,7 +314,7 @@ class LocalLanes:
             if job is None or not job.heavy or isinstance(job.work, Chunk):
                 continue
             if now - lane.since > _NOTICED:
-                yield Waiting(job.work[0].instance_id, now - lane.since, *lane.beat)
+                yield Waiting(job.work[0].instance_id, now - lane.since, *lane.steps)
 
     def shrink(self) -> None:
         """See `Lanes.shrink`."""

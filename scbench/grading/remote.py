@@ -179,7 +179,7 @@ def run_job(parcel: Parcel) -> Answer:
         if error is None and result is not None:
             return Answer("done", result)
         if error is not None and not isinstance(error, BrokenProcessPool):
-            return Answer("done", Failure(lane.why(error, job.seconds)))
+            return Answer("done", result or Failure(lane.why(error, job.seconds)))
     return Answer("broken", Failure("worker processes die before they can grade anything"))
 
 
@@ -189,8 +189,9 @@ def _finish(lane: Lane, job: Job) -> tuple[BaseException | None, Result | None]:
         try:
             error = future.exception(timeout=_POLL)
         except TimeoutError:
-            if lane.overdue():
-                return TimeoutError(), None
+            stuck = lane.stuck()
+            if stuck or lane.overdue():
+                return TimeoutError(), stuck
             continue
         except BaseException as cancelled:  # noqa: BLE001  (the run is over)
             return BrokenProcessPool(str(cancelled)), None

@@ -8,7 +8,8 @@ import contextlib
 import gc
 import os
 import signal
-from collections.abc import Callable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import Structure, c_int64
 from typing import NamedTuple
 
 from pydantic import BaseModel
@@ -49,26 +50,39 @@ class Start(NamedTuple):
     contents: Contents | None = None
 
 
+class Progress(Structure):
+    """What a worker says in memory that it shares with its parent.
+
+    Attributes:
+        done: steps of the verdict at hand that are made, if its grader says.
+        total: steps that it takes.
+        begun: verdicts that were begun since it started.
+    """
+
+    _fields_ = (("done", c_int64), ("total", c_int64), ("begun", c_int64))
+
+
 THRESHOLDS = (20_000, 20, 20)
 """Of the garbage collector. Most of what a verdict makes is gone at its end; looking for more often
 would cost a tenth."""
 
 _start = Start({})
+_progress = Progress()
 _completer: Completer | None = None
 _ready: dict[str, tuple[Task, BaseModel]] = {}
 
 
-def start_worker(start: Start, beat: MutableSequence[int]) -> None:
+def start_worker(start: Start, progress: Progress) -> None:
     """Prepare a worker process.
 
     Args:
         start: what it is started with.
-        beat: where to write how far the item at hand is: steps done, and all.
+        progress: where to write how far it is.
     """
-    global _start, _completer  # noqa: PLW0603  (a worker process has one release)
+    global _start, _progress, _completer  # noqa: PLW0603  (a worker process has one release)
 
     def note(done: int, total: int) -> None:
-        beat[0], beat[1] = done, total
+        progress.done, progress.total = done, total
 
     pulse.listen(note)
     if start.allow_code:
@@ -84,7 +98,7 @@ def start_worker(start: Start, beat: MutableSequence[int]) -> None:
     if start.memory_bytes:
         limit_memory(start.memory_bytes)
     gc.set_threshold(*THRESHOLDS)
-    _start = start
+    _start, _progress = start, progress
     _ready.clear()
 
 
@@ -135,7 +149,8 @@ def judge_line(line: Line, instance_id: str) -> Packed:
 
 
 def _outcome(grade: Callable[[], Outcome]) -> Packed:
-    pulse.beat(0, 0)
+    _progress.done = _progress.total = 0
+    _progress.begun += 1
     try:
         return pack(grade())
     except MemoryError:

@@ -15,9 +15,10 @@ from distributed import Client
 
 from scbench.errors import ClusterError
 from scbench.grading import remote
-from scbench.grading.chunks import Shard
+from scbench.grading.chunks import Chunk, Shard
 from scbench.grading.contents import contents_of
 from scbench.grading.engine import Limits
+from scbench.grading.lanes import Failure, Job
 from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.worker import Start
 
@@ -153,6 +154,17 @@ def test_heavy_items_and_shards_go_to_the_cluster_as_well(
     assert results(tmp_path, "there") == results(tmp_path, "here")
     assert here.tally.rows == there.tally.rows == 20
     assert there.summary["workers"] == 2
+
+
+def test_a_line_that_hangs_there_does_not_use_up_the_time_of_its_chunk(parity_release, monkeypatch):
+    monkeypatch.setattr(remote, "_POLL", 0.1)
+    contents = contents_of(parity_release, choose_tasks(parity_release, ["parity"]))
+    orders = remote.orders_of(Start(contents.keys(), 0, False, contents))
+    line = b'{"id": "parity/00", "answer": {"bit": 0%s}}\n'
+    chunk = Chunk(0, 1, 1, 2, line % b"" + line % b', "mood": "hang"')
+    answer = remote.run_job(remote.Parcel(orders, Job(chunk, 60, each=1)))
+    remote.close_run(orders.key)
+    assert answer == ("done", Failure("no verdict on a line within 1 s"))
 
 
 def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypatch):

@@ -29,12 +29,13 @@ def lines_of(release) -> list[str]:
 def options(parity_release, tmp_path):
     """A function that makes options for a file, or for lines."""
 
-    def make(given, out="out", workers=2, **more) -> Options:
+    def make(given, out="out", workers=2, seconds=None, **more) -> Options:
         path = given
         if isinstance(given, list):
             path = tmp_path / "predictions.jsonl"
             path.write_text("\n".join(given) + "\n")
-        return Options(str(path), parity_release, tmp_path / out, Limits(workers, None, 0), **more)
+        limits = Limits(workers, seconds, 0)
+        return Options(str(path), parity_release, tmp_path / out, limits, **more)
 
     return make
 
@@ -76,6 +77,19 @@ def test_bytes_do_not_depend_on_workers_packing_or_interruptions(options, parity
         report = grade_file(options(path, f"at {limit}", resume=True))
         assert report.resumed >= limit - 1
         assert written(tmp_path / f"at {limit}") == whole
+
+
+def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
+    monkeypatch.setattr("scbench.grading.chunks._SIZES", (512,))
+    line = '{"id": "parity/03", "sample": %d, "answer": {"bit": 0%s}}'
+    lines = [line % (i, ', "mood": "hang"' if i == 400 else "") for i in range(600)]
+    report = grade_file(options(lines, seconds=1))
+    (incident, alone) = report.incidents
+    assert incident.startswith("no verdict on a line within 1 s; a chunk of lines is tried again")
+    assert alone == "no verdict within 1 s; tried alone: parity/03"
+    failed = report.results.filter(report.results["status"] == "grader_error")
+    assert failed.select("line", "reason").rows() == [(401, "no verdict within 1 s; tried twice")]
+    assert report.results["line"].count() == 600
 
 
 def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):

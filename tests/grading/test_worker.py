@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from scbench.grading.worker import Item, Start, grade_item, grade_items, start_worker
+from scbench.grading.worker import Item, Progress, Start, grade_item, grade_items, start_worker
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def worker(monkeypatch):
     monkeypatch.setenv("POLARS_MAX_THREADS", "1")
     thresholds = gc.get_threshold()
     keys = {"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}
-    start_worker(Start(keys), [0, 0])
+    start_worker(Start(keys), Progress())
     yield
-    start_worker(Start({}), [0, 0])
+    start_worker(Start({}), Progress())
     gc.set_threshold(*thresholds)
     signal.signal(signal.SIGINT, handler)
 
@@ -51,8 +51,8 @@ def test_an_item_that_cannot_be_judged_is_a_grader_error(worker, broken, reason)
 def test_a_worker_ignores_ctrl_c_and_keeps_to_its_memory():
     code = """
 import signal
-from scbench.grading.worker import Start, start_worker
-start_worker(Start({}, 2**30), [0, 0])
+from scbench.grading.worker import Progress, Start, start_worker
+start_worker(Start({}, 2**30), Progress())
 signal.raise_signal(signal.SIGINT)
 try:
     bytearray(2**31)

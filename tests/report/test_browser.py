@@ -30,7 +30,7 @@ def choose(driver, name: str, value: str) -> None:
 def filtered(driver) -> None:
     """Wait until filters are applied, which is a moment after the last change of one."""
     # The page's own timer was set before and runs out before this one, however busy the machine.
-    driver.execute_async_script("setTimeout(arguments[0], 200)")
+    driver.execute_async_script("setTimeout(arguments[0], 121)")
 
 
 def press(driver, element) -> None:
