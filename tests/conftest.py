@@ -8,9 +8,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import TextIO
 
 import polars as pl
 import pytest
@@ -71,6 +73,38 @@ def parity_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return find_release(str(folder))
 
 
+@pytest.fixture(scope="session")
+def once(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str, Callable[[Path], object]], Path]:
+    """A function that returns a file, made by the first of the processes that run tests."""
+    base = shared(tmp_path_factory)
+
+    def made(name: str, make: Callable[[Path], object]) -> Path:
+        path = base / name
+        with locked(base / f"{name}.lock"):
+            if not path.exists():
+                make(path)
+        return path
+
+    return made
+
+
+def shared(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder for files that all processes of a run of tests have in common."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[TextIO]:
+    """Hold a file that only one process can hold at a time."""
+    with path.open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        yield lock
+
+
 PAPER = ROOT / "tests" / "data" / "paper"
 
 
@@ -121,9 +155,7 @@ def chromium(base: Path) -> tuple[str, str]:
     Where tests run as root, as on a fresh machine of a CI, Debian's packages are installed: once,
     however many processes run tests, and only for so long.
     """
-    with (base / "chromium.lock").open("a+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        lock.seek(0)
+    with locked(base / "chromium.lock") as lock:
         failed = lock.read()
         programs = shutil.which("chromium"), shutil.which("chromedriver")
         if None in programs and not failed and os.geteuid() == 0 and shutil.which("apt-get"):
@@ -167,8 +199,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     content security policy among them; ``requests`` every address that was asked for but itself.
     ``shot`` takes a screenshot in light or dark mode; ``scripts`` switches them on or off.
     """
-    base = tmp_path_factory.getbasetemp()
-    program, driver_program = chromium(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    program, driver_program = chromium(shared(tmp_path_factory))
     from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
     from selenium.webdriver.support.wait import WebDriverWait  # noqa: PLC0415
 

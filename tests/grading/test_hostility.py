@@ -23,7 +23,7 @@ import pytest
 import zstandard
 
 from scbench.catalog import get_task
-from scbench.errors import CannotGrade, PredictionsError
+from scbench.errors import PredictionsError
 from scbench.grading.outcome import grade_prediction
 from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
 from scbench.model import Status
@@ -149,30 +149,6 @@ def _drawn(task):
     return task.params_model.model_validate(case.instance)
 
 
-def is_source(answer) -> bool:
-    parts = answer.get("parts") if isinstance(answer, dict) else None
-    return bool(parts) and parts[0]["fileType"] == "OpenSCAD"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task_id", HOSTILE.MAKERS)
-def test_hostile_answers_get_a_verdict(task_id):
-    for name, subtask, answer in HOSTILE.MAKERS[task_id]():
-        if is_source(answer):
-            continue  # worked out in a child; the command does so below
-        line = parse_line(HOSTILE.as_line(f"{task_id}/{subtask:02d}", 0, answer=answer), 1)
-        assert isinstance(line, Line), (name, line)
-        started = time.process_time()
-        found = grade_prediction(
-            line.prediction, get_task(task_id), HOSTILE.params(task_id, subtask)
-        )
-        assert time.process_time() - started < CPU_SECONDS, name
-        if found.status is Status.NOT_RUN:
-            raise CannotGrade(found.reason)
-        assert found.status is Status.ANSWERED, (name, found.reason)
-        assert all(verdict.score < 1 for verdict in found.verdicts), name
-
-
 def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
     """Every file below a folder: size, and when it was changed."""
     return {
@@ -184,7 +160,10 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
 
 @pytest.mark.slow
 def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
-    """In one run: each line has its rows or its problem, no grader fails, no file is left."""
+    """In one run: each line has its rows or its problem, no grader fails, no file is left.
+
+    Every answer of `hostile_answers.py` gets a verdict, within the time limit.
+    """
     folders = {name: tmp_path / name for name in ("work", "home", "temporary")}
     for folder in folders.values():
         folder.mkdir()
@@ -195,7 +174,7 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     before = {name: snapshot(folder) for name, folder in folders.items()}
     out = tmp_path / "out"
     done = subprocess.run(
-        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "100"],
+        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "60"],
         cwd=folders["work"],
         env={
             "PATH": os.environ["PATH"],
@@ -229,8 +208,14 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     assert hostile["line"].drop_nulls().n_unique() == sum(
         b'"model": "hostile"' in line for line in lines
     )
-    absent = set(hostile.filter(pl.col("status") == "not_run")["task"])
-    assert absent <= {"terrain_levelling"} if sys.version_info >= (3, 12) else not absent
+    rows = {(row["id"], row["sample"]): row for row in hostile.iter_rows(named=True)}
+    statuses = {
+        name: rows[instance_id, sample]["status"]
+        for sample, (name, instance_id, _) in enumerate(HOSTILE.answers())
+    }
+    if sys.version_info >= (3, 12):  # nothing simulates blasts there
+        statuses = {n: s for n, s in statuses.items() if not n.startswith("terrain_levelling")}
+    assert {n: s for n, s in statuses.items() if s != "answered"} == {}
 
 
 LINE = b'{"id": "two_segments/07", "answer": {"segments": []}}\n'

@@ -75,16 +75,20 @@ def small(installed: Release) -> Small:
 
 
 @pytest.fixture(scope="session")
-def rows(small: Small, answers) -> pl.DataFrame:
+def rows(small: Small, answers, once) -> pl.DataFrame:
     """What ``right`` and ``wrong`` made of it: references, and of each what is nearest to right."""
-    found = []
-    for key, instance in small.held.items():
-        kinds = answers[key]
-        right = kinds["reference"][0]
-        wrong = max(kinds["counter_reference"], key=lambda ref: (ref.score, len(ref.answer)))
-        found += graded(instance, json.loads(right.answer), "right", setting="no_tools")
-        found += graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools")
-    return results_frame(found)
+
+    def make(path: Path) -> None:
+        found = []
+        for key, instance in small.held.items():
+            kinds = answers[key]
+            right = kinds["reference"][0]
+            wrong = max(kinds["counter_reference"], key=lambda ref: (ref.score, len(ref.answer)))
+            found.extend(graded(instance, json.loads(right.answer), "right", setting="no_tools"))
+            found.extend(graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools"))
+        results_frame(found).write_parquet(path)
+
+    return pl.read_parquet(once("whole.parquet", make))
 
 
 @pytest.fixture
@@ -101,11 +105,13 @@ def stored(tmp_path: Path) -> Callable[[pl.DataFrame], Path]:
 
 
 @pytest.fixture(scope="session")
-def whole_report(rows, small, tmp_path_factory) -> Path:
+def whole_report(rows, small, once, tmp_path_factory) -> Path:
     """A report on all of it."""
     from scbench.report import write_report  # noqa: PLC0415  (where it fails, tests should)
 
     folder = tmp_path_factory.mktemp("whole")
     rows.write_parquet(folder / "results.parquet")
-    write_report([folder], folder / "report.html", release=small, resamples=200, workers=2)
-    return folder / "report.html"
+    return once(
+        "whole-report.html",
+        lambda path: write_report([folder], path, release=small, resamples=200, workers=2),
+    )
