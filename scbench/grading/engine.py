@@ -207,13 +207,14 @@ class Engine:
 
     def job(self, work: Chunk | tuple[Item, ...]) -> Job:
         """Return work with the time it may take."""
-        light = SECONDS if self.limits.seconds is None else self.limits.seconds
+        given = self.limits.seconds
+        light = SECONDS if given is None else given
         if isinstance(work, Chunk):
             return Job(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
         own = self.heavy.get(self.instances[work[0].instance_id][0])
         if own is None:
             return Job(work, light)
-        return Job(work, own if self.limits.seconds is None else self.limits.seconds, heavy=True)
+        return Job(work, own if given is None else given, heavy=True)
 
     def _note(self, incident: str) -> None:
         self.incidents.append(incident)

@@ -19,14 +19,7 @@ from pebble import ProcessExpired, ProcessPool
 from scbench.errors import EngineError
 from scbench.grading.chunks import Chunk
 from scbench.grading.packed import Packed
-from scbench.grading.worker import (
-    Item,
-    Progress,
-    Start,
-    grade_chunk,
-    grade_items,
-    start_worker,
-)
+from scbench.grading.worker import Item, Progress, Start, grade_chunk, grade_items, start_worker
 from scbench.processes import clean_context
 
 _QUEUED = 2
@@ -154,11 +147,6 @@ class Lane:
     def heavy(self) -> bool:
         """Whether it holds a heavy item."""
         return any(job.heavy for job in self.flight.values())
-
-    @property
-    def steps(self) -> tuple[int, int]:
-        """Steps of the verdict at hand that are made, and all, if its grader says."""
-        return self.progress.done, self.progress.total
 
     def submit(self, job: Job) -> Future[Any]:
         """Hand a job to the worker."""
@@ -314,7 +302,8 @@ class LocalLanes:
             if job is None or not job.heavy or isinstance(job.work, Chunk):
                 continue
             if now - lane.since > _NOTICED:
-                yield Waiting(job.work[0].instance_id, now - lane.since, *lane.steps)
+                steps = lane.progress.done, lane.progress.total
+                yield Waiting(job.work[0].instance_id, now - lane.since, *steps)
 
     def shrink(self) -> None:
         """See `Lanes.shrink`."""

@@ -174,7 +174,7 @@ def test_the_command_takes_all_of_it_and_touches_nothing_else(tmp_path):
     before = {name: snapshot(folder) for name, folder in folders.items()}
     out = tmp_path / "out"
     done = subprocess.run(
-        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "60"],
+        [BIN / "scbench-grade", path.name, "--out", out, "--partial", "--timeout", "30"],
         cwd=folders["work"],
         env={
             "PATH": os.environ["PATH"],
