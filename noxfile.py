@@ -59,7 +59,7 @@ def lint(session: nox.Session) -> None:
     session.install("-e", ".[test]")
     session.run("ruff", "format", "--check")
     session.run("ruff", "check")
-    session.run("python", "tools/typecheck.py")
+    session.run("mypy", "scbench")
 
 
 @nox.session(python=PYTHONS[0])

@@ -15,22 +15,14 @@ Importing this package loads nothing heavy; each room is imported where it is us
 ===================  ==========================================================
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from scbench.version import __version__
 
 if TYPE_CHECKING:
     from scbench.reward import outcome, score, scores
 
-__all__ = ["outcome", "score", "scores"]
-__version__ = "1.1.0"
-
-# In a checkout, builders/, graders/, dataset_card/ and releases/ stand beside this folder; once
-# installed, they lie inside it. Whoever starts Python in the checkout gets this folder first on the
-# path, so tell the import system about the rooms next door as well.
-_beside = Path(__file__).resolve().parent.parent
-if (_beside / "pyproject.toml").is_file() and (_beside / "graders" / "__init__.py").is_file():
-    __path__.append(str(_beside))
-del _beside, Path
+__all__ = ["__version__", "outcome", "score", "scores"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)

@@ -7,16 +7,16 @@ and `scbench.graders`, and imported when it is used.
 names a `Task`::
 
     [project.entry-points."scbench.tasks"]
-    knots = "my_package.knots:TASK"
+    knots = "my_package:TASK"
 
-where ``TASK = Task(id="knots", ..., package="my_package.knots")`` and that package holds the
-modules ``schema``, ``builder`` and ``grader``, a text ``card.md``, and if it has pictures a module
-``picture``.
+where ``TASK = Task(id="knots", ..., package="my_package")``. That package has the layout of this
+one: ``schemas/knots.py``, ``builders/knots/``, ``graders/knots/``, the text
+``dataset_card/tasks/knots.md``, and if the task has pictures ``report/pictures/knots.py``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.resources import files
@@ -30,15 +30,19 @@ from scbench.model import Bucket, Verdict
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from scbench.builders.builder import Builder
-    from scbench.report.picture import Picture
+    from scbench.builders.shared.builder import Builder
 
 ENTRY_POINT_GROUP = "scbench.tasks"
 
 BUCKETS: tuple[str, ...] = ("axiomatic", "constructive", "planning")
 """The paper's buckets, in the order of its tables."""
-MANIFOLDS = "manifolds"
+MANIFOLDS: Bucket = "manifolds"
 """Bucket of the parametric text tasks: apart from the paper's, and in no overall mean."""
+
+PAPER = "paper"
+"""Origin of the tasks of the SCBench paper, whose instances are a fixed list."""
+REASONSCAPE = "reasonscape"
+"""Origin of the text tasks, whose instances are all drawn."""
 
 Dimension = Literal[
     "multi-hop reasoning",
@@ -48,7 +52,7 @@ Dimension = Literal[
     "distraction",
     "interference",
 ]
-"""What makes a task hard (spec: manifolds)."""
+"""What makes a text task hard."""
 
 SECONDS = 120.0
 """Wall-clock limit of one verdict, where a task says nothing else."""
@@ -65,7 +69,6 @@ def _load(name: str) -> ModuleType:
 
 
 Grade = Callable[[Any, Any], "Verdict | tuple[Verdict, ...]"]
-Draw = Callable[[Any, Any, Sequence[Verdict]], "Picture"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +79,9 @@ class Task:
         id: stable name, used in instance ids.
         title: name in tables.
         bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
-        n: number of scores in the task's fixed list; 285 over the tasks of this package. 0 for a
-            text task, whose instances are all drawn.
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
-        package: for tasks of other packages, the package that holds the modules ``schema``,
-            ``builder`` and ``grader`` and the text ``card.md``; empty for ours.
+        origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice.
+        package: the import package that holds its modules (see above).
         heavy: whether one verdict can take long enough to be scheduled by itself.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
             and this only ends what hangs.
@@ -92,9 +93,9 @@ class Task:
     id: str
     title: str
     bucket: Bucket
-    n: int
     scoring: Literal["binary", "partial"]
-    package: str = ""
+    origin: str = ""
+    package: str = "scbench"
     heavy: bool = False
     scores: int = 1
     seconds: float = SECONDS
@@ -104,26 +105,24 @@ class Task:
     def __str__(self) -> str:
         return self.id
 
-    def _module_name(self, room: str) -> str:
-        if self.package:
-            return f"{self.package}.{room.removesuffix('s')}"
-        return f"scbench.{room}.{self.id}"
+    def module(self, kind: str) -> str:
+        """Return the name of one of its modules, such as the one in ``graders``."""
+        return f"{self.package}.{kind}.{self.id}"
 
-    def _module(self, room: str) -> ModuleType:
-        return _load(self._module_name(room))
+    def has(self, kind: str) -> bool:
+        """Return whether it has such a module."""
+        try:
+            return find_spec(self.module(kind)) is not None
+        except ModuleNotFoundError:  # the folder, or the package of another's task, is not there
+            return False
+
+    def _module(self, kind: str) -> ModuleType:
+        return _load(self.module(kind))
 
     @property
     def available(self) -> bool:
         """Whether this installation can grade the task."""
-        try:
-            return find_spec(self._module_name("graders")) is not None
-        except ModuleNotFoundError:  # the package of another's task is gone
-            return False
-
-    @property
-    def instances(self) -> int:
-        """Number of instances in the task's fixed list."""
-        return self.n // self.scores
+        return self.has("graders")
 
     @property
     def params_model(self) -> "type[BaseModel]":
@@ -151,17 +150,10 @@ class Task:
         return self._module("graders").VERSION  # type: ignore[no-any-return]
 
     @property
-    def draw(self) -> "Draw | None":
-        """What makes its picture, ``draw(params, answer, verdicts)``; None if nothing does."""
-        name = f"{self.package}.picture" if self.package else f"scbench.report.pictures.{self.id}"
-        return import_module(name).draw if find_spec(name) else None
-
-    @property
     def card_text(self) -> str:
         """What the dataset card says of the task, as Markdown."""
-        folder = files(self.package or "scbench.dataset_card")
-        name = "card.md" if self.package else f"tasks/{self.id}.md"
-        return folder.joinpath(name).read_text("utf-8").strip()
+        texts = files(f"{self.package}.dataset_card").joinpath("tasks")
+        return texts.joinpath(f"{self.id}.md").read_text("utf-8").strip()
 
     @property
     def checks(self) -> Mapping[str, str]:
@@ -174,153 +166,86 @@ class Task:
         return frozenset(getattr(self._module("graders"), "DEFINING", ()))
 
 
+_spatial = partial(Task, origin=PAPER)
+_text = partial(Task, bucket=MANIFOLDS, scoring="binary", origin=REASONSCAPE)
+
 _OURS = (
-    Task("topology_enumeration", "Topology Enumeration", "axiomatic", 10, "binary"),
-    Task("enumerate_edges", "Enumerate Edges", "axiomatic", 8, "binary"),
-    Task("classify_behaviour", "Classify Behaviour", "axiomatic", 13, "binary"),
-    Task("half_subdivision_neighbours", "Half-Subdivision Neighbours", "axiomatic", 17, "binary"),
-    Task("two_segments", "Two Segments", "axiomatic", 27, "binary"),
-    Task("lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", 8, "partial"),
-    Task("csg_union", "CSG Union", "constructive", 22, "partial", heavy=True),
-    Task(
-        "tetrahedra_shadow_projection",
-        "Tetrahedra Shadow Projection",
-        "constructive",
-        20,
-        "partial",
+    _spatial("topology_enumeration", "Topology Enumeration", "axiomatic", "binary"),
+    _spatial("enumerate_edges", "Enumerate Edges", "axiomatic", "binary"),
+    _spatial("classify_behaviour", "Classify Behaviour", "axiomatic", "binary"),
+    _spatial("half_subdivision_neighbours", "Half-Subdivision Neighbours", "axiomatic", "binary"),
+    _spatial("two_segments", "Two Segments", "axiomatic", "binary"),
+    _spatial("lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", "partial"),
+    _spatial("csg_union", "CSG Union", "constructive", "partial", heavy=True),
+    _spatial(
+        "tetrahedra_shadow_projection", "Tetrahedra Shadow Projection", "constructive", "partial"
     ),
-    Task("voxel_grid_projection", "Voxel Grid Projection", "constructive", 6, "binary"),
-    Task("polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", 9, "partial"),
-    Task("delaunay_triangulation", "Delaunay Triangulation", "constructive", 25, "binary"),
-    Task("hamiltonian_loop", "Hamiltonian Loop", "constructive", 10, "binary"),
-    Task("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", 40, "binary"),
-    Task("hide_and_seek", "Hide and Seek", "constructive", 6, "partial", heavy=True),
-    Task("pack_rectangular_prisms", "Pack Rectangular Prisms", "constructive", 9, "partial"),
-    Task(
+    _spatial("voxel_grid_projection", "Voxel Grid Projection", "constructive", "binary"),
+    _spatial("polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", "partial"),
+    _spatial("delaunay_triangulation", "Delaunay Triangulation", "constructive", "binary"),
+    _spatial("hamiltonian_loop", "Hamiltonian Loop", "constructive", "binary"),
+    _spatial("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", "binary"),
+    _spatial("hide_and_seek", "Hide and Seek", "constructive", "partial", heavy=True),
+    _spatial("pack_rectangular_prisms", "Pack Rectangular Prisms", "constructive", "partial"),
+    _spatial(
         "interlocking_parts",
         "Interlocking Parts",
         "constructive",
-        9,
         "binary",
         heavy=True,
         scores=9,
         isolated=True,
     ),
-    Task("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", 1, "partial"),
-    Task("shikaku_rectangles", "Shikaku Rectangles", "constructive", 6, "binary"),
-    Task("maze_3d", "3D Maze", "planning", 6, "binary"),
-    Task("hyper_snake", "Hyper-Snake", "planning", 13, "partial"),
-    Task("fluid_simulation", "Fluid Simulation", "planning", 11, "partial", heavy=True),
-    Task(
-        "terrain_levelling",
-        "Terrain Levelling",
-        "planning",
-        9,
-        "partial",
-        heavy=True,
-        seconds=3600.0,
+    _spatial("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", "partial"),
+    _spatial("shikaku_rectangles", "Shikaku Rectangles", "constructive", "binary"),
+    _spatial("maze_3d", "3D Maze", "planning", "binary"),
+    _spatial("hyper_snake", "Hyper-Snake", "planning", "partial"),
+    _spatial("fluid_simulation", "Fluid Simulation", "planning", "partial", heavy=True),
+    _spatial(
+        "terrain_levelling", "Terrain Levelling", "planning", "partial", heavy=True, seconds=3600.0
     ),
 )
 
 _TEXTS = (
-    Task(
+    _text(
         "arithmetic",
         "Arithmetic",
-        "manifolds",
-        0,
-        "binary",
         dimensions=("multi-hop reasoning", "working memory", "tokenization"),
     ),
-    Task(
+    _text(
         "boolean",
         "Boolean Logic",
-        "manifolds",
-        0,
-        "binary",
         dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
     ),
-    Task(
-        "objects",
-        "Objects",
-        "manifolds",
-        0,
-        "binary",
-        dimensions=("working memory", "distraction"),
+    _text("objects", "Objects", dimensions=("working memory", "distraction")),
+    _text(
+        "shuffle", "Shuffle", dimensions=("multi-hop reasoning", "working memory", "distraction")
     ),
-    Task(
-        "shuffle",
-        "Shuffle",
-        "manifolds",
-        0,
-        "binary",
-        dimensions=("multi-hop reasoning", "working memory", "distraction"),
-    ),
-    Task(
-        "dates",
-        "Dates",
-        "manifolds",
-        0,
-        "binary",
-        dimensions=("multi-hop reasoning", "working memory", "distraction"),
-    ),
-    Task(
-        "movies",
-        "Movies",
-        "manifolds",
-        0,
-        "binary",
-        dimensions=("multi-hop reasoning", "working memory", "interference"),
-    ),
-    Task(
-        "bracket_stack",
-        "Bracket Stack",
-        "manifolds",
-        0,
-        "binary",
-        dimensions=("working memory", "tokenization"),
-    ),
-    Task(
-        "word_sorting",
-        "Word Sorting",
-        "manifolds",
-        0,
-        "binary",
-        dimensions=("working memory", "tokenization"),
-    ),
-    Task(
+    _text("dates", "Dates", dimensions=("multi-hop reasoning", "working memory", "distraction")),
+    _text("movies", "Movies", dimensions=("multi-hop reasoning", "working memory", "interference")),
+    _text("bracket_stack", "Bracket Stack", dimensions=("working memory", "tokenization")),
+    _text("word_sorting", "Word Sorting", dimensions=("working memory", "tokenization")),
+    _text(
         "svg_shapes",
         "SVG Shapes",
-        "manifolds",
-        0,
-        "binary",
         dimensions=("novel input patterns", "tokenization", "working memory"),
     ),
-    Task(
+    _text(
         "pattern_interference",
         "Pattern Interference",
-        "manifolds",
-        0,
-        "binary",
         dimensions=("multi-hop reasoning", "novel input patterns", "interference"),
     ),
-    Task(
+    _text(
         "letter_counting",
         "Letter Counting",
-        "manifolds",
-        0,
-        "binary",
         dimensions=("tokenization", "working memory", "distraction"),
     ),
-    Task(
+    _text(
         "but_for_causation",
         "But-for Causation",
-        "manifolds",
-        0,
-        "binary",
         dimensions=("multi-hop reasoning", "working memory", "distraction", "interference"),
     ),
 )
-"""Text tasks over parameter spaces (spec: manifolds)."""
 
 
 @cache
@@ -358,6 +283,6 @@ def available_tasks() -> tuple[Task, ...]:
     return tuple(task for task in all_tasks().values() if task.available)
 
 
-def listed_tasks() -> tuple[Task, ...]:
-    """Return this package's tasks with a fixed list, installed or not: the paper's 22."""
-    return _OURS
+def paper_tasks() -> tuple[Task, ...]:
+    """Return the tasks of the SCBench paper, in table order."""
+    return tuple(task for task in all_tasks().values() if task.origin == PAPER)

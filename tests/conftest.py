@@ -18,12 +18,14 @@ import polars as pl
 import pytest
 from pydantic import BaseModel, RootModel
 
+from scbench.build.freeze import build_release
 from scbench.catalog import Task, get_task
 from scbench.errors import ScbenchError
-from scbench.grading.rows import results_schema
-from scbench.release.freeze import build_release
+from scbench.grading.rows.schema import results_schema
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
+
+pytest_plugins = ["release_fixtures"]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -291,13 +293,14 @@ def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
 
     def make(grade, *, scores: int = 1, is_text: bool = False) -> tuple[Task, BaseModel]:
         package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name
-        schema, grader = ModuleType(f"{package}.schema"), ModuleType(f"{package}.grader")
+        schema = ModuleType(f"{package}.schemas.made_up")
+        grader = ModuleType(f"{package}.graders.made_up")
         schema.Params = MadeUpParams
         schema.Answer = MadeUpText if is_text else MadeUpAnswer
         grader.grade, grader.VERSION = grade, 1
         monkeypatch.setitem(sys.modules, schema.__name__, schema)
         monkeypatch.setitem(sys.modules, grader.__name__, grader)
-        task = Task("made_up", "Made up", "planning", 0, "partial", package, scores=scores)
+        task = Task("made_up", "Made up", "planning", "partial", package=package, scores=scores)
         return task, MadeUpParams()
 
     return make

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 import scbench
-from scbench.catalog import available_tasks, get_task
+from scbench.answers.extract import shape_of
+from scbench.catalog import PAPER, available_tasks, get_task
 from scbench.errors import PredictionsError
-from scbench.grading.extract import shape_of
 from scbench.grading.outcome import grade_prediction
 from scbench.model import Instance, Prediction
 from scbench.release.load import find_release
 from scbench.reward import outcome
 
-LIGHT = [task for task in available_tasks() if not task.heavy and not task.package and task.n]
+LIGHT = [task for task in available_tasks() if not task.heavy and task.origin == PAPER]
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from fuzz_inputs import Choices, Target, as_line, mutated_json
 from scbench.canonical import parse_json
 from scbench.catalog import Task
 from scbench.errors import CannotGrade, JsonError
-from scbench.graders.checklist import COMMON_CHECKS
+from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.grading.outcome import Outcome
-from scbench.grading.packed import pack
+from scbench.grading.rows.wire import pack
 from scbench.judge import judge
 from scbench.model import Status
 

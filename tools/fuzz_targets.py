@@ -22,19 +22,25 @@ import zstandard
 from fuzz_answers import answer_target, judged
 from fuzz_inputs import Choices, Target
 
+from scbench.answers.extract import declines, find_answer, shape_of
+from scbench.answers.literal import as_json
+from scbench.answers.short import find_short
 from scbench.canonical import canonical_json, parse_json
 from scbench.catalog import available_tasks, get_task
 from scbench.errors import PredictionsError
-from scbench.grading.extract import declines, find_answer, shape_of
-from scbench.grading.literal import as_json
-from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
-from scbench.grading.short import find_short
+from scbench.grading.rows.reading import (
+    Line,
+    Problem,
+    open_predictions,
+    parse_line,
+    read_predictions,
+)
 from scbench.model import Prediction
 
 
 def names() -> list[str]:
     """Return the names of all targets."""
-    ours = [f"answer:{task.id}" for task in available_tasks() if not task.package]
+    ours = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
     return ["line", "response", "formula", "stl", *ours]
 
 
@@ -261,7 +267,7 @@ def _check_python_reads(text: str) -> None:
 
 def _stl() -> Target:
     from scbench.graders.interlocking_parts import _as_body  # noqa: PLC0415
-    from scbench.graders.printed_parts import read_stl, unwrap  # noqa: PLC0415
+    from scbench.graders.interlocking_parts.printed_parts import read_stl, unwrap  # noqa: PLC0415
 
     def run(data: bytes) -> None:
         part = read_stl(data)

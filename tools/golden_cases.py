@@ -12,11 +12,11 @@ import argparse
 import json
 from pathlib import Path
 
+from scbench.build.experiment import experiment_of, plan
+from scbench.build.fresh import draw
 from scbench.canonical import content_hash
 from scbench.catalog import Task, available_tasks, get_task
 from scbench.errors import GenerationError
-from scbench.generate.experiment import experiment_of, plan
-from scbench.generate.runner import draw
 from scbench.release.crew import crew_of
 
 PATH = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_cases.json"
@@ -48,7 +48,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("tasks", nargs="*", metavar="TASK")
     names = parser.parse_args().tasks
-    chosen = [get_task(name) for name in names] or [t for t in available_tasks() if not t.package]
+    chosen = [get_task(name) for name in names] or [
+        t for t in available_tasks() if t.package == "scbench"
+    ]
     old = stored()
     new = {task.id: golden(task) for task in chosen}
     drifted = [name for name, found in new.items() if name in old and found != old[name]]

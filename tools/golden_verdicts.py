@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from scbench.canonical import canonical_json, sha256
-from scbench.catalog import Task, available_tasks, get_task
+from scbench.catalog import Task, get_task, paper_tasks
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Verdict
@@ -150,9 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", help="ids of tasks; all by default")
     names = parser.parse_args().tasks
-    tasks = [get_task(name) for name in names] or [
-        task for task in available_tasks() if task.n and not task.package
-    ]
+    tasks = [get_task(name) for name in names] or [task for task in paper_tasks() if task.available]
     for task in tasks:
         print(write(task), flush=True)  # noqa: T201
 

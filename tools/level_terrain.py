@@ -12,9 +12,9 @@ import json
 from pathlib import Path
 
 from scbench.builders.terrain_levelling import TaskBuilder
-from scbench.builders.terrain_solver import Plan, Settings, attempt
+from scbench.builders.terrain_levelling.solver import Plan, Settings, attempt
 from scbench.canonical import canonical_json
-from scbench.graders.rubble import blast_cell, largest_flat
+from scbench.graders.terrain_levelling.rubble import blast_cell, largest_flat
 from scbench.schemas.terrain_levelling import Params
 from scbench.seeding import Stream
 

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
 
+from scbench.build.example import example_predictions
 from scbench.catalog import get_task
 from scbench.grading.outcome import grade_prediction
-from scbench.grading.reading import Line, parse_line
-from scbench.release.example import example_predictions
+from scbench.grading.rows.reading import Line, parse_line
 from scbench.release.load import Release, find_release
 
 QUICK = frozenset(

@@ -15,7 +15,7 @@ from scbench.analysis.manifolds import heat_table, manifold_table
 from scbench.analysis.paper import paper_table
 from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results, read_results
-from scbench.analysis.tables import score_table
+from scbench.grading.score_tables import score_table
 
 __all__ = [
     "Cases",

@@ -12,10 +12,9 @@ import polars as pl
 
 from scbench.analysis.paper import paper_table
 from scbench.analysis.resample import LEVEL, RESAMPLES
-from scbench.analysis.results import RUN
-from scbench.analysis.tables import OVERALL
 from scbench.errors import ResultsError
 from scbench.grading.outcome import CUT_OFF
+from scbench.grading.score_tables import OVERALL, RUN
 from scbench.model import Status
 
 COLUMNS = ("usage", "finish_reason", "response_characters")

@@ -14,10 +14,10 @@ import polars as pl
 
 from scbench.analysis.paper import Matrix, score_matrix
 from scbench.analysis.resample import LEVEL, RESAMPLES, Floats, Sums, interval, resample, total
-from scbench.analysis.results import ITEM, RUN
-from scbench.analysis.tables import OVERALL
+from scbench.analysis.results import ITEM
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.errors import ResultsError
+from scbench.grading.score_tables import OVERALL, RUN
 
 SCHEMA: Mapping[str, Any] = {
     "first": pl.String,

@@ -13,10 +13,11 @@ import polars as pl
 
 from scbench.analysis.points import Cases, Group, groups_of
 from scbench.analysis.resample import LEVEL, Floats, Sums, interval, resample, total
-from scbench.analysis.results import ITEM, RUN
+from scbench.analysis.results import ITEM
 from scbench.catalog import all_tasks
 from scbench.errors import ResultsError
 from scbench.grading.outcome import CUT_OFF
+from scbench.grading.score_tables import RUN
 from scbench.model import Status
 
 COLUMNS = ("usage", "finish_reason")

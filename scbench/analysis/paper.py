@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.resample import LEVEL, RESAMPLES, Floats, Sums, interval, resample, total
-from scbench.analysis.results import ITEM, RUN
-from scbench.analysis.tables import OVERALL
+from scbench.analysis.results import ITEM
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.grading.score_tables import OVERALL, RUN
 
 BASELINE, TOOLS = "no_tools", "tools"
 

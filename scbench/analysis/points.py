@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scbench.builders.knobs import KINDS, kinds_of
+from scbench.builders.shared.parameters import KINDS, kinds_of
 from scbench.catalog import get_task
 from scbench.errors import ResultsError, did_you_mean
 from scbench.release.load import Release

@@ -11,13 +11,12 @@ import polars as pl
 
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.errors import ResultsError, did_you_mean
-from scbench.grading.rows import results_schema
+from scbench.grading.rows.schema import results_schema
+from scbench.grading.score_tables import RUN
 from scbench.model import Status
 from scbench.release.load import installed_releases
 from scbench.release.manifest import read_manifest
 
-RUN = ("model", "setting", "budget")
-"""Columns that tell runs apart; samples of one run are pooled."""
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""
 

@@ -27,7 +27,7 @@ def signed(share: float | None) -> str:
 
 
 def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
-    """Lay out a table of `scbench.analysis.tables.score_table`.
+    """Lay out a table of `scbench.grading.score_tables.score_table`.
 
     Columns that say nothing are left out.
     """

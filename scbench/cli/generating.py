@@ -12,9 +12,9 @@ from scbench.cli.console import PROBLEMS, as_json, processors, reported_errors, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scbench.build.experiment import Experiment
+    from scbench.build.fresh import Row
     from scbench.catalog import Task
-    from scbench.generate.experiment import Experiment
-    from scbench.generate.runner import Row
 
 _PRINTED = ("jsonl", "text")
 _SHORT_SEED = 2**64
@@ -45,8 +45,8 @@ def tasks(
 ) -> None:
     """List all tasks with their knobs, or the knobs of one with bounds and defaults."""
     with reported_errors():
+        from scbench.build.listing import describe_task
         from scbench.catalog import available_tasks, get_task
-        from scbench.generate.listing import describe_task
 
         if release is not None:
             _held(release)
@@ -235,8 +235,8 @@ def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
 
 def _knobs(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
     """Read the options that are knobs of a task."""
+    from scbench.build.points import knobs_of, read_knob
     from scbench.errors import ExperimentError, did_you_mean
-    from scbench.generate.points import knobs_of, read_knob
 
     space = task.builder.space
     options = {f"--{name.replace('_', '-')}": name for name in knobs_of(space)}
@@ -272,8 +272,8 @@ def _knobs(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
 
 
 def _single(task: "Task", knobs: dict[str, Any], count: int, seed: int | None) -> "Experiment":
-    from scbench.generate.experiment import experiment_of
-    from scbench.generate.points import points_of
+    from scbench.build.experiment import experiment_of
+    from scbench.build.points import points_of
 
     points_of(task, knobs, {}, count)  # errors that name the knob alone
     return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **knobs}]})
@@ -282,9 +282,9 @@ def _single(task: "Task", knobs: dict[str, Any], count: int, seed: int | None) -
 def _read(
     target: str, rest: "Sequence[str]", count: int | None, form: list[str] | None
 ) -> "Experiment":
+    from scbench.build.experiment import read_experiment
     from scbench.catalog import all_tasks
     from scbench.errors import ExperimentError, did_you_mean
-    from scbench.generate.experiment import read_experiment
 
     path = Path(target)
     if not path.is_file() and path.suffix != ".toml":
@@ -325,8 +325,8 @@ def _print(experiment: "Experiment", printed: str, workers: int) -> None:
     """Print the cases of one task as they are drawn."""
     import json
 
-    from scbench.generate.experiment import plan
-    from scbench.generate.runner import draw
+    from scbench.build.experiment import plan
+    from scbench.build.fresh import draw
     from scbench.release.crew import crew_of
 
     short = False
@@ -346,7 +346,7 @@ def _print(experiment: "Experiment", printed: str, workers: int) -> None:
 
 
 def _text(task: "Task", case: "Row", number: int, total: int) -> str:
-    from scbench.builders.builder import Case
+    from scbench.builders.shared.builder import Case
 
     facts = {name: value for name, value in case.items() if name not in Case.model_fields}
     shown = ", ".join(f"{name} {value}" for name, value in {**case["params"], **facts}.items())
@@ -363,10 +363,10 @@ def _write(
     restart: bool,
     quiet: bool,
 ) -> None:
+    from scbench.build.experiment import plan
+    from scbench.build.fresh_folder import generate_folder
     from scbench.cli.console import INTERRUPTED, require
     from scbench.cli.progress import progress
-    from scbench.generate.experiment import plan
-    from scbench.generate.folder import generate_folder
 
     require("pyarrow", "jinja2", "yaml")
     wanted = sum(planned.point.count for planned in plan(experiment))

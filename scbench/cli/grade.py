@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench import __version__
 from scbench.cli.telling import Format
+from scbench.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scbench.catalog import Task
-    from scbench.grading.chunks import Shard
-    from scbench.grading.engine import Limits
+    from scbench.grading.rows.chunks import Shard
     from scbench.grading.run import Options, Report
+    from scbench.grading.workers.scheduler import Limits
     from scbench.release.load import Release
 
 _EPILOG = """\
@@ -160,8 +160,8 @@ def grade(
         if report:
             # Said before grading, which can take long.
             require(*REPORT_NEEDS)
-        from scbench.grading.engine import Limits
         from scbench.grading.run import choose_tasks
+        from scbench.grading.workers.scheduler import Limits
         from scbench.release.load import find_release
 
         chosen_release = find_release(release)
@@ -200,7 +200,7 @@ def grade(
 
 def _shard(given: str | None) -> "Shard | None":
     from scbench.errors import PredictionsError
-    from scbench.grading.chunks import Shard
+    from scbench.grading.rows.chunks import Shard
 
     if given is None:
         return None

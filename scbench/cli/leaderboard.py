@@ -57,7 +57,7 @@ def build(
     it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
     """
     with reported_errors("leaderboard"):
-        from scbench.grading.engine import Limits
+        from scbench.grading.workers.scheduler import Limits
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
         from scbench.leaderboard.findings import as_text

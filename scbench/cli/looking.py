@@ -14,7 +14,7 @@ from scbench.cli.console import plain, processors, reported_errors, require, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scbench.grading.reading import Line
+    from scbench.grading.rows.reading import Line
     from scbench.model import Instance
     from scbench.release.load import Release
     from scbench.report.items import Item
@@ -216,7 +216,7 @@ def _graded(
     allow_code: bool,
 ) -> "Item":
     from scbench.cli.progress import progress
-    from scbench.grading.engine import Limits
+    from scbench.grading.workers.scheduler import Limits
     from scbench.report.single import grade_line
 
     limits = Limits(1, timeout, 4 * 2**30, allow_code)
@@ -236,8 +236,9 @@ def _put(
     """Write, print or open an item."""
     from scbench.catalog import get_task
     from scbench.report import single
+    from scbench.report.picture import draw_of
 
-    has_picture = get_task(item.task).draw is not None
+    has_picture = draw_of(get_task(item.task)) is not None
     drawn = single.picture(item, instance) if has_picture or out or open_page else None
     if out is not None and drawn is not None:
         write_file(out, _written(item, instance, drawn, response, out))

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from scbench import __version__
 from scbench.cli import (
     analysis,
     failure_modes,
@@ -19,6 +18,7 @@ from scbench.cli import (
     submission,
 )
 from scbench.cli.console import PROBLEMS, names_in, processors, reported_errors, say
+from scbench.version import __version__
 
 app = typer.Typer(
     add_completion=False,
@@ -84,7 +84,7 @@ def example(
 ) -> None:
     """Print predictions of two invented models, to try the grader on."""
     with reported_errors():
-        from scbench.release.example import example_predictions
+        from scbench.build.example import example_predictions
         from scbench.release.load import find_release
 
         names = names_in(tasks)
@@ -99,7 +99,7 @@ def export(
 ) -> None:
     """Copy a release to a folder, so that load_dataset("FOLDER") reads it from there."""
     with reported_errors():
-        from scbench.release.export import export_release
+        from scbench.build.export import export_release
         from scbench.release.load import find_release
 
         found = find_release(release)
@@ -136,11 +136,11 @@ def build(
     with reported_errors():
         import os
 
+        from scbench.build.card import render_loader
+        from scbench.build.experiment import manifolds as manifolds_experiment
+        from scbench.build.freeze import build_release
+        from scbench.build.withdrawn import read_withdrawn
         from scbench.catalog import MANIFOLDS, get_task
-        from scbench.generate.experiment import manifolds as manifolds_experiment
-        from scbench.release.card import render_loader
-        from scbench.release.freeze import build_release
-        from scbench.release.withdrawn import read_withdrawn
 
         folder = out or Path("releases", version)
         names = names_in(tasks)
@@ -194,9 +194,9 @@ def verify(
 ) -> None:
     """Recompute everything from the builders and the files; print every mismatch. Exit 1 if any."""
     with reported_errors():
+        from scbench.build.verify import verify_anywhere, verify_release
         from scbench.release.hub import hub_name
         from scbench.release.load import find_release, installed_releases
-        from scbench.release.verify import verify_anywhere, verify_release
 
         if folder is None:
             root = find_release().root

@@ -15,7 +15,7 @@ from scbench.cli.console import hush, say
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from scbench.grading.engine import Waiting
+    from scbench.grading.workers.scheduler import Waiting
 
 _BETWEEN_LINES = 2.0
 _BETWEEN_WAITS = 30.0

@@ -35,8 +35,8 @@ def publish(
         say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
         raise typer.Exit(USAGE)
     with reported_errors():
+        from scbench.build.verify import verify_release
         from scbench.release.load import installed_releases, open_release
-        from scbench.release.verify import verify_release
 
         root = installed_releases().get(folder, Path(folder))
         say(f"verifying {root}")
@@ -50,7 +50,7 @@ def publish(
         if repo is not None:
             _to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
-            from scbench.release.shelf import publish_to_target
+            from scbench.build.mirror import publish_to_target
 
             publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
         if not dry_run:
@@ -58,7 +58,7 @@ def publish(
 
 
 def _to_hub(release: "Release", repo: str, *, dry_run: bool) -> None:
-    from scbench.release.publish import plan_upload, publish_on_hub
+    from scbench.build.publish import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo)
     if dry_run:
@@ -97,7 +97,7 @@ def overlap(
 ) -> None:
     """Count the items that two releases or generated folders share. Exit 1 if there is one."""
     with reported_errors():
-        from scbench.generate.overlap import overlap as measure
+        from scbench.build.overlap import overlap as measure
         from scbench.release.load import find_release
 
         total = 0

@@ -311,7 +311,7 @@ def grade(
     """
     with reported_errors("leaderboard"):
         from scbench.cli.progress import progress
-        from scbench.grading.engine import Limits
+        from scbench.grading.workers.scheduler import Limits
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.grade import grade_submission, write_report_of
         from scbench.leaderboard.receipt import RECEIPT

@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from scbench.answers.extract import find_answer, shape_of
 from scbench.catalog import Task
-from scbench.grading.extract import find_answer, shape_of
-from scbench.grading.ledger import Ledger
 from scbench.grading.outcome import without_answer
-from scbench.grading.reading import Line, Problem
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.reading import Line, Problem
 from scbench.judge import validate
 from scbench.model import Check, Instance, Status
 from scbench.release.load import Release

@@ -15,23 +15,23 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scbench import __version__
 from scbench.errors import ResultsError
-from scbench.grading.chunks import Shard
-from scbench.grading.columns import Completer
-from scbench.grading.contents import contents_of
-from scbench.grading.engine import Limits
-from scbench.grading.journal import JOURNAL
-from scbench.grading.ledger import Ledger
+from scbench.grading.checkpoint.assemble import Sheets, missing
+from scbench.grading.checkpoint.journal import JOURNAL
+from scbench.grading.checkpoint.parts import PARTS
 from scbench.grading.output import RESULTS, SUMMARY
 from scbench.grading.problems import PROBLEMS, Problems
-from scbench.grading.reading import Problem
-from scbench.grading.rows import RunKey, results_schema
+from scbench.grading.rows.chunks import Shard
+from scbench.grading.rows.columns import Completer
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.index import contents_of
+from scbench.grading.rows.reading import Problem
+from scbench.grading.rows.schema import RunKey, results_schema
 from scbench.grading.run import Options, Report, choose_tasks, finish
-from scbench.grading.store import PARTS
 from scbench.grading.summary import Facts
-from scbench.grading.weave import Sheets, missing
+from scbench.grading.workers.scheduler import Limits
 from scbench.release.load import Release
+from scbench.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,10 +8,10 @@ from pathlib import PurePath
 
 from pydantic import BaseModel, JsonValue
 
+from scbench.answers.extract import declines, find_answer, shape_of
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import CannotGrade
-from scbench.grading.extract import declines, find_answer, shape_of
 from scbench.judge import judge
 from scbench.model import Check, Prediction, Status, Verdict
 
@@ -52,7 +52,7 @@ class Outcome:
         verdicts: one per score of the task; empty if the row is unscored.
         reason: why there is no answer to grade; empty if there is one.
         answer: the answer as canonical JSON, if there is one of moderate size.
-        source: where it was found (see `scbench.grading.extract`).
+        source: where it was found (see `scbench.answers.extract`).
         repairs: what had to be done to read it.
     """
 

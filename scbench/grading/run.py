@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from scbench.catalog import Task, get_task
 from scbench.errors import CatalogError, PredictionsError
-from scbench.grading.chunks import WHOLE, Chunk, Shard
-from scbench.grading.columns import Completer
-from scbench.grading.contents import contents_of
-from scbench.grading.engine import Engine, Limits, Waiting
-from scbench.grading.intake import Intake
-from scbench.grading.ledger import Ledger
+from scbench.grading.checkpoint.assemble import Sheets, missing, weave
+from scbench.grading.checkpoint.parts import Store
+from scbench.grading.collector import Intake
 from scbench.grading.output import RESULTS, write_results
-from scbench.grading.packed import Packed
 from scbench.grading.problems import PROBLEMS, SHOWN, Problems
-from scbench.grading.reading import Problem, open_predictions
 from scbench.grading.remarks import remarks
-from scbench.grading.store import Store
+from scbench.grading.rows.chunks import WHOLE, Chunk, Shard
+from scbench.grading.rows.columns import Completer
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.index import contents_of
+from scbench.grading.rows.reading import Problem, open_predictions
+from scbench.grading.rows.wire import Packed
 from scbench.grading.summary import Facts, summarize
 from scbench.grading.tally import Tally, tally
-from scbench.grading.weave import Sheets, missing, weave
-from scbench.grading.worker import Item
+from scbench.grading.workers.scheduler import Engine, Limits, Waiting
+from scbench.grading.workers.worker import Item
 from scbench.release.load import Release
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from scbench.grading.lanes import Lanes
-    from scbench.grading.worker import Start
+    from scbench.grading.workers.pool import Lanes
+    from scbench.grading.workers.worker import Start
 
 __all__ = ["Options", "Report", "choose_tasks", "grade_file"]
 
@@ -105,7 +105,7 @@ class Report:
 
     @property
     def tables(self) -> "dict[Literal['bucket', 'task'], pl.DataFrame]":
-        """Score tables by bucket and by task, see `scbench.analysis.tables`."""
+        """Score tables by bucket and by task, see `scbench.grading.score_tables`."""
         return self.tally.tables
 
     @property
@@ -255,6 +255,6 @@ def finish(
 def _lanes_of(cluster: str | None) -> "Callable[[Start], Lanes] | None":
     if cluster is None:
         return None
-    from scbench.grading.cluster import open_lanes  # noqa: PLC0415  (an extra)
+    from scbench.grading.workers.cluster import open_lanes  # noqa: PLC0415  (an extra)
 
     return open_lanes(cluster)

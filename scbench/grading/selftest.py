@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from scbench.catalog import Task
-from scbench.grading.engine import Engine, Limits, Waiting
-from scbench.grading.packed import Packed
-from scbench.grading.worker import Item
+from scbench.grading.rows.wire import Packed
+from scbench.grading.workers.scheduler import Engine, Limits, Waiting
+from scbench.grading.workers.worker import Item
 from scbench.model import Status
 from scbench.release.load import Reference, Release
 

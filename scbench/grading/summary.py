@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scbench import __version__
 from scbench.catalog import Task
-from scbench.grading.ledger import Ledger
 from scbench.grading.remarks import grader_differences
+from scbench.grading.rows.coverage import Ledger
 from scbench.release.load import Release
+from scbench.version import __version__
 
 if TYPE_CHECKING:
     from scbench.grading.run import Options, Report
@@ -110,6 +110,6 @@ def _walls(facts: Facts, seen: frozenset[str]) -> list[str]:
         return []
     if facts.walls is not None:
         return list(facts.walls)
-    from scbench import isolation  # noqa: PLC0415  (few runs have children)
+    from scbench import sandbox  # noqa: PLC0415  (few runs have children)
 
-    return list(isolation.walls())
+    return list(sandbox.walls())

@@ -25,7 +25,7 @@ class Tally:
     Attributes:
         rows: how many it has.
         unscored: how many of them have no score.
-        tables: score tables by bucket and by task, see `scbench.analysis.tables`.
+        tables: score tables by bucket and by task, see `scbench.grading.score_tables`.
         outside: task and number of rows whose instance the release does not hold.
         grader_errors: rows that a grader failed on.
         failed: line, id and reason of the first of them.
@@ -47,7 +47,7 @@ def tally(path: Path) -> Tally:
     """Read a results file, some rows at a time, and return what it comes to."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
-    from scbench.analysis.tables import Condensed, outside_release  # noqa: PLC0415  (polars)
+    from scbench.grading.score_tables import Condensed, outside_release  # noqa: PLC0415  (polars)
 
     lazy = pl.scan_parquet(path)
     condensed = Condensed()

@@ -18,7 +18,7 @@ from typing import IO
 import zstandard
 
 from scbench.errors import PredictionsError, ScbenchError, printable
-from scbench.grading.reading import open_predictions
+from scbench.grading.rows.reading import open_predictions
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import MOST_BYTES_OF, MOST_PACKED, kind_of, lacking, unfit
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench import __version__
 from scbench.analysis.resample import Floats, Sums, interval, resample, total
-from scbench.analysis.tables import OVERALL
 from scbench.canonical import content_hash
+from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, Collected, Entry
 from scbench.leaderboard.findings import as_record
 from scbench.leaderboard.ranks import Rank, ranks
 from scbench.leaderboard.submission import Submission
 from scbench.release.manifest import Manifest, version_key
+from scbench.version import __version__
 
 SETTINGS = ("no_tools", "tools")
 RESAMPLES = 10_000

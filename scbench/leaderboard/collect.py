@@ -10,9 +10,9 @@ import polars as pl
 
 from scbench.canonical import sha256
 from scbench.errors import ResultsError, ScbenchError, printable
-from scbench.grading.engine import Limits
 from scbench.grading.output import RESULTS
-from scbench.grading.rows import results_schema
+from scbench.grading.rows.schema import results_schema
+from scbench.grading.workers.scheduler import Limits
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import (

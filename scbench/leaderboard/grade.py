@@ -7,12 +7,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench import __version__
-from scbench.analysis.tables import OVERALL, in_release
 from scbench.canonical import sha256
 from scbench.errors import ResultsError
-from scbench.grading.engine import Limits, Waiting
 from scbench.grading.run import Options, Report, choose_tasks, grade_file
+from scbench.grading.score_tables import OVERALL, in_release
+from scbench.grading.workers.scheduler import Limits, Waiting
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
@@ -28,6 +27,7 @@ from scbench.leaderboard.receipt import (
     write_receipt,
 )
 from scbench.leaderboard.validate import Validated
+from scbench.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl

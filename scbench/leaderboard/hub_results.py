@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from scbench.analysis.tables import OVERALL
 from scbench.errors import ResultsError
+from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.receipt import Receipt
 
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from scbench.answers.extract import find_answer, shape_of
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
 from scbench.errors import printable
-from scbench.grading.extract import find_answer, shape_of
-from scbench.grading.ledger import Ledger
 from scbench.grading.outcome import without_answer
-from scbench.grading.reading import Problem
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.reading import Problem
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure

@@ -5,10 +5,10 @@ from importlib.resources import files
 from typing import Any
 
 from scbench.analysis.sheets import points
-from scbench.analysis.tables import OVERALL
 from scbench.canonical import canonical_json
 from scbench.catalog import all_tasks
 from scbench.errors import printable
+from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.grade import REPORT
 from scbench.release.about import TITLE
 

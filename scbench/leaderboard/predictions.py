@@ -14,14 +14,14 @@ from pathlib import Path
 import zstandard
 from pydantic import JsonValue
 
+from scbench.answers.extract import find_answer, shape_of
 from scbench.canonical import parse_json
 from scbench.catalog import Task
 from scbench.errors import PredictionsError, printable
 from scbench.grading.check import answer_warnings
-from scbench.grading.extract import find_answer, shape_of
-from scbench.grading.ledger import Ledger
 from scbench.grading.outcome import without_answer
-from scbench.grading.reading import Line, Problem, open_predictions
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.reading import Line, Problem, open_predictions
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level
 from scbench.leaderboard.submission import Submission

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scbench.analysis.tables import OVERALL
 from scbench.canonical import canonical_json, sha256
 from scbench.errors import ResultsError
 from scbench.grading.output import write_whole
+from scbench.grading.score_tables import OVERALL
 from scbench.model import Setting, Status
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scbench.analysis.tables import OVERALL
 from scbench.canonical import sha256
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
+from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.findings import Finding, in_order, problems
 from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission

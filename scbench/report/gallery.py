@@ -24,6 +24,7 @@ from scbench.release.load import Reference, Release
 from scbench.report.draw.small_png import with_palette
 from scbench.report.html import asset, render_page
 from scbench.report.items import picture_of
+from scbench.report.picture import draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
 
 _FONT = "Liberation Sans"
@@ -80,7 +81,7 @@ def cases(
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
     for task in tasks:
         held = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
-        if task.draw is None or not held:
+        if draw_of(task) is None or not held:
             continue
         row = held.get(_CHOSEN.get(task.id, 0)) or next(iter(held.values()))
         yield Case(row.id, task.id, row.params, right[row.id])

@@ -13,7 +13,7 @@ from scbench.catalog import Task, all_tasks
 from scbench.errors import ResultsError
 from scbench.judge import validate
 from scbench.model import Check, Instance, Verdict
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, draw_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -173,14 +173,15 @@ def picture_of(
     Raises:
         Exception: whatever a faulty picture module raises.
     """
-    if task.draw is None:
+    draw = draw_of(task)
+    if draw is None:
         return None
     valid = None
     if answer is not None:
         model = task.answer_model
         found = validate(model, json.loads(answer), len(answer))
         valid = None if isinstance(found, Check) else found
-    return task.draw(task.params_model.model_validate_json(params), valid, verdicts)
+    return draw(task.params_model.model_validate_json(params), valid, verdicts)
 
 
 def chosen(items: Iterable[Item], which: str) -> Iterator[Item]:

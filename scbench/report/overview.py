@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from scbench.analysis.budget import budget_sweep
 from scbench.analysis.paper import paper_table
 from scbench.analysis.sheets import budget_sheet, points
-from scbench.analysis.tables import OVERALL
 from scbench.catalog import MANIFOLDS, all_tasks
+from scbench.grading.score_tables import OVERALL
 from scbench.model import Status
 from scbench.report.charts import budget_chart, draw
 from scbench.report.items import run_labels

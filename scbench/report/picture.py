@@ -6,10 +6,12 @@ from the verdicts' checks and metrics and judged by nothing else. It must take a
 the task's schema, however wrong, and any verdict of any answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
+from scbench.catalog import Task
 from scbench.model import Verdict
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
@@ -45,6 +47,17 @@ class Picture:
     caption: str
     legend: tuple[tuple[str, str], ...] = ()
     text: str | None = None
+
+
+Draw = Callable[[Any, Any, Sequence[Verdict]], Picture]
+
+
+def draw_of(task: Task) -> Draw | None:
+    """Return a task's ``draw(params, answer, verdicts)``; None if it has no pictures."""
+    if not task.has("report.pictures"):
+        return None
+    draw: Draw = import_module(task.module("report.pictures")).draw
+    return draw
 
 
 def failures(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[Any]]:

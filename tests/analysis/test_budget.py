@@ -9,7 +9,12 @@ from scbench.analysis.sheets import budget_sheet
 from scbench.catalog import all_tasks
 from scbench.errors import ResultsError
 
-ITEMS = [(t.id, i) for t in all_tasks().values() if t.bucket == "axiomatic" for i in range(t.n)]
+ITEMS = [
+    (t.id, i)
+    for t in all_tasks().values()
+    if t.bucket == "axiomatic"
+    for i in range(len(t.builder().paper()))
+]
 
 
 def rows_of(point: dict) -> list[dict]:

@@ -6,7 +6,7 @@ import pytest
 from scbench.analysis.compare import compare_runs, pass_at_k
 from scbench.analysis.layout import Sheet, latex, markdown, terminal
 from scbench.analysis.sheets import comparison_sheets, samples_sheet, score_sheet
-from scbench.analysis.tables import score_table
+from scbench.grading.score_tables import score_table
 
 NASTY = r"a|b\c & 50%_x^{y}~ <z> #1 $"
 SHEET = Sheet(

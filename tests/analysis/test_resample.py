@@ -12,7 +12,7 @@ from scipy import stats
 
 from scbench.analysis.paper import paper_table
 from scbench.analysis.resample import Sums, _below, interval, resample, total
-from scbench.analysis.tables import OVERALL
+from scbench.grading.score_tables import OVERALL
 
 
 def sums(*columns) -> Sums:

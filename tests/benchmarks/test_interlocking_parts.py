@@ -7,7 +7,8 @@ OpenSCAD is part of "cold".
 import pytest
 
 from scbench.catalog import get_task
-from scbench.graders import interlocking_parts, printed_parts
+from scbench.graders import interlocking_parts
+from scbench.graders.interlocking_parts import printed_parts
 from scbench.judge import judge
 
 TASK = get_task("interlocking_parts")

@@ -15,20 +15,20 @@ from pathlib import Path
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading import worker
-from scbench.grading.chunks import WHOLE, cut
-from scbench.grading.columns import Completer
-from scbench.grading.contents import contents_of
-from scbench.grading.engine import Engine, Limits
-from scbench.grading.intake import Intake
-from scbench.grading.ledger import Ledger
+from scbench.grading.checkpoint.assemble import Sheets, weave
+from scbench.grading.checkpoint.parts import Store
+from scbench.grading.collector import Intake
 from scbench.grading.outcome import grade_prediction
 from scbench.grading.problems import Problems
-from scbench.grading.reading import parse_line, read_blocks
+from scbench.grading.rows.chunks import WHOLE, cut
+from scbench.grading.rows.columns import Completer
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.index import contents_of
+from scbench.grading.rows.reading import parse_line, read_blocks
 from scbench.grading.run import choose_tasks
-from scbench.grading.store import Store
 from scbench.grading.tally import tally
-from scbench.grading.weave import Sheets, weave
+from scbench.grading.workers import worker
+from scbench.grading.workers.scheduler import Engine, Limits
 from scbench.release.load import find_release
 
 ROWS = 20_000

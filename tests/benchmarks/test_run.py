@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from scbench.grading.engine import Limits
 from scbench.grading.run import Options, grade_file
+from scbench.grading.workers.scheduler import Limits
 from scbench.release.load import find_release
 
 ROWS = 100_000

@@ -11,8 +11,8 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
 from scbench.builders.but_for_causation import Space, TaskBuilder
-from scbench.builders.causal_graphs import flips
-from scbench.builders.causal_stories import settings
+from scbench.builders.but_for_causation.graphs import flips
+from scbench.builders.but_for_causation.stories import settings
 from scbench.errors import GenerationError
 from scbench.schemas.but_for_causation import Params
 from scbench.seeding import Stream

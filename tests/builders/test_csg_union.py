@@ -8,12 +8,18 @@ import pytest
 from pydantic import ValidationError
 
 from scbench.builders.csg_union import TaskBuilder
-from scbench.builders.solid_scenes import Space
+from scbench.builders.csg_union.scenes import Space
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
-from scbench.graders.convex_parts import parts_of_union, union_volume
-from scbench.graders.meshes import PolygonMesh, newell_normals, shells, signed_volumes, triangulate
-from scbench.graders.solids import solid_mesh
+from scbench.graders.csg_union.convex_parts import parts_of_union, union_volume
+from scbench.graders.csg_union.solids import solid_mesh
+from scbench.graders.shared.meshes import (
+    PolygonMesh,
+    newell_normals,
+    shells,
+    signed_volumes,
+    triangulate,
+)
 from scbench.judge import judge
 from scbench.schemas.csg_union import Params
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.builders.date_steps import draw_any, draw_crossing, draw_within_month, moved
-from scbench.builders.date_stories import names, scenarios
 from scbench.builders.dates import Space, TaskBuilder
+from scbench.builders.dates.steps import draw_any, draw_crossing, draw_within_month, moved
+from scbench.builders.dates.stories import names, scenarios
 from scbench.schemas.dates import Params
 from scbench.seeding import Stream
 

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from scbench.builders.fluid_simulation import Space, TaskBuilder
-from scbench.builders.water_draws import GOAL_KINDS, HEIGHT, LAYERS
-from scbench.builders.water_plans import Box, as_answer, basin, reservoir, roofed, well
+from scbench.builders.fluid_simulation.draws import GOAL_KINDS, HEIGHT, LAYERS
+from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
 from scbench.errors import GenerationError
-from scbench.graders.earthworks import ground
 from scbench.graders.fluid_simulation import grade
-from scbench.graders.loose_rock import settle
+from scbench.graders.fluid_simulation.earthworks import ground
+from scbench.graders.fluid_simulation.loose_rock import settle
 from scbench.schemas.fluid_simulation import Answer, Params
 from scbench.seeding import Stream
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.builders.hamiltonian_loop import Space, TaskBuilder
-from scbench.builders.hamiltonian_solver import could_have_loop, find_cover, find_loop
+from scbench.builders.hamiltonian_loop.solver import could_have_loop, find_cover, find_loop
 from scbench.errors import GenerationError
 from scbench.schemas.hamiltonian_loop import Params
 from scbench.seeding import Stream

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scbench.builders.hide_and_seek import Space, TaskBuilder
-from scbench.builders.hiding_places import hidden, hiding_places
+from scbench.builders.hide_and_seek.hiding_places import hidden, hiding_places
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
 from scbench.judge import judge

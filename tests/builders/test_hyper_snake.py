@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.builders.hyper_snake import Space, TaskBuilder
-from scbench.builders.snake_solver import Box, find_path
+from scbench.builders.hyper_snake.solver import Box, find_path
 from scbench.errors import GenerationError
 from scbench.schemas.hyper_snake import Params
 from scbench.seeding import Stream

@@ -5,8 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from scbench.builders.cage_parts import layout, panel, parts_of, teardrop, to_binary_stl
 from scbench.builders.interlocking_parts import Space
+from scbench.builders.interlocking_parts.cage_parts import (
+    layout,
+    panel,
+    parts_of,
+    teardrop,
+    to_binary_stl,
+)
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
 from scbench.judge import judge

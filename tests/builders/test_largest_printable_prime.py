@@ -3,10 +3,16 @@
 import pytest
 
 from scbench.builders.largest_printable_prime import Space, TaskBuilder
-from scbench.builders.tower_search import _Graph, greedy_number, longest_prime, lowest, tallest
+from scbench.builders.largest_printable_prime.tower_search import (
+    _Graph,
+    greedy_number,
+    longest_prime,
+    lowest,
+    tallest,
+)
 from scbench.errors import GenerationError
-from scbench.graders.digit_towers import HEIGHTS, pose, rests
 from scbench.graders.largest_printable_prime import is_prime
+from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, pose, rests
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from scbench.builders.brick_layers import fill, lattice
 from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder
+from scbench.builders.lego_hemispherical_shell.brick_layers import fill, lattice
 from scbench.errors import GenerationError
 from scbench.graders.lego_hemispherical_shell import grade
-from scbench.graders.revolved import body
+from scbench.graders.lego_hemispherical_shell.revolved import body
 from scbench.schemas.lego_hemispherical_shell import Answer
 from scbench.seeding import Stream
 

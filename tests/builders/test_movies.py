@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 from pydantic import ValidationError
 
-from scbench.builders.films import alike, clear_genres, films
 from scbench.builders.movies import LABELS, OPENINGS, Space, TaskBuilder
+from scbench.builders.movies.films import alike, clear_genres, films
 from scbench.errors import GenerationError
-from scbench.graders.short_answers import option, tidy
+from scbench.graders.shared.short_answers import option, tidy
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from scbench.builders.objects import Space, TaskBuilder
-from scbench.builders.things import things
+from scbench.builders.shared.things import things
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()

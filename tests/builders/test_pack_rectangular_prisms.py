@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from scbench.builders.box_packing import pack, sections_for
 from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, perfect_boxes
+from scbench.builders.pack_rectangular_prisms.packing import pack, sections_for
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
 from scbench.judge import judge

@@ -5,15 +5,15 @@ import re
 
 import pytest
 
-from scbench.builders.lattice_loops import square_lattice, triangular_lattice
-from scbench.builders.loop_measures import MEASURED
 from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
-from scbench.builders.pipe_loops import FAMILIES, loops
-from scbench.builders.star_loops import crossed_star, many_pointed, star
+from scbench.builders.pipe_loop_fitting.lattice_loops import square_lattice, triangular_lattice
+from scbench.builders.pipe_loop_fitting.loops import FAMILIES, loops
+from scbench.builders.pipe_loop_fitting.measures import MEASURED
+from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, many_pointed, star
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
-from scbench.graders.closed_loops import contacts
-from scbench.graders.loop_constraints import measure
+from scbench.graders.pipe_loop_fitting.closed_loops import contacts
+from scbench.graders.pipe_loop_fitting.loop_constraints import measure
 from scbench.judge import judge
 from scbench.schemas.pipe_loop_fitting import FixedStart, Params
 from scbench.seeding import Stream

@@ -8,7 +8,11 @@ import pytest
 from PIL import Image
 
 from scbench.builders.polynomial_curve_fitting import Space, TaskBuilder, _cut, field
-from scbench.builders.separating_polynomial import as_text, row_by_row, separate
+from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
+    as_text,
+    row_by_row,
+    separate,
+)
 from scbench.errors import GenerationError
 from scbench.graders.polynomial_curve_fitting import grade
 from scbench.schemas.polynomial_curve_fitting import Answer, Params

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.builders.shikaku_rectangles import Space, TaskBuilder
-from scbench.builders.shikaku_solver import solve
+from scbench.builders.shikaku_rectangles.solver import solve
 from scbench.errors import GenerationError
 from scbench.seeding import Stream
 

@@ -6,7 +6,7 @@ import pytest
 
 from scbench.builders import terrain_levelling
 from scbench.builders.terrain_levelling import Space, TaskBuilder, height_map
-from scbench.builders.terrain_solver import Settings, attempt, solve
+from scbench.builders.terrain_levelling.solver import Settings, attempt, solve
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
 from scbench.judge import judge

@@ -9,12 +9,16 @@ import pytest
 import shapely
 from shapely import Polygon
 
-from scbench.builders.shadow_cover import Effort, find_cover
-from scbench.builders.shadow_targets import draw_target, is_wide, smallest_corner
 from scbench.builders.tetrahedra_shadow_projection import Space, TaskBuilder
+from scbench.builders.tetrahedra_shadow_projection.cover import Effort, find_cover
+from scbench.builders.tetrahedra_shadow_projection.targets import (
+    draw_target,
+    is_wide,
+    smallest_corner,
+)
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
-from scbench.graders.tetrahedra import corners
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
 from scbench.judge import judge
 from scbench.seeding import Stream
 

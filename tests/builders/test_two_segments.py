@@ -3,8 +3,8 @@ from typing import get_args
 
 import pytest
 
-from scbench.builders.chord_search import allowed_spots, pairs
 from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder
+from scbench.builders.two_segments.search import allowed_spots, pairs
 from scbench.errors import GenerationError
 from scbench.schemas.two_segments import Params
 

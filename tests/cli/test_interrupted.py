@@ -12,8 +12,8 @@ from random import Random
 import polars as pl
 import pytest
 
-from scbench.grading.survey import read_account
-from scbench.release.example import example_predictions
+from scbench.build.example import example_predictions
+from scbench.grading.rows.survey import read_account
 from scbench.release.load import find_release
 
 GRADE = Path(sys.executable).parent / "scbench-grade"

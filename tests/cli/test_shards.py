@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scbench.release.example import example_predictions
+from scbench.build.example import example_predictions
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import yaml
 
+from scbench.build.freeze import build_release
 from scbench.catalog import get_task
-from scbench.release.freeze import build_release
 from scbench.release.load import find_release
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,9 +12,9 @@ from scbench.catalog import SECONDS, available_tasks, get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, draw_of
 
-TASKS = [task.id for task in available_tasks() if task.draw is not None]
+TASKS = [task.id for task in available_tasks() if draw_of(task) is not None]
 MOST_BYTES = 600_000
 """Of one flat panel; a report holds hundreds."""
 
@@ -55,7 +55,7 @@ def examine(picture: Picture) -> None:
 def test_every_instance_has_a_picture(task_id):
     task = get_task(task_id)
     for item in task.builder().paper():
-        examine(task.draw(item.params, None, ()))
+        examine(draw_of(task)(item.params, None, ()))
 
 
 @pytest.mark.parametrize("task_id", TASKS)
@@ -78,4 +78,4 @@ def test_answers_right_and_wrong_have_pictures(task_id):
             except ValidationError:
                 valid = None
             verdicts = read_back(judge(task, item.params, answer))
-            examine(task.draw(item.params, valid, verdicts))
+            examine(draw_of(task)(item.params, valid, verdicts))

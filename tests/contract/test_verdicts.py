@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scbench.catalog import SECONDS, available_tasks, get_task
+from scbench.catalog import PAPER, SECONDS, available_tasks, get_task
 from scbench.errors import CannotGrade
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
@@ -16,7 +16,7 @@ from scbench.model import Status
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_verdicts.py"
 GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
 RENEW = "if that is meant, raise the grader's VERSION and run tools/golden_verdicts.py"
-TASKS = [task.id for task in available_tasks() if task.n and not task.package]
+TASKS = [task.id for task in available_tasks() if task.origin == PAPER]
 
 
 @pytest.mark.parametrize("task_id", TASKS)

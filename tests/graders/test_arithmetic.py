@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.builders.arithmetic import Space, TaskBuilder
-from scbench.builders.expressions import USUAL, ZeroDivisor, read_tokens, value_of
+from scbench.builders.arithmetic.expressions import USUAL, ZeroDivisor, read_tokens, value_of
 from scbench.catalog import get_task
 from scbench.graders.arithmetic import evaluate
 from scbench.judge import judge

@@ -10,8 +10,8 @@ import pytest
 
 from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.convex_parts import union_volume
-from scbench.graders.solids import union_body, union_parts
+from scbench.graders.csg_union.convex_parts import union_volume
+from scbench.graders.csg_union.solids import union_body, union_parts
 from scbench.judge import judge
 from scbench.schemas.csg_union import Params
 

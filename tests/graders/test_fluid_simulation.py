@@ -12,11 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders import fluid_simulation, loose_rock, water
-from scbench.graders.fluid_simulation import CHECKS, columns_as_text, grade
-from scbench.graders.lakes import dry_island, survey
-from scbench.graders.loose_rock import settle
-from scbench.graders.water import rain_on
+from scbench.graders.fluid_simulation import (
+    CHECKS,
+    MOST_BOXES,
+    columns_as_text,
+    grade,
+    loose_rock,
+    water,
+)
+from scbench.graders.fluid_simulation.lakes import dry_island, survey
+from scbench.graders.fluid_simulation.loose_rock import settle
+from scbench.graders.fluid_simulation.water import rain_on
 from scbench.schemas.fluid_simulation import Answer, Params
 
 DATA = Path(__file__).parent.parent / "data"
@@ -479,7 +485,7 @@ def test_rings_are_found_among_random_ones():
 
 
 def test_a_flood_of_boxes_is_not_carried_out():
-    found = verdict(world(VOLUME), *[POND] * (fluid_simulation.MOST_BOXES + 1))
+    found = verdict(world(VOLUME), *[POND] * (MOST_BOXES + 1))
     assert [check.id for check in found.checks] == ["resource_limit"]
     assert found.score == 0
 

@@ -9,7 +9,11 @@ from pydantic import ValidationError
 
 from scbench.builders.half_subdivision_neighbours import TaskBuilder
 from scbench.catalog import get_task
-from scbench.graders.dyadic_boxes import boxes, neighbours, touching_axes
+from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
+    boxes,
+    neighbours,
+    touching_axes,
+)
 from scbench.judge import judge
 from scbench.schemas.half_subdivision_neighbours import Params
 

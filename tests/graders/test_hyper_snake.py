@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.builders.snake_solver import Box, find_path
+from scbench.builders.hyper_snake.solver import Box, find_path
 from scbench.catalog import get_task
 from scbench.judge import judge
 from scbench.schemas.hyper_snake import Params

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scbench import isolation
-from scbench.builders.cage_faults import rim_of
-from scbench.builders.cage_parts import (
+from scbench import sandbox
+from scbench.builders.interlocking_parts.cage_parts import (
     layout,
     lifted,
     panel,
@@ -21,9 +20,11 @@ from scbench.builders.cage_parts import (
     to_openscad,
     to_triangles,
 )
+from scbench.builders.interlocking_parts.counterexamples import rim_of
 from scbench.catalog import get_task
 from scbench.errors import CannotGrade
-from scbench.graders import interlocking_parts, printed_parts
+from scbench.graders import interlocking_parts
+from scbench.graders.interlocking_parts import printed_parts
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Status
@@ -439,10 +440,10 @@ def test_programs_are_not_run_unless_allowed():
     assert "--allow-code" in outcome.reason
 
 
-@pytest.mark.skipif(isolation.strongest() == "rlimits", reason="no full walls on this machine")
+@pytest.mark.skipif(sandbox.strongest() == "rlimits", reason="no full walls on this machine")
 @pytest.mark.parametrize("kind", ["Python Generating OpenSCAD", "Python Generating STL"])
 def test_programs_make_parts_where_allowed(monkeypatch, kind):
-    monkeypatch.setattr(isolation, "_allowed", True)
+    monkeypatch.setattr(sandbox, "_allowed", True)
     text = to_openscad(plate_boxes()) if "SCAD" in kind else right(small())[0]["fileContents"]
     parts = with_part(0, fileContents=f"print({text!r})", fileType=kind)
     assert scores(parts) == "111111111"

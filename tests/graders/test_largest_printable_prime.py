@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.graders.digit_towers import Stand, groups, pose, rests
 from scbench.graders.largest_printable_prime import CHECKS, MAX_DIGITS, is_prime
+from scbench.graders.largest_printable_prime.digit_towers import Stand, groups, pose, rests
 from scbench.judge import judge
 
 TASK = get_task("largest_printable_prime")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.answers.extract import from_response, shape_of
 from scbench.catalog import get_task
 from scbench.graders.maze_3d import CHECKS, find_routes, grade, move_graph
-from scbench.grading.extract import from_response, shape_of
 from scbench.schemas.maze_3d import Answer, Params
 
 BUILDER = get_task("maze_3d").builder()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.builders.films import films
 from scbench.builders.movies import Space, TaskBuilder
+from scbench.builders.movies.films import films
 from scbench.catalog import get_task
 from scbench.graders.movies import points_of
 from scbench.judge import judge

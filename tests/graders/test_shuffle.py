@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.builders.names import names
 from scbench.builders.shuffle import Space, TaskBuilder
+from scbench.builders.shuffle.names import names
 from scbench.catalog import get_task
 from scbench.graders.shuffle import outcome
 from scbench.judge import judge

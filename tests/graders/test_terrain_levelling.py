@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench import pulse
+from scbench import progress
 from scbench.catalog import get_task
 from scbench.errors import CannotGrade
 from scbench.graders import terrain_levelling
-from scbench.graders.rubble import (
+from scbench.graders.terrain_levelling import CHECKS, grade
+from scbench.graders.terrain_levelling.rubble import (
     ball_count,
     blast_cell,
     engine,
@@ -21,7 +22,6 @@ from scbench.graders.rubble import (
     neighbours,
     start_positions,
 )
-from scbench.graders.terrain_levelling import CHECKS, grade
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Status
@@ -122,7 +122,7 @@ def test_fast_blasts_are_byte_for_byte_the_plain_ones(subtask, monkeypatch):
 def test_repeated_runs_and_another_process_give_the_same_bytes():
     blasts = [(12, 12, 4.0), (12, 12, 1.5), (3, 4, 2.0), (12, 11, 0.5), (0, 0, 0.2)]
     code = (
-        "from scbench.graders.rubble import blast_cell\n"
+        "from scbench.graders.terrain_levelling.rubble import blast_cell\n"
         "from scbench.catalog import get_task\n"
         "rows = get_task('terrain_levelling').builder().paper()[0].params.heights\n"
         "heights = [height for row in rows for height in row]\n"
@@ -327,11 +327,11 @@ def test_work_is_bounded_by_counting(monkeypatch):
 
 def test_every_blast_is_a_beat():
     beats = []
-    pulse.listen(lambda *args: beats.append(args))
+    progress.listen(lambda *args: beats.append(args))
     try:
         verdict(STEP, (1, 0, 1), (1, 0, 1), (1, 0, 99))
     finally:
-        pulse.listen(None)
+        progress.listen(None)
     assert beats == [(1, 3), (2, 3)]
 
 

@@ -25,7 +25,13 @@ import zstandard
 from scbench.catalog import get_task
 from scbench.errors import PredictionsError
 from scbench.grading.outcome import grade_prediction
-from scbench.grading.reading import Line, Problem, open_predictions, parse_line, read_predictions
+from scbench.grading.rows.reading import (
+    Line,
+    Problem,
+    open_predictions,
+    parse_line,
+    read_predictions,
+)
 from scbench.model import Status
 
 BIN = Path(sys.executable).parent

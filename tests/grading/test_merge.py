@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from scbench.build.example import example_predictions
 from scbench.errors import ResultsError
-from scbench.grading.chunks import Shard
-from scbench.grading.engine import Limits
 from scbench.grading.merge import merge, read_shards
+from scbench.grading.rows.chunks import Shard
 from scbench.grading.run import Options, grade_file
-from scbench.release.example import example_predictions
+from scbench.grading.workers.scheduler import Limits
 from scbench.release.load import find_release
 
 

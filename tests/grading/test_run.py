@@ -8,11 +8,11 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
-from scbench.grading.engine import Limits
+from scbench.build.example import example_predictions
 from scbench.grading.problems import SHOWN
-from scbench.grading.rows import Row, results_schema, sort_key
+from scbench.grading.rows.schema import Row, results_schema, sort_key
 from scbench.grading.run import Options, grade_file
-from scbench.release.example import example_predictions
+from scbench.grading.workers.scheduler import Limits
 
 
 def lines_of(release) -> list[str]:
@@ -80,7 +80,7 @@ def test_bytes_do_not_depend_on_workers_packing_or_interruptions(options, parity
 
 
 def test_a_line_that_hangs_does_not_use_up_the_time_of_its_chunk(options, monkeypatch):
-    monkeypatch.setattr("scbench.grading.chunks._SIZES", (512,))
+    monkeypatch.setattr("scbench.grading.rows.chunks._SIZES", (512,))
     line = '{"id": "parity/03", "sample": %d, "answer": {"bit": 0%s}}'
     lines = [line % (i, ', "mood": "hang"' if i == 400 else "") for i in range(600)]
     report = grade_file(options(lines, seconds=1))
@@ -148,7 +148,7 @@ def test_many_suspects_are_tried_alone_before_the_run_goes_on(
     lines = lines_of(parity_release)
     lines[200] = lines[90].replace('"x"', '"y"')
     grade_file(options(lines, "later"))
-    monkeypatch.setattr("scbench.grading.engine._SUSPECTS", 10)
+    monkeypatch.setattr("scbench.grading.workers.scheduler._SUSPECTS", 10)
     report = grade_file(options(lines, "sooner", workers=1))
     assert report.grader_errors == 2
     assert sum("a chunk of lines is tried again" in it for it in report.incidents) == 2

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from scbench.analysis.tables import outside_release, score_table
-from scbench.grading.engine import Limits
+from scbench.build.example import example_predictions
 from scbench.grading.run import Options, grade_file
+from scbench.grading.score_tables import outside_release, score_table
 from scbench.grading.tally import tally
-from scbench.release.example import example_predictions
+from scbench.grading.workers.scheduler import Limits
 from scbench.release.load import find_release
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
+from scbench.build.freeze import build_release
 from scbench.catalog import get_task
 from scbench.errors import ResultsError
-from scbench.grading.engine import Limits
+from scbench.grading.workers.scheduler import Limits
 from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
@@ -21,7 +22,6 @@ from scbench.leaderboard.pack import pack
 from scbench.leaderboard.publish import write_board
 from scbench.leaderboard.receipt import read_receipt, results_hash
 from scbench.leaderboard.validate import release_finder
-from scbench.release.freeze import build_release
 from scbench.release.load import find_release
 
 LIMITS = Limits(1, None, 0)

@@ -2,14 +2,14 @@
 
 import pytest
 
+from scbench.build.experiment import experiment_of
+from scbench.build.freeze import build_release
 from scbench.catalog import get_task
-from scbench.generate.experiment import experiment_of
-from scbench.grading.engine import Limits
+from scbench.grading.workers.scheduler import Limits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.validate import release_finder, validate
-from scbench.release.freeze import build_release
 from scbench.release.load import find_release
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.grading.engine import Limits
+from scbench.grading.workers.scheduler import Limits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.publish import write_board

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from scbench.build.freeze import build_release
+from scbench.build.tables import read_table, write_table
 from scbench.catalog import get_task
 from scbench.release.diff import diff_releases
-from scbench.release.freeze import build_release
 from scbench.release.load import open_release
-from scbench.release.tables import read_table, write_table
 
 DATA = "data/enumerate_edges.parquet"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from scbench.build.tables import read_table, write_table
 from scbench.errors import ReleaseError
 from scbench.release.load import find_release, installed_releases
 from scbench.release.manifest import MANIFEST, REFERENCES
-from scbench.release.tables import read_table, write_table
 
 DATA = "data/enumerate_edges.parquet"
 

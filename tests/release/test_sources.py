@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from scbench.build.export import export_release
+from scbench.build.verify import verify_anywhere
 from scbench.canonical import sha256
 from scbench.errors import HubError, ReleaseError
-from scbench.release.export import export_release
 from scbench.release.load import find_release
 from scbench.release.manifest import MANIFEST, REFERENCES
-from scbench.release.verify import verify_anywhere
 
 DATA = "data/enumerate_edges.parquet"
 REPO = "org/scbench"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scbench.catalog import get_task
+from scbench.report.picture import draw_of
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +84,7 @@ def test_it_opens_filters_and_shows_every_task(browser, whole_report, small, tmp
         driver.execute_script("arguments[0].scrollIntoView()", item)
         views = item.find_elements("css selector", ".stage svg")
         problems = item.find_elements("css selector", ".no-picture")
-        drawn = get_task(task).draw is not None
+        drawn = draw_of(get_task(task)) is not None
         assert bool(views) == drawn, (task, [problem.text for problem in problems])
         assert all(view.size["width"] > 100 for view in views), task
         failed = item.find_elements("css selector", ".checks .failed")

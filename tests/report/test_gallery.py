@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.catalog import get_task, listed_tasks
+from scbench.catalog import get_task, paper_tasks
 from scbench.errors import ReleaseError
 from scbench.png import indexed_file
 from scbench.report.draw.small_png import chunks, same_picture, squeezed, with_palette
@@ -32,7 +32,7 @@ if __name__ == "__main__":
 
 
 def cases_of(release, names):
-    tasks = [task for task in listed_tasks() if task.id in names]
+    tasks = [task for task in paper_tasks() if task.id in names]
     rows = list(release.instances(names).values())
     return list(cases(tasks, rows, release.references()))
 
@@ -40,7 +40,7 @@ def cases_of(release, names):
 @pytest.mark.slow
 def test_every_task_has_a_small_picture(installed, tmp_path):
     folder = tmp_path / "gallery"
-    drawn = [*listed_tasks(), get_task("svg_shapes")]  # other text tasks are read, not looked at
+    drawn = [*paper_tasks(), get_task("svg_shapes")]  # other text tasks are read, not looked at
     assert write_gallery(installed, folder, workers=2) == len(drawn)
     pictures = sorted(folder.glob("*.png"))
     assert [path.stem for path in pictures] == sorted(task.id for task in drawn)

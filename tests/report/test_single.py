@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scbench.errors import ReleaseError, ResultsError
-from scbench.grading.engine import Limits
+from scbench.grading.workers.scheduler import Limits
 from scbench.report import single
 
 LIMITS = Limits(1, None, 0)

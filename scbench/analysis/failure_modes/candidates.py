@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.failure_modes.labels import PASS, THRESHOLD
-from scbench.analysis.results import ITEM, RUN
+from scbench.analysis.results import ITEM
 from scbench.canonical import canonical_json, sha256
 from scbench.errors import ResultsError
+from scbench.grading.score_tables import RUN
 from scbench.model import Status
 
 COLUMNS = (

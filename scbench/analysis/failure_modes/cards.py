@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from scbench.analysis.failure_modes.labels import FEW, MEANINGS, Mode
 from scbench.analysis.failure_modes.prompts import LENGTHS
 from scbench.analysis.failure_modes.signals import Signal, signals
+from scbench.answers.extract import Shape, shape_of
 from scbench.catalog import Task
-from scbench.graders.checklist import COMMON_CHECKS
-from scbench.grading.extract import Shape, shape_of
+from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema
 
 _ASKS = "**Asks for** "

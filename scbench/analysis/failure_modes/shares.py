@@ -15,9 +15,9 @@ from scbench.analysis.failure_modes.candidates import IDENTITY, KEY, candidates,
 from scbench.analysis.failure_modes.decisions import check_labels
 from scbench.analysis.failure_modes.labels import PASS, STATES, THRESHOLD, Mode
 from scbench.analysis.paper import BASELINE, TOOLS
-from scbench.analysis.results import RUN
 from scbench.catalog import all_tasks
 from scbench.errors import ResultsError, did_you_mean
+from scbench.grading.score_tables import RUN
 from scbench.model import Status
 
 Run = tuple[str, str | None, int | None]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scbench.analysis.failure_modes.labels import FEW, Mode
 from scbench.catalog import Task
-from scbench.graders.checklist import COMMON_CHECKS
+from scbench.graders.shared.checklist import COMMON_CHECKS
 
 
 class Signal(NamedTuple):

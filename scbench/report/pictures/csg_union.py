@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import Manifold
 
-from scbench.graders.bodies import difference_bodies, to_body
-from scbench.graders.meshes import Faces, PolygonMesh, shells, triangulate
-from scbench.graders.solids import solid_body, union_body
+from scbench.graders.csg_union.solids import solid_body, union_body
+from scbench.graders.shared.bodies import difference_bodies, to_body
+from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulate
 from scbench.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scbench.graders.squares import on_ring
+from scbench.graders.shared.squares import on_ring
 from scbench.model import Verdict
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.labelled_squares import (
+from scbench.report.pictures.shared.labelled_squares import (
     Stroke,
     Tile,
     joining,

@@ -6,7 +6,7 @@ from itertools import pairwise
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.gauges import check_of, passed
+from scbench.report.pictures.shared.gauges import check_of, passed
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 _SHOWN = 12_000

@@ -9,11 +9,11 @@ import numpy.typing as npt
 import shapely
 
 from scbench.graders.hide_and_seek import boxes, true_camera
-from scbench.graders.sight import Camera
+from scbench.graders.hide_and_seek.sight import Camera
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _SHOWN = 1_000

@@ -14,16 +14,16 @@ from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
 from scbench.errors import CannotGrade
-from scbench.graders.bodies import to_body
-from scbench.graders.printed_parts import read_parts
-from scbench.graders.shells import Shell
-from scbench.isolation import ChildError, Limits
+from scbench.graders.interlocking_parts.printed_parts import read_parts
+from scbench.graders.interlocking_parts.shells import Shell
+from scbench.graders.shared.bodies import to_body
 from scbench.model import Verdict
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.sandbox import ChildError, Limits
 from scbench.schemas.interlocking_parts import Answer, Params, Space
 
 _MOST_PARTS = 40

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scbench.graders.digit_towers import HEIGHTS, Pose, Stand, groups, pose
+from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240

@@ -11,7 +11,7 @@ from scbench.report.draw.blocks import columns
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6

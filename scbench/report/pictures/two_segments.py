@@ -9,7 +9,7 @@ from scbench.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.gauges import passed
+from scbench.report.pictures.shared.gauges import passed
 from scbench.schemas.two_segments import Answer, Params
 
 KINDS = {"triangle": 3, "quadrilateral": 4, "pentagon": 5, "hexagon": 6}

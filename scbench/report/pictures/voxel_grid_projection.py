@@ -12,7 +12,7 @@ from scbench.report.draw.blocks import voxels
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000

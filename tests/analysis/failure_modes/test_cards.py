@@ -10,10 +10,10 @@ from scbench.analysis.failure_modes.cards import card
 from scbench.analysis.failure_modes.labels import MEANINGS, Mode
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.analysis.failure_modes.signals import signals
+from scbench.answers.extract import shape_of
 from scbench.catalog import all_tasks, available_tasks, get_task
 from scbench.errors import CatalogError
-from scbench.graders.checklist import COMMON_CHECKS
-from scbench.grading.extract import shape_of
+from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema
 
 TITLES = (

@@ -5,4 +5,4 @@ Its grader misbehaves if the answer asks for it, which real graders must survive
 
 from scbench.catalog import Task
 
-TASK = Task("parity", "Parity", "planning", 4, "binary", package="scbench_parity")
+TASK = Task("parity", "Parity", "planning", "binary", package="scbench_parity")

@@ -17,7 +17,7 @@ from scbench.catalog import get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Picture
+from scbench.report.picture import Picture, draw_of
 
 GOLDEN = Path(__file__).parent / "golden"
 RENEW = "SCBENCH_RENEW_GOLDEN"
@@ -40,14 +40,14 @@ def drawn() -> Callable[..., Picture]:
         if params is None:
             params = task.builder().paper()[subtask].params
         if answer is ...:
-            return task.draw(params, None, ())
+            return draw_of(task)(params, None, ())
         try:
             valid = task.answer_model.model_validate(answer)
         except ValidationError:
             valid = None
         verdicts = tuple(map(read_back, judge(task, params, answer)))
         start = time.process_time()
-        picture = task.draw(params, valid, verdicts)
+        picture = draw_of(task)(params, valid, verdicts)
         assert time.process_time() - start < 1, "a picture is to be drawn in less than a second"
         return picture
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from scbench.graders.solids import union_body
+from scbench.graders.csg_union.solids import union_body
 from scbench.report.draw.scene import Lines, Marks, Mesh
 from scbench.schemas.csg_union import Params
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scbench.model import Check, Verdict
-from scbench.report.pictures.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 
 
 def bars(panel) -> list[ET.Element]:

@@ -6,6 +6,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.model import Check, Verdict
 from scbench.report.draw.scene import Lines, Marks, Mesh, boxes
+from scbench.report.picture import draw_of
 
 TASK = "interlocking_parts"
 TITLES = ["put together", "taken apart", "on the bed, as printed"]
@@ -41,7 +42,7 @@ def picture(parts, **offenders):
         Check(name, False, "wrong", {"count": len(found), "offenders": found})
         for name, found in offenders.items()
     )
-    return task.draw(params, answer, (Verdict(0.0, checks), *[Verdict(0.0, ())] * 8))
+    return draw_of(task)(params, answer, (Verdict(0.0, checks), *[Verdict(0.0, ())] * 8))
 
 
 def of(scene, kind, role):
@@ -162,7 +163,7 @@ def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing is to be run")
 
-    monkeypatch.setattr("scbench.isolation.run_python", refuse)
+    monkeypatch.setattr("scbench.sandbox.run_python", refuse)
     program = part("print('solid x')", kind="Python Generating STL")
     found = picture([program, part("no solid"), part()])
     assert "2 cannot be drawn" in found.caption

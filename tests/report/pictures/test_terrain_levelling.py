@@ -5,6 +5,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.model import Check, Verdict
 from scbench.report.draw.scene import Mesh
+from scbench.report.picture import draw_of
 from scbench.schemas.terrain_levelling import Answer, Params
 
 TASK = "terrain_levelling"
@@ -34,7 +35,7 @@ def picture_of(blasts, *checks, params=GROUND):
     answer = Answer.model_validate({"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]})
     verdict = judged(params, blasts)
     verdict = Verdict(0.0 if checks else verdict.score, (*checks, *verdict.checks), verdict.metrics)
-    return get_task(TASK).draw(params, answer, (verdict,))
+    return draw_of(get_task(TASK))(params, answer, (verdict,))
 
 
 def rings(found):
@@ -121,7 +122,7 @@ def test_hostile_answers_are_drawn_small_and_in_time(blasts):
     metrics = {"region_before": ["." * 48] * 48, "region_after": ["#." * 24] * 48}
     metrics["heights_after"] = [list(row) for row in params.heights]
     answer = Answer.model_validate({"blasts": [dict(zip("xyz", b, strict=True)) for b in blasts]})
-    picture = get_task(TASK).draw(params, answer, (judged(params, blasts, **metrics),))
+    picture = draw_of(get_task(TASK))(params, answer, (judged(params, blasts, **metrics),))
     for panel in picture.panels:
         if panel.title.endswith("columns"):
             assert sum(len(part.faces) for part in panel.view.parts) <= 20_000

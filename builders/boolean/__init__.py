@@ -1,0 +1,235 @@
+"""Boolean logic: one expression of NOT, AND, XOR and OR, true as often as false."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.schemas.boolean import LITERALS, Answer, Format, Params
+from scbench.seeding import Stream
+
+_CHAIN = 4
+"""Most NOTs before one term or bracket."""
+_OPERATORS = ("OR", "XOR", "AND")
+"""From the one that is worked out last."""
+
+_RULES = """\
+Work out the truth value of this expression:
+
+{expression}
+
+{true} means true and {false} means false. What stands in brackets comes first. NOT comes before
+AND, AND before XOR, and XOR before OR. NOT turns the one value or bracket right after it round, and
+several NOTs in a row act one after the other. a AND b is {true} if both are; a XOR b is {true} if
+exactly one is; a OR b is {true} if at least one is. Blanks mean nothing, and some may be missing.
+
+"""
+
+
+class Space(Point):
+    """Knobs of expressions."""
+
+    length: int = knob(10, "scale", "number of truth values", ge=3, le=200)
+    max_depth: int = knob(3, "depth", "most brackets inside each other", ge=0, le=8)
+    prob_open: float = knob(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
+    prob_negation: float = knob(
+        0.3,
+        "semantic",
+        f"chance of a NOT before a term or bracket, and then of one more, up to {_CHAIN}",
+        ge=0,
+        le=1,
+    )
+    format: Format = knob("TRUE_FALSE", "semantic", "how truth values are written")
+    prob_dewhitespace: float = knob(
+        0.0, "interference", "chance that a blank is left out", ge=0, le=1
+    )
+
+
+class BooleanCase(Case):
+    """A case of Boolean logic."""
+
+    depth: int = Field(ge=0, description="depth of brackets reached")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Expressions over truth values, drawn so that blind guessing is right half the time.
+
+    With OR worked out last, most long expressions would be true. So the truth value is drawn first,
+    and then truth values of the terms that lead to it.
+    """
+
+    task = "boolean"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = BooleanCase
+    guess_rate = 0.5
+    extremes = (
+        {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "BINARY"},
+        {"length": 200, "max_depth": 8, "prob_open": 0.9, "prob_negation": 0.9, "format": "T_F"},
+        {"prob_negation": 1, "prob_dewhitespace": 1, "format": "ON_OFF"},
+        {"length": 40, "prob_dewhitespace": 1, "format": "YES_NO"},
+        {"prob_open": 1, "prob_dewhitespace": 0.5},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the expression and the rules it is read by."""
+        true, false = LITERALS[params.format]
+        rules = _RULES.format(expression=params.expression, true=true, false=false)
+        return rules + reply_short(f"{true} or {false}")
+
+    def reference(self, params: Params) -> Answer:
+        """Work it out by recursion over the ranks of the operators."""
+        return Answer(answer=_word(_value(params), params.format))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the other value in several forms, and what is no truth value."""
+        right = _value(params)
+        word, other = _word(right, params.format), _word(not right, params.format)
+        strange = _word(not right, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
+        wrong: dict[str, JsonValue] = {
+            "other": other,
+            "other_in_small_letters": f" {other.lower()}.",
+            "other_in_another_format": strange,
+            "other_as_json": not right,
+            "other_as_number": int(not right),
+            "both": f"{word} {other}",
+            "negated": f"NOT {other}",
+            "neither": "UNKNOWN",
+            "listed": [word],
+            "expression": params.expression,
+        }
+        return {name: {"answer": answer} for name, answer in wrong.items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return the depth of brackets reached."""
+        return {"depth": depth_of(params.expression)}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw the value, then brackets, operators and NOTs, then terms that give the value."""
+        value = rng.below(2) == 1
+        tokens = _tokens(_draw_row(point, rng), LITERALS[point.format], rng, value=value)
+        expression = join_tokens(tokens, point.prob_dewhitespace, rng)
+        return Params(expression=expression, format=point.format)
+
+
+class _Row(NamedTuple):
+    """What stands between two brackets: terms with operators between them.
+
+    A term is the number of NOTs before it, and the row in its brackets if it is not a plain value.
+    """
+
+    terms: "list[tuple[int, _Row | None]]"
+    operators: list[str]
+
+
+def _draw_row(point: Space, rng: Stream) -> _Row:
+    opened, closed = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
+    rows = [_Row([], [])]
+    for i in range(point.length):
+        if i:
+            rows[-1].operators.append(rng.choice(_OPERATORS))
+        for _ in range(opened[i]):
+            inside = _Row([], [])
+            rows[-1].terms.append((_draw_chain(point, rng), inside))
+            rows.append(inside)
+        rows[-1].terms.append((_draw_chain(point, rng), None))
+        del rows[len(rows) - closed[i] :]
+    return rows[0]
+
+
+def _draw_chain(point: Space, rng: Stream) -> int:
+    length = 0
+    while length < _CHAIN and rng.chance(point.prob_negation):
+        length += 1
+    return length
+
+
+def _tokens(row: _Row, words: tuple[str, str], rng: Stream, *, value: bool) -> list[str]:
+    """Return the tokens of a row whose terms are drawn so that it has the given value."""
+    values = _spread(row.operators, value, rng)
+    tokens: list[str] = []
+    for i, ((chain, inside), wanted) in enumerate(zip(row.terms, values, strict=True)):
+        if i:
+            tokens.append(row.operators[i - 1])
+        tokens += ["NOT"] * chain
+        inner = wanted != (chain % 2 == 1)
+        if inside is None:
+            tokens.append(words[0] if inner else words[1])
+        else:
+            tokens += ["(", *_tokens(inside, words, rng, value=inner), ")"]
+    return tokens
+
+
+def _spread(operators: Sequence[str], value: bool, rng: Stream, rank: int = 0) -> list[bool]:  # noqa: FBT001
+    """Return values of terms with these operators between them that give the value together."""
+    if not operators:
+        return [value]
+    parts: list[list[str]] = [[]]
+    for operator in operators:
+        if operator == _OPERATORS[rank]:
+            parts.append([])
+        else:
+            parts[-1].append(operator)
+    shares = _shares(_OPERATORS[rank], value, len(parts), rng)
+    return [
+        term
+        for part, share in zip(parts, shares, strict=True)
+        for term in _spread(part, share, rng, rank + 1)
+    ]
+
+
+def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:  # noqa: FBT001
+    """Return values of n terms that the operator makes the value of, each way equally likely."""
+    if n == 1:
+        return [value]
+    if operator == "XOR":
+        bits = [rng.below(2) == 1 for _ in range(n - 1)]
+        return [*bits, (sum(bits) % 2 == 1) != value]
+    if value != (operator == "OR"):
+        return [value] * n
+    deciding = 1 + rng.below(2**n - 1)
+    return [(deciding >> i & 1 == 1) == value for i in range(n)]
+
+
+def _word(value: bool, notation: Format) -> str:  # noqa: FBT001
+    return LITERALS[notation][0 if value else 1]
+
+
+_RANKS = {"OR": 1, "XOR": 2, "AND": 3}
+
+
+def _value(params: Params) -> bool:
+    true, false = LITERALS[params.format]
+    # NOT comes before NO: after a value no word begins with T.
+    tokens = re.findall(rf"NOT|AND|XOR|OR|[()]|{true}|{false}", params.expression)
+    value, _ = _chain(tokens, true, 0, 1)
+    return value
+
+
+def _chain(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:
+    """Return the value of the operations of this rank and higher from a place on, and its end."""
+    negated = False
+    while tokens[at] == "NOT":
+        negated, at = not negated, at + 1
+    if tokens[at] == "(":
+        left, at = _chain(tokens, true, at + 1, 1)
+    else:
+        left = tokens[at] == true
+    left, at = left != negated, at + 1
+    while at < len(tokens) and _RANKS.get(tokens[at], 0) >= least:
+        operator = tokens[at]
+        right, at = _chain(tokens, true, at + 1, _RANKS[operator] + 1)
+        if operator == "AND":
+            left = left and right
+        elif operator == "XOR":
+            left = left != right
+        else:
+            left = left or right
+    return left, at

@@ -1,0 +1,123 @@
+"""Bracket stack: close what is open, last opened first."""
+
+from collections.abc import Mapping
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.schemas.bracket_stack import PAIRS, Answer, Params
+from scbench.seeding import Stream
+
+_RULES = """\
+This sequence of brackets stops before all of them are closed:
+
+{sequence}
+
+The kinds in use are {kinds}. A closing bracket always closes the bracket of its own kind that was
+opened last of all those still open. Give the closing brackets that complete the sequence: exactly
+those that are needed, in the order in which they must follow. Do not repeat the sequence itself.
+
+"""
+_CLOSING = {pair[0]: pair[1] for pair in PAIRS}
+
+
+class Space(Point):
+    """Knobs of sequences of brackets."""
+
+    length: int = knob(24, "scale", "number of brackets shown", ge=4, le=400)
+    max_depth: int = knob(8, "depth", "most brackets open at the same time", ge=2, le=32)
+    kinds: int = knob(3, "semantic", "number of kinds of brackets", ge=1, le=4)
+
+
+class BracketStackCase(Case):
+    """A case of closing brackets."""
+
+    depth: int = Field(ge=1, description="most brackets open at the same time")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Walks up and down that end above the ground; how far above is drawn first."""
+
+    task = "bracket_stack"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = BracketStackCase
+    extremes = (
+        {"length": 11, "max_depth": 2, "kinds": 4},
+        {"length": 400, "max_depth": 32, "kinds": 4},
+        {"length": 60, "max_depth": 32, "kinds": 1},
+        {"length": 9, "max_depth": 9},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the sequence, and what closes what."""
+        used = [pair for pair in PAIRS if pair[0] in params.sequence]
+        kinds = ", ".join(" ".join(pair) for pair in used)
+        return _RULES.format(sequence=params.sequence, kinds=kinds) + reply_short(
+            "a string of closing brackets"
+        )
+
+    def reference(self, params: Params) -> Answer:
+        """Keep a stack of what is open."""
+        return Answer(answer=_closing(params))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return other ends, and what is none."""
+        right = _closing(params)
+        turned = dict(zip(")]}>", ")]}>"[1:] + ")", strict=True))
+        wrong: dict[str, JsonValue] = {
+            "first_opened_first": right[::-1],
+            "one_lacks": right[:-1],
+            "one_too_many": right + right[-1],
+            "another_kind_at_the_end": right[:-1] + turned[right[-1]],
+            "opening_ones": "".join(_OPENING[closing] for closing in right),
+            "whole_sequence": params.sequence + right,
+            "number": len(right),
+            "nothing": "",
+            "in_words": "close them all",
+        }
+        return {name: {"answer": answer} for name, answer in wrong.items() if answer != right}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return how many brackets are open at most."""
+        depth = most = 0
+        for bracket in params.sequence:
+            depth += 1 if bracket in _CLOSING else -1
+            most = max(most, depth)
+        return {"depth": most}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw how many stay open, then a walk that ends there."""
+        most = min(point.max_depth, point.length)
+        least = 2 if point.length % 2 == 0 else 1
+        end = least + 2 * rng.below((most - least) // 2 + 1)
+        pairs = PAIRS[: point.kinds]
+        stack: list[str] = []
+        row: list[str] = []
+        for left in range(point.length, 0, -1):
+            up = len(stack) < point.max_depth and len(stack) + 1 - end <= left - 1
+            down = bool(stack) and end - len(stack) + 1 <= left - 1
+            if up and (not down or rng.below(2)):
+                pair = rng.choice(pairs)
+                row.append(pair[0])
+                stack.append(pair[1])
+            else:
+                row.append(stack.pop())
+        return Params(sequence="".join(row))
+
+
+_OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+
+
+def _closing(params: Params) -> str:
+    stack: list[str] = []
+    for bracket in params.sequence:
+        if bracket in _CLOSING:
+            stack.append(_CLOSING[bracket])
+        else:
+            stack.pop()
+    return "".join(reversed(stack))

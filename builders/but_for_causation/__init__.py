@@ -1,0 +1,247 @@
+"""But-for causation: events that bring about one another, and one struck out in thought."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.but_for_causation.graphs import Graph, Rule, by_product, depth_of, flips, grow
+from scbench.builders.but_for_causation.stories import LETTERS, happened, settings, story_of
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.errors import GenerationError
+from scbench.schemas.but_for_causation import Answer, Params, Question
+from scbench.seeding import Stream
+
+_TRIES = 200
+
+
+class Space(Point):
+    """Knobs of causal stories."""
+
+    events: int = knob(
+        6, "scale", "number of events that can matter, the outcome included", ge=3, le=12
+    )
+    max_depth: int = knob(
+        3,
+        "depth",
+        "most links from the first event to the outcome; fewer if there are few events",
+        ge=1,
+        le=8,
+    )
+    prob_overdetermination: float = knob(
+        0.3,
+        "interference",
+        "chance that an event off the main chain is a second cause, enough by itself",
+        ge=0,
+        le=1,
+    )
+    prob_preemption: float = knob(
+        0.2,
+        "interference",
+        "chance that it is a stand-in, which happens only if a cause does not",
+        ge=0,
+        le=1,
+    )
+    distractors: int = knob(
+        2, "interference", "number of further events that lead to nothing", ge=0, le=8
+    )
+    question: Question = knob(
+        "but_for", "semantic", "yes or no for one event, or the set of necessary events"
+    )
+
+
+class ButForCausationCase(Case):
+    """A case of but-for causation."""
+
+    story: str = Field(description="the setting")
+    depth: int = Field(ge=1, description="links of the longest chain that led to the outcome")
+    overdetermined: int = Field(ge=0, description="events that had two or more sufficient causes")
+    stand_ins: int = Field(ge=0, description="events that would happen only if another did not")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Rules that one event follows another by. Some event is necessary and some is not.
+
+    Whether the event asked about is one of the necessary ones is drawn after the rules, so that yes
+    and no are equally likely and the rules do not tell.
+    """
+
+    task = "but_for_causation"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = ButForCausationCase
+    extremes = (
+        {"events": 3, "max_depth": 1, "distractors": 0},
+        {"events": 12, "max_depth": 8, "distractors": 8, "question": "necessary_set"},
+        {"prob_overdetermination": 0, "prob_preemption": 0, "distractors": 0, "max_depth": 8},
+        {"prob_overdetermination": 1, "prob_preemption": 1, "events": 10, "max_depth": 3},
+        {"question": "necessary_set", "events": 3, "max_depth": 2, "distractors": 0},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the story, what supposing means, and the question."""
+        if params.question == "but_for":
+            return story_of(params) + reply_short("yes or no")
+        return story_of(params) + reply_short(
+            'the list of the letters of all necessary events, such as ["A", "B"]', quoted=False
+        )
+
+    def reference(self, params: Params) -> Answer:
+        """Work out at once all events that would flip the outcome."""
+        needed = _needed(params)
+        if params.question == "but_for":
+            return Answer(answer="no" if needed[0] else "yes")
+        return Answer(answer=_letters(needed))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the other answer in several forms, sets with faults, and what is neither."""
+        needed = _needed(params)
+        wrong: dict[str, JsonValue]
+        if params.question == "but_for":
+            word, other = ("no", "yes") if needed[0] else ("yes", "no")
+            wrong = {
+                "other": other,
+                "other_in_capitals": f"**{other.upper()}**.",
+                "other_as_json": needed[0],
+                "other_as_number": int(needed[0]),
+                "both": f"{word} {other}",
+                "listed": [word],
+                "event": happened(params, params.outcome),
+            }
+        else:
+            first = needed.index(True)
+            spare = needed.index(False)
+            right: list[JsonValue] = [*_letters(needed)]
+            wrong = {
+                "all": [*_letters((True,) * len(needed))],
+                "the_others": [*_letters([not one for one in needed])],
+                "one_too_many": [*right, LETTERS[spare]],
+                "one_exchanged": [x for x in right if x != LETTERS[first]] + [LETTERS[spare]],
+                "nothing": [],
+                "none": "none",
+                "yes": "yes",
+                "outcome": [happened(params, params.outcome)],
+                "places": [i + 1 for i, one in enumerate(needed) if one],
+            }
+            if len(right) > 1:
+                wrong["one_missing"] = right[1:]
+        return {name: {"answer": answer} for name, answer in wrong.items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return how deep the story is, and how often one cause makes up for another."""
+        rules, told = _system(params)
+        depths: dict[int, int] = {}
+        for event in rules:
+            depth_of(rules, told, event, depths)
+        causes = [
+            (kind, sum(wanted and depths[cause] >= 0 for cause, wanted in conditions))
+            for event, (kind, conditions) in rules.items()
+            if depths[event] >= 0
+        ]
+        return {
+            "story": params.story,
+            "depth": depths[params.outcome],
+            "overdetermined": sum(kind == "any" and number > 1 for kind, number in causes),
+            "stand_ins": sum(
+                not all(wanted for _, wanted in conditions) for _, conditions in rules.values()
+            ),
+        }
+
+    def guess_rate_of(self, params: Params) -> float:
+        """Return one half, or one over the number of sets that hold some events but not all."""
+        return 0.5 if params.question == "but_for" else 1 / (2 ** len(params.candidates) - 2)
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw rules until something is necessary and something is not, then the question."""
+        graph, needed = _draw_graph(point, rng)
+        causal = len(graph.levels)
+        for _ in range(point.distractors):
+            _add_distractor(graph, causal, rng)
+        others = [
+            event
+            for event, did in enumerate(graph.happened)
+            if did and event != graph.outcome and event not in needed
+        ]
+        if point.question == "necessary_set":
+            candidates = [*needed, *others]
+            rng.shuffle(candidates)
+        elif rng.below(2):
+            candidates = [rng.choice(needed)]
+        else:
+            near = [event for event in others if event < causal]
+            candidates = [rng.choice(near if near and rng.below(4) else others)]
+        return _told(graph, candidates, point.question, rng)
+
+
+def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
+    """Return a graph and its necessary events, which are some but not all."""
+    # One event off the chain, if nothing else does, is what is not necessary.
+    depth = min(point.max_depth, point.events - (1 if point.distractors else 2))
+    for _ in range(_TRIES):
+        graph = grow(point.events, depth, point.prob_overdetermination, point.prob_preemption, rng)
+        told = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
+        bits = flips(graph.rules, told, graph.outcome)
+        needed = [i for i in range(point.events) if bits >> i & 1 and i != graph.outcome]
+        if needed and (
+            point.distractors or sum(graph.happened) - 1 > len(needed)
+        ):  # the outcome is no candidate
+            return graph, needed
+    raise GenerationError(
+        f"but_for_causation: in {_TRIES} draws either all or none of the {point.events} events "
+        "were necessary; raise max_depth or distractors, or lower prob_overdetermination or "
+        "prob_preemption"
+    )
+
+
+def _add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
+    kind = rng.below(10)
+    # The first one happens: the question may need an event that was not necessary.
+    if kind < 2 and len(graph.levels) > causal:
+        graph.add(0, None, happened=False)
+    elif kind < 6:
+        graph.add(0, None)
+    else:
+        by_product(graph, rng.choice([i for i in range(causal) if graph.happened[i]]))
+
+
+def _told(graph: Graph, candidates: list[int], question: Question, rng: Stream) -> Params:
+    """Give every event a number and words that tell nothing of its place in the rules."""
+    n = len(graph.levels)
+    number = rng.sample(range(n), n)
+    setting = rng.choice(settings())
+    rules = [
+        (number[event], kind, tuple([(number[cause], wanted) for cause, wanted in conditions]))
+        for event, (kind, conditions) in graph.rules.items()
+    ]
+    told = [(number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules]
+    rng.shuffle(rules)
+    rng.shuffle(told)
+    return Params(
+        story=setting.id,
+        opening=setting.opening,
+        events=tuple(rng.sample(setting.events, n)),
+        rules=tuple(rules),
+        told=tuple(told),
+        outcome=number[graph.outcome],
+        question=question,
+        candidates=tuple([number[event] for event in candidates]),
+        style=rng.below(60),
+    )
+
+
+def _system(params: Params) -> tuple[dict[int, Rule], dict[int, bool]]:
+    rules: dict[int, Rule] = {event: (kind, conditions) for event, kind, conditions in params.rules}
+    return rules, dict(params.told)
+
+
+def _needed(params: Params) -> tuple[bool, ...]:
+    """Return for each candidate whether it was necessary."""
+    bits = flips(*_system(params), params.outcome)
+    return tuple(bits >> event & 1 == 1 for event in params.candidates)
+
+
+def _letters(chosen: Sequence[bool]) -> tuple[str, ...]:
+    return tuple(letter for letter, one in zip(LETTERS, chosen, strict=False) if one)

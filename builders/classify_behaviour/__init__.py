@@ -1,0 +1,136 @@
+"""Classify behaviour: prompts, fresh squares, and the judgement of each by its crossed sides."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.squares import (
+    CASES,
+    ORDER_KNOB,
+    RENAME_KNOB,
+    RULES,
+    Order,
+    draw_order,
+    print_squares,
+    ring_labels,
+    show_case,
+)
+from scbench.graders.shared.squares import behaviour, letters
+from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
+from scbench.schemas.squares import CORNERS
+from scbench.seeding import Stream
+
+_PROMPT = """\
+{squares}
+{rules}
+Give each square one of these names, written exactly so:
+
+- "known behaviour": the rules allow one drawing only, and it has no junction. A square with four
+  equal corners, where there is nothing to draw, is of this kind.
+- "three domains meeting": the rules allow one drawing only, and in it three curves run from three
+  sides to one junction, where three classes meet.
+- "ambiguous": the rules allow two or more different drawings.
+
+Give one name for each square, in the order above. The score is 1 if all names are right, and 0
+otherwise.
+
+"""
+
+_NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
+_BY_NAME = {name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name] for name in _NAMES}
+_ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abcb"})
+
+
+class Space(Point):
+    """Knobs of fresh squares."""
+
+    squares: int = Field(default=8, ge=4, le=15, description="number of squares, all different")
+    odd_corners: int = Field(
+        default=1,
+        ge=0,
+        le=2,
+        description="at least so many squares read a, b, a, c round the ring, where only the rule "
+        "on junctions decides",
+    )
+    corner_order: Order = Field(default="any", description="order of the corners: " + ORDER_KNOB)
+    rename: bool = RENAME_KNOB
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Squares of all kinds, in any reading order, with the three names in balance."""
+
+    task = "classify_behaviour"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the squares, the rules and the three names."""
+        rules = _PROMPT.format(
+            squares=print_squares(params.squares, params.corner_order),
+            rules=RULES,
+        )
+        return rules + reply_as('{"labels": [name, name, ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Judge every square by the types of its crossed sides."""
+        return Answer(labels=tuple(_solve(params)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return lists that follow from one misunderstanding or have one slip."""
+        right = _solve(params)
+        shapes = [letters(ring_labels(square, params.corner_order)) for square in params.squares]
+
+        def instead(wanted: set[str], name: Behaviour) -> list[Behaviour]:
+            return [name if s in wanted else r for s, r in zip(shapes, right, strict=True)]
+
+        other = _NAMES[_NAMES.index(right[-1]) - 1]
+        lists: dict[str, list[Behaviour]] = {
+            **{f"always_{name.split()[0]}": [name] * len(right) for name in _NAMES},
+            "odd_corners_ambiguous": instead({"abac", "abcb"}, "ambiguous"),
+            "odd_corners_as_three_domains": instead({"abac", "abcb"}, "three domains meeting"),
+            "alternating_corners_known": instead({"abab"}, "known behaviour"),
+            "four_classes_as_three_domains": instead({"abcd"}, "three domains meeting"),
+            "equal_corners_ambiguous": instead({"aaaa"}, "ambiguous"),
+            "corners_read_round_the_ring": [behaviour(square) for square in params.squares],
+            "last_square_wrong": [*right[:-1], other],
+            "last_square_left_out": right[:-1],
+            "one_name_too_many": [*right, right[-1]],
+        }
+        counters: dict[str, JsonValue] = {
+            name: {"labels": list(found)} for name, found in lists.items() if found != right
+        }
+        counters["capitals"] = {"labels": [name.capitalize() for name in right]}
+        counters["null"] = {"labels": None}
+        counters["bare_list"] = list(right)
+        counters["text"] = ", ".join(right)
+        return counters
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw different squares, always of the name that is rarest so far.
+
+        There are two ambiguous cases and four with three domains, so that long lists fill up with
+        known ones; from four squares on all three names occur.
+        """
+        cases = rng.sample(_ODD, point.odd_corners)
+        count = {name: len(cases) if name == "known behaviour" else 0 for name in _NAMES}
+        left = {name: [i for i in _BY_NAME[name] if i not in cases] for name in _NAMES}
+        while len(cases) < point.squares:
+            names = [name for name in _NAMES if left[name]]
+            rarest = min(count[name] for name in names)
+            name = rng.choice([name for name in names if count[name] == rarest])
+            cases.append(left[name].pop(rng.below(len(left[name]))))
+            count[name] += 1
+        rng.shuffle(cases)
+        order = draw_order(CORNERS, point.corner_order, rng)
+        return Params(
+            corner_order=order,
+            squares=tuple(show_case(case, order, rng, rename=point.rename) for case in cases),
+        )
+
+
+def _solve(params: Params) -> list[Behaviour]:
+    return [behaviour(ring_labels(square, params.corner_order)) for square in params.squares]

@@ -1,0 +1,274 @@
+"""Wrong meshes, one fault each: what models write, and what older graders let pass."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import xor
+
+import numpy as np
+from manifold3d import Manifold
+from pydantic import JsonValue
+
+from scbench.builders.csg_union.polygon_faces import polygon_mesh
+from scbench.graders.csg_union.clean_mesh import TOLERANCE
+from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
+from scbench.graders.shared.bodies import unite
+from scbench.graders.shared.meshes import (
+    PolygonMesh,
+    newell_normals,
+    shells,
+    signed_volumes,
+    triangulate,
+    unevenness,
+    unit,
+)
+from scbench.schemas.csg_union import Params
+
+_SHARE = 0.9
+"""Of two bodies, one inside the other, the smaller must have less than this share of the larger for
+the one to be a wrong answer for the other."""
+_LIFT = 0.1
+_MANY = 20
+"""From so many vertices on, one that is far from the others moves their mean little enough."""
+
+
+def slips(params: Params) -> dict[str, JsonValue]:
+    """Return answers that must score below 1, by what is wrong with them."""
+    union = union_body(params)
+    mesh = polygon_mesh(union)
+    bodies = [solid_body(solid) for solid in params.solids]
+    wrong = {name: make(mesh) for name, make in _FAULTS.items()}
+    wrong |= _unmerged(params, bodies)
+    wrong |= {name: polygon_mesh(body) for name, body in _other_bodies(union, bodies).items()}
+    if len(mesh.points) >= _MANY:
+        wrong["far_vertex"] = _far_vertex(mesh)
+    bent = _bent_face(mesh)
+    if bent is not None:
+        wrong["bent_face"] = bent
+    shell = shells(mesh.faces)
+    volumes = signed_volumes(mesh.points, triangulate(mesh), shell)
+    if volumes.min() < 0:
+        turned = (f if volumes[s] > 0 else f[::-1] for f, s in zip(mesh.faces, shell, strict=True))
+        wrong["void_points_outwards"] = PolygonMesh(mesh.points, tuple(turned))
+    return {name: as_answer(made) for name, made in wrong.items()} | _malformed(mesh)
+
+
+def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
+    """Return a mesh in the form of the answer schema."""
+    return {
+        "polyhedron": {
+            "vertex": [{"xyz": point} for point in mesh.points.tolist()],
+            "faces": [{"vertex": list(face)} for face in mesh.faces],
+        }
+    }
+
+
+def _face_missing(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points, mesh.faces[1:])
+
+
+def _face_turned(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:]))
+
+
+def _face_twice(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0]))
+
+
+def _both_sides_of_a_face(mesh: PolygonMesh) -> PolygonMesh:
+    """A sheet without thickness: every edge is used in both directions, but four times."""
+    return PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1]))
+
+
+def _flat_shell(mesh: PolygonMesh) -> PolygonMesh:
+    """A sheet of its own vertices, well away from the rest."""
+    n = len(mesh.points)
+    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    corner = high + (high - low)
+    sheet = corner + np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    faces = ((n, n + 1, n + 2), (n, n + 2, n + 1))
+    return PolygonMesh(np.concatenate([mesh.points, sheet]), (*mesh.faces, *faces))
+
+
+def _index_past_the_end(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:]))
+
+
+def _index_repeated(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:]))
+
+
+def _counted_from_one(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces))
+
+
+def _corner_doubled(mesh: PolygonMesh) -> PolygonMesh:
+    """One face has a vertex of its own where the others meet."""
+    first, *rest = mesh.faces
+    points = np.concatenate([mesh.points, mesh.points[[first[0]]]])
+    return PolygonMesh(points, ((len(mesh.points), *first[1:]), *rest))
+
+
+def _all_corners_doubled(mesh: PolygonMesh) -> PolygonMesh:
+    """Every face has all its vertices to itself."""
+    flat = [i for face in mesh.faces for i in face]
+    ends = np.cumsum([len(face) for face in mesh.faces]).tolist()
+    faces = [tuple(range(end - len(face), end)) for end, face in zip(ends, mesh.faces, strict=True)]
+    return PolygonMesh(mesh.points[flat], tuple(faces))
+
+
+def _far_vertex(mesh: PolygonMesh) -> PolygonMesh:
+    """A slip of the decimal point: one vertex, on no face, that is far away."""
+    return PolygonMesh(np.concatenate([mesh.points, [[1e5, 0.0, 0.0]]]), mesh.faces)
+
+
+def _degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
+    """The middle of an edge is a vertex of one of its faces; a face without area fills the gap."""
+    first, *rest = mesh.faces
+    a, b = first[0], first[1]
+    n = len(mesh.points)
+    points = np.concatenate([mesh.points, [(mesh.points[a] + mesh.points[b]) / 2]])
+    return PolygonMesh(points, ((a, n, *first[1:]), *rest, (a, b, n)))
+
+
+def _edge_split_on_one_side(mesh: PolygonMesh) -> PolygonMesh:
+    first, *rest = mesh.faces
+    points = np.concatenate([mesh.points, [mesh.points[[first[0], first[1]]].mean(axis=0)]])
+    return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *rest))
+
+
+def _overlapping_copy(mesh: PolygonMesh) -> PolygonMesh:
+    """The whole mesh once more, a little aside."""
+    shift = 0.05 * (mesh.points.max(axis=0) - mesh.points.min(axis=0))
+    return _together([mesh, PolygonMesh(mesh.points + shift, mesh.faces)])
+
+
+def _moved(mesh: PolygonMesh) -> PolygonMesh:
+    shift = mesh.points.max(axis=0) - mesh.points.min(axis=0)
+    return PolygonMesh(mesh.points + 0.5 * shift, mesh.faces)
+
+
+def _enlarged(mesh: PolygonMesh) -> PolygonMesh:
+    return PolygonMesh(mesh.points * 1.1, mesh.faces)
+
+
+def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
+    """A corner of a face is lifted off its plane, where that takes the least; None if nowhere."""
+    normals = newell_normals(mesh)
+    units = unit(normals)
+    best, where = 0.0, (0, 0)
+    for k, face in enumerate(mesh.faces):
+        for i in face if len(face) > 3 else ():
+            lifted = PolygonMesh(mesh.points.copy(), (face,))
+            lifted.points[i] += _LIFT * units[k]
+            bend = float(unevenness(lifted, newell_normals(lifted))[0]) / _LIFT
+            best, where = max((best, where), (bend, (k, i)))
+    if best == 0:
+        return None
+    points = mesh.points.copy()
+    points[where[1]] += units[where[0]] * 5 * TOLERANCE / best
+    return PolygonMesh(points, mesh.faces)
+
+
+def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMesh]:
+    """Return the solids as they are in one mesh, unless they are all apart."""
+    pairs = combinations(bodies, 2)
+    if all(one.min_gap(other, 2 * TOLERANCE) >= TOLERANCE for one, other in pairs):
+        return {}
+    meshes = [solid_mesh(solid) for solid in params.solids]
+    found = {
+        "unmerged_solids": _together(meshes),
+        "unmerged_solids_a_hair_apart": _together([_shrunk(mesh) for mesh in meshes]),
+    }
+    together = found["unmerged_solids"]
+    places, number = np.unique(np.round(together.points, 6), axis=0, return_inverse=True)
+    if len(places) < len(together.points):
+        renumbered = number.reshape(-1).tolist()
+        faces = tuple(tuple(renumbered[i] for i in face) for face in together.faces)
+        found["unmerged_solids_with_common_vertices"] = PolygonMesh(places, faces)
+    return found
+
+
+def _together(meshes: Sequence[PolygonMesh]) -> PolygonMesh:
+    faces: list[tuple[int, ...]] = []
+    start = 0
+    for mesh in meshes:
+        faces += [tuple(start + i for i in face) for face in mesh.faces]
+        start += len(mesh.points)
+    return PolygonMesh(np.concatenate([mesh.points for mesh in meshes]), tuple(faces))
+
+
+def _shrunk(mesh: PolygonMesh) -> PolygonMesh:
+    """Return a mesh whose faces have moved inwards by at most 0.001."""
+    low, high = mesh.points.min(axis=0), mesh.points.max(axis=0)
+    middle = (low + high) / 2
+    factor = 1 - 0.002 / float(np.max(high - low))
+    return PolygonMesh(middle + factor * (mesh.points - middle), mesh.faces)
+
+
+def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Manifold]:
+    """Return bodies inside or around the union that differ enough from it to lose points."""
+    whole = union.volume()
+    low, high = np.array(union.bounding_box()).reshape(2, 3)
+    around = {
+        "convex_hull": union.hull(),
+        "bounding_box": Manifold.cube(tuple((high - low).tolist())).translate(tuple(low.tolist())),
+        "void_filled": unite([part for part in union.decompose() if part.volume() > 0]),
+    }
+    inside = {
+        "largest_solid_only": max(bodies, key=lambda body: body.volume()),
+        "last_solid_missing": unite(bodies[:-1]) if len(bodies) > 1 else Manifold(),
+        "first_solid_missing": unite(bodies[1:]) if len(bodies) > 1 else Manifold(),
+        "common_part": reduce(xor, bodies),
+    }
+    larger = {name: body for name, body in around.items() if whole < _SHARE * body.volume()}
+    smaller = {name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * whole}
+    return larger | smaller
+
+
+def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
+    """Return answers that are not meshes at all, or not of the form asked for."""
+    points = mesh.points.tolist()
+    faces: list[JsonValue] = [{"vertex": list[JsonValue](face)} for face in mesh.faces]
+    vertices: list[JsonValue] = [{"xyz": point} for point in points]
+
+    def answer(vertex: list[JsonValue], face: list[JsonValue]) -> JsonValue:
+        return {"polyhedron": {"vertex": vertex, "faces": face}}
+
+    ring = mesh.faces[0]
+    edge: list[JsonValue] = list(ring[:2])
+    return {
+        "nothing": {},
+        "empty": answer([], []),
+        "no_faces": answer(vertices, []),
+        "no_vertices": answer([], faces),
+        "two_coordinates": answer([{"xyz": points[0][:2]}, *vertices[1:]], faces),
+        "strings": answer([{"xyz": [str(v) for v in points[0]]}, *vertices[1:]], faces),
+        "booleans": answer([{"xyz": [True, False, True]}, *vertices[1:]], faces),
+        "beyond_all_bounds": answer([{"xyz": [1e300, 0, 0]}, *vertices[1:]], faces),
+        "face_of_two": answer(vertices, [*faces, {"vertex": edge}]),
+        "fraction": answer(vertices, [{"vertex": [i + 0.5 for i in ring]}, *faces[1:]]),
+        "counted_from_the_end": answer(
+            vertices, [{"vertex": [i - len(points) for i in ring]}, *faces[1:]]
+        ),
+        "bare_lists": answer(list(points), [list(face) for face in mesh.faces]),
+    }
+
+
+_FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
+    "face_missing": _face_missing,
+    "face_turned": _face_turned,
+    "face_twice": _face_twice,
+    "both_sides_of_a_face": _both_sides_of_a_face,
+    "flat_shell": _flat_shell,
+    "index_past_the_end": _index_past_the_end,
+    "index_repeated": _index_repeated,
+    "counted_from_one": _counted_from_one,
+    "corner_doubled": _corner_doubled,
+    "all_corners_doubled": _all_corners_doubled,
+    "degenerate_face": _degenerate_face,
+    "edge_split_on_one_side": _edge_split_on_one_side,
+    "overlapping_copy": _overlapping_copy,
+    "half_its_size_away": _moved,
+    "ten_percent_larger": _enlarged,
+}

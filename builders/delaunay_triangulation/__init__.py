@@ -1,0 +1,198 @@
+"""Delaunay triangulation: prompts, fresh point sets, and an exact solver."""
+
+import math
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.errors import GenerationError
+from scbench.graders.shared.planar import (
+    XY,
+    in_circle,
+    orient,
+    third_corners,
+    to_integers,
+    triangulate,
+)
+from scbench.schemas.delaunay_triangulation import Answer, Params
+from scbench.seeding import Stream
+
+_TRIES = 200
+
+_PROMPT = """\
+Below are {n} points in the plane, each with its index. The printed coordinates are exact.
+
+{points}
+
+Triangulate these points by the Delaunay rule:
+
+- Every point is a corner of at least one triangle, and the triangles together cover the whole
+  convex hull of the points without overlapping. A point on a side of the hull splits that side.
+- No point lies strictly inside the circle through the three corners of any triangle.
+- Every triangle has positive area.
+
+List every triangle once, as the indices of its three corners. The order of the triangles, and of
+the indices within a triangle, is free. The answer is graded in exact arithmetic on the printed
+coordinates, and it is right only if the whole list is.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh point sets."""
+
+    points: int = Field(default=20, ge=3, le=200, description="number of points")
+    layout: Literal["uniform", "clusters", "ring", "lattice"] = Field(
+        default="uniform",
+        description="uniform in the unit square, in clusters, near a circle, or a jittered lattice",
+    )
+    decimals: int = Field(default=3, ge=2, le=6, description="decimals printed")
+    min_margin: float = Field(
+        default=0.0,
+        ge=0.0,
+        le=0.01,
+        description="least distance of the in-circle determinant from 0 across an inner edge, "
+        "in units of the square's side to the fourth power; larger is easier",
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Point sets in the unit square with exactly one Delaunay triangulation."""
+
+    task = "delaunay_triangulation"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the points and the rules."""
+        rows = "\n".join(
+            f"{i}: ({x:.{params.decimals}f}, {y:.{params.decimals}f})"
+            for i, (x, y) in enumerate(params.points)
+        )
+        rules = _PROMPT.format(n=len(params.points), points=rows)
+        return rules + reply_as('{"triangles": [[i, j, k], ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Sweep and flip with exact predicates."""
+        triangles, _ = triangulate(to_integers(params.points, params.decimals))
+        return Answer(triangles=tuple(triangles))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return lists with one slip each, and the filler that models write for large sets."""
+        triangles: list[JsonValue] = [list(t) for t in self.reference(params).triangles]
+        n = len(params.points)
+        first = self.reference(params).triangles[0]
+        counters: dict[str, JsonValue] = {
+            "empty": {"triangles": []},
+            "one_missing": {"triangles": triangles[1:]},
+            "one_repeated": {"triangles": [*triangles, triangles[0]]},
+            "one_listed_twice_reordered": {"triangles": [*triangles, list(reversed(first))]},
+            "repeated_index": {"triangles": [*triangles, [0, 0, 1]]},
+            "index_out_of_range": {"triangles": [*triangles, [0, 1, n]]},
+            "fan_of_slivers": {
+                "triangles": [[i, i + 1, (i + 2) % n] for i in range(n - 1)] if n > 3 else [[0, 1]]
+            },
+            "booleans": {"triangles": [[False, True, 2], *triangles[1:]]},
+        }
+        flipped = _one_flip(params, self.reference(params).triangles)
+        if flipped is not None:
+            counters["one_edge_flipped"] = {"triangles": flipped}
+        return counters
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw points, round them, and keep the set if it is in general position.
+
+        Raises:
+            GenerationError: no such set in 200 tries; ask for fewer points or more decimals.
+        """
+        scale = 10**point.decimals
+        for _ in range(_TRIES):
+            points = tuple(
+                (round(x * scale), round(y * scale)) for x, y in _LAYOUTS[point.layout](point, rng)
+            )
+            if _general_position(points, point.min_margin * float(scale) ** 4):
+                return Params(
+                    points=tuple((x / scale, y / scale) for x, y in points),
+                    decimals=point.decimals,
+                )
+        raise GenerationError(
+            f"no {point.layout} set of {point.points} points with {point.decimals} decimals is in "
+            f"general position with margin {point.min_margin}, in {_TRIES} tries; "
+            "ask for fewer points, more decimals or a smaller margin"
+        )
+
+
+def _one_flip(params: Params, triangles: tuple[tuple[int, ...], ...]) -> list[JsonValue] | None:
+    """Return the triangles with one inner edge flipped, if some edge can be."""
+    points = to_integers(params.points, params.decimals)
+    third = third_corners(points, triangles)
+    for (a, b), c in third.items():
+        d = third.get((b, a))
+        if d is None or in_circle(points[a], points[b], points[c], points[d]) == 0:
+            continue
+        if orient(points[c], points[d], points[b]) > 0 > orient(points[c], points[d], points[a]):
+            gone = ({a, b, c}, {a, b, d})
+            kept: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
+            return [*kept, [a, c, d], [b, c, d]]
+    return None
+
+
+def _general_position(points: tuple[XY, ...], margin: float) -> bool:
+    """Whether no two points coincide, no three are on a line, and the triangulation is unique."""
+    for i, a in enumerate(points):
+        directions = set()
+        for b in points[i + 1 :]:
+            dx, dy = b[0] - a[0], b[1] - a[1]
+            if dx == dy == 0:
+                return False
+            divisor = math.gcd(dx, dy) * (-1 if (dx, dy) < (0, 0) else 1)
+            directions.add((dx // divisor, dy // divisor))
+        if len(directions) < len(points) - 1 - i:
+            return False
+    third = third_corners(points, triangulate(points)[0])
+    return all(
+        abs(in_circle(points[a], points[b], points[c], points[third[b, a]])) > margin
+        for (a, b), c in third.items()
+        if (b, a) in third
+    )
+
+
+def _uniform(point: Space, rng: Stream) -> list[tuple[float, float]]:
+    return [(rng.unit(), rng.unit()) for _ in range(point.points)]
+
+
+def _clusters(point: Space, rng: Stream) -> list[tuple[float, float]]:
+    centres = [(rng.uniform(0.2, 0.8), rng.uniform(0.2, 0.8)) for _ in range(3)]
+
+    def spread() -> float:
+        # The sum of four uniforms is close enough to a bell, and exact everywhere.
+        return 0.1 * (sum(rng.unit() for _ in range(4)) - 2)
+
+    near = [rng.choice(centres) for _ in range(point.points)]
+    return [(x + spread(), y + spread()) for x, y in near]
+
+
+def _ring(point: Space, rng: Stream) -> list[tuple[float, float]]:
+    def near() -> tuple[float, float]:
+        # A rational parametrisation keeps cos and sin, which differ between libraries, out of it.
+        t, quarter = rng.unit(), rng.below(4)
+        x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+        for _ in range(quarter):
+            x, y = -y, x
+        radius = rng.uniform(0.42, 0.48)
+        return 0.5 + radius * x, 0.5 + radius * y
+
+    return [near() for _ in range(point.points)]
+
+
+def _lattice(point: Space, rng: Stream) -> list[tuple[float, float]]:
+    side = math.isqrt(point.points - 1) + 1
+    cells = rng.sample(range(side * side), point.points)
+    return [tuple((i + rng.uniform(0.3, 0.7)) / side for i in divmod(cell, side)) for cell in cells]  # type: ignore[misc]
+
+
+_LAYOUTS = {"uniform": _uniform, "clusters": _clusters, "ring": _ring, "lattice": _lattice}

@@ -1,0 +1,175 @@
+"""Enumerate edges: prompts, fresh squares, and the pairing of sides by type."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.squares import (
+    CASES,
+    ORDER_KNOB,
+    RENAME_KNOB,
+    RULES,
+    Order,
+    draw_order,
+    print_squares,
+    ring_labels,
+    show_case,
+)
+from scbench.graders.shared.squares import Pair, behaviour, crossed_sides, joined_sides, letters
+from scbench.schemas.enumerate_edges import Answer, Params
+from scbench.schemas.squares import CORNERS, SIDES, Side
+from scbench.seeding import Stream
+
+_PROMPT = """\
+{squares}
+The sides of a square have these indices:
+
+{sides}
+
+{rules}
+For each square, list the pairs of sides that are certain to be joined: the pairs [i, j] such that,
+in every drawing that the rules allow, a single curve runs from the boundary point of side i to that
+of side j, with no junction on its way. Write the smaller index of a pair first, and give each pair
+once; the order of the pairs is free. A square where no pair is certain, such as one with four equal
+corners or one whose allowed drawings have no pair in common, gets an empty list.
+
+Give one list for each square, in the order above. The score is 1 if the lists of all squares are
+right, and 0 otherwise.
+
+"""
+
+_ASKED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
+_ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)
+
+
+class Space(Point):
+    """Knobs of fresh squares."""
+
+    squares: int = Field(default=6, ge=4, le=8, description="number of squares, all different")
+    all_crossed: int = Field(
+        default=2, ge=0, le=4, description="at least so many squares have four crossed sides"
+    )
+    corner_order: Order = Field(default="any", description="order of the corners: " + ORDER_KNOB)
+    edge_order: Order = Field(default="any", description="numbering of the sides: " + ORDER_KNOB)
+    rename: bool = RENAME_KNOB
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Squares in which no three domains meet, in any reading order and numbering of sides."""
+
+    task = "enumerate_edges"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the squares, the numbering and the rules."""
+        ends = {side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)}
+        rules = _PROMPT.format(
+            squares=print_squares(params.squares, params.corner_order),
+            sides="\n".join(
+                f"  {i}: {side} ({ends[side]})" for i, side in enumerate(params.edge_order)
+            ),
+            rules=RULES,
+        )
+        return rules + reply_as('{"edges": [[[i, j], ...], ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Pair the crossed sides of every square by type."""
+        return Answer(edges=tuple(tuple(pairs) for pairs in _solve(params)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return lists that follow from one misunderstanding or have one slip."""
+        right = _solve(params)
+        rings = [ring_labels(square, params.corner_order) for square in params.squares]
+
+        def instead(slips: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
+            shapes = [letters(ring) for ring in rings]
+            return [
+                _by_index(slips[shape], params.edge_order) if shape in slips else pairs
+                for shape, pairs in zip(shapes, right, strict=True)
+            ]
+
+        every = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+        at = next((i for i, pairs in enumerate(right) if pairs), 0)
+        i, j = right[at][0] if right[at] else (0, 1)
+
+        def with_pairs(*pairs: Pair) -> list[list[Pair]]:
+            return [*right[:at], list(pairs), *right[at + 1 :]]
+
+        lists: dict[str, list[list[Pair]]] = {
+            "nothing_anywhere": [[] for _ in right],
+            "all_pairs_of_an_equal_square": instead({"aaaa": every}),
+            "odd_corners_left_open": instead({"abac": [], "abcb": []}),
+            "odd_corners_joined": instead({"abac": [(0, 3), (1, 2)], "abcb": [(0, 1), (2, 3)]}),
+            "alternating_corners_decided": instead({"abab": [(0, 1), (2, 3)]}),
+            "four_classes_decided": instead({"abcd": [(0, 1), (2, 3)]}),
+            "neighbouring_crossed_sides": [
+                _by_index(
+                    [(a, b) for a, b in every if {a, b} <= set(crossed_sides(r)) and b - a != 2],
+                    params.edge_order,
+                )
+                for r in rings
+            ],
+            "sides_numbered_round_the_ring": [joined_sides(r) or [] for r in rings],
+            "corners_read_round_the_ring": [
+                _by_index(joined_sides(square) or [], params.edge_order)
+                for square in params.squares
+            ],
+            "last_square_left_out": right[:-1],
+            "one_list_too_many": [*right, []],
+            "one_pair_turned_round": with_pairs(*right[at][1:], (j, i)),
+            "one_pair_twice": with_pairs(*right[at], (i, j)),
+            "side_joined_to_itself": with_pairs(*right[at], (0, 0)),
+            "index_out_of_range": with_pairs(*right[at], (0, 4)),
+        }
+        counters: dict[str, JsonValue] = {
+            name: {"edges": _plain(found)}
+            for name, found in lists.items()
+            if [sorted(pairs) for pairs in found] != right
+        }
+        if any(len(pairs) > 1 for pairs in right):
+            counters["booleans"] = {
+                "edges": [
+                    [[bool(x) if x < 2 else x for x in pair] for pair in reversed(pairs)]
+                    for pairs in right
+                ]
+            }
+        counters["bare_list"] = _plain(right)
+        counters["text"] = f"```json\n{_plain(right)}\n```"
+        return counters
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw different squares, the ones asked for with four crossed sides among them.
+
+        Only three of the squares have an empty list, so at least one of four or more has not.
+        """
+        cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
+        others = [case for case in _ASKED if case not in cases]
+        cases += rng.sample(others, point.squares - len(cases))
+        rng.shuffle(cases)
+        order = draw_order(CORNERS, point.corner_order, rng)
+        return Params(
+            corner_order=order,
+            edge_order=draw_order(SIDES, point.edge_order, rng),
+            squares=tuple(show_case(case, order, rng, rename=point.rename) for case in cases),
+        )
+
+
+def _solve(params: Params) -> list[list[Pair]]:
+    return [
+        _by_index(joined_sides(ring_labels(square, params.corner_order)) or [], params.edge_order)
+        for square in params.squares
+    ]
+
+
+def _by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
+    """Return pairs of sides of the ring as pairs of a prompt's indices, sorted."""
+    index = [edge_order.index(side) for side in SIDES]
+    return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
+
+
+def _plain(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
+    return [[list(pair) for pair in pairs] for pairs in edges]

@@ -1,0 +1,131 @@
+"""Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.fluid_simulation.counterexamples import without_effect, wrong
+from scbench.builders.fluid_simulation.draws import GOAL_KINDS, GoalKind, draw_goal, draw_ground
+from scbench.builders.fluid_simulation.plans import as_answer, solve
+from scbench.builders.fluid_simulation.rules import prompt_rules
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.errors import GenerationError
+from scbench.graders.fluid_simulation import grade
+from scbench.schemas.fluid_simulation import Answer, Params
+from scbench.seeding import Stream
+
+_TRIES = 40
+
+
+class Space(Point):
+    """Knobs of fresh worlds."""
+
+    goal: Literal["any", GoalKind] = Field(
+        default="any", description="what the water has to be like; any draws one of them"
+    )
+    width: int = Field(
+        default=32, ge=16, le=64, multiple_of=2, description="cells along x and along y"
+    )
+    side: int = Field(
+        default=5,
+        ge=3,
+        le=10,
+        description="largest side of a lake in the plan that thresholds are read from",
+    )
+    lakes: int = Field(
+        default=3, ge=2, le=4, description="number of lakes, for the goals that ask for several"
+    )
+    slack: int = Field(
+        default=2,
+        ge=0,
+        le=20,
+        description="most that a threshold lies below what that plan reaches; larger is easier",
+    )
+    hills: int = Field(default=2, ge=0, le=8, description="hills on the ground, 1 to 3 high")
+    holes: int = Field(default=2, ge=0, le=8, description="holes in the ground, 1 or 2 deep")
+    zones: int = Field(
+        default=1, ge=0, le=4, description="protected zones, which no box may reach into"
+    )
+    rain_columns: int = Field(
+        default=4, ge=1, le=8, description="columns that get a drop in every round"
+    )
+    rain_place: Literal["centre", "anywhere"] = Field(
+        default="anywhere",
+        description="a block of columns at the centre, or columns anywhere but near the sides",
+    )
+    spare_boxes: int | None = Field(
+        default=4,
+        ge=0,
+        le=50,
+        description="boxes allowed beyond those of the reference; null for no limit",
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Worlds whose goal some plan of a few boxes meets."""
+
+    task = "fluid_simulation"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the world, every rule of the simulation, and the goal."""
+        box = '{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}'
+        return prompt_rules(params) + reply_as(f'{{"earthworks": [{box}, ...]}}')
+
+    def reference(self, params: Params) -> Answer:
+        """Put together parts that hold water until the simulation agrees.
+
+        Raises:
+            GenerationError: no plan was found; cannot happen for worlds that `draw` made.
+        """
+        plan = solve(params)
+        if plan is None:
+            raise GenerationError("no plan of the parts that are known meets this goal")
+        return as_answer(plan)
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return answers without effect, plans with a slip, and near misses of the goal."""
+        plan = solve(params) or []
+        counters = {**without_effect(params, plan), **wrong(params, plan)}
+        if params.max_boxes is not None:
+            boxes: list[JsonValue] = list(as_answer(plan).model_dump(mode="json")["earthworks"])
+            counters["too_many_boxes"] = {"earthworks": boxes + boxes[-1:] * params.max_boxes}
+        return counters
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw a world, build something that holds water, and ask for what it holds.
+
+        Raises:
+            GenerationError: in 40 tries no goal was found that a plan meets and nothing done does
+                not; ask for smaller or fewer lakes, or fewer hills, holes and zones.
+        """
+        for _ in range(_TRIES):
+            kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
+            world = draw_ground(
+                rng,
+                width=point.width,
+                hills=point.hills,
+                holes=point.holes,
+                zones=point.zones,
+                rain_columns=point.rain_columns,
+                centred=point.rain_place == "centre",
+            )
+            params = draw_goal(
+                rng, world, kind, side=point.side, lakes=point.lakes, slack=point.slack
+            )
+            if params is None or grade(params, Answer(earthworks=())).score == 1:
+                continue
+            plan = solve(params)
+            if plan is None:
+                continue
+            if point.spare_boxes is None:
+                return params
+            return params.model_copy(update={"max_boxes": len(plan) + point.spare_boxes})
+        raise GenerationError(
+            f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
+            "fewer lakes, a wider world, or fewer hills, holes and zones"
+        )

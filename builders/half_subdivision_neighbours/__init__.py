@@ -1,0 +1,260 @@
+"""Half-subdivision neighbours: prompts, fresh trees, and an exact solver."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.errors import GenerationError
+from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
+    Box,
+    boxes,
+    contacts,
+    neighbours,
+    touching_axes,
+)
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
+from scbench.seeding import Stream
+
+_TREES = 50
+_TARGETS = 20
+_PER_LINE = 8
+
+_PROMPT = """\
+{whole}
+is cut into boxes by halving, again and again. The whole {noun} is the box of depth 0. A box of
+depth d is either left as it is, and is then called a leaf, or cut by a {cut}
+at right angles to one axis into two equal halves of depth d + 1. That axis depends on the depth d
+of the box that is cut, and on nothing else:
+
+{table}
+
+Every box has a label. The label of the whole is empty. When a box is cut, the half with the smaller
+coordinates along the axis of that cut gets the label of the box followed by 0, the half with the
+larger coordinates gets it followed by 1. So a label of d bits names a box of depth d, and its bits
+from left to right tell the halves taken in the cuts at depths 0, 1, ..., d - 1.
+
+These are the labels of all {n} leaves, depth first, which is also dictionary order. Every proper
+beginning of one of them names a box that is cut further; there are no other boxes.
+
+{leaves}
+
+The target is the leaf {target}.
+
+List all neighbours of the target. A neighbour is a different leaf that has in common with the
+target {shared}. The two may differ in size: contact through a part
+of {part} is enough. Contact only {excluded} does not count.
+Opposite sides of the whole {noun} are not joined.
+
+Name leaves only, never a box that is cut further; leave out the target; name each neighbour once,
+in any order. Labels are strings in quotation marks, with all their leading zeros. The answer scores
+1 if it names exactly the neighbours, and 0 otherwise.
+
+"""
+
+_WORDS = {
+    "2D": {
+        "whole": "The unit square (0 <= x <= 1, 0 <= y <= 1)",
+        "noun": "square",
+        "cut": "straight line",
+        "shared": "a piece of a side, of positive length",
+        "part": "a side",
+        "excluded": "at a corner",
+    },
+    "3D": {
+        "whole": "The unit cube (0 <= x <= 1, 0 <= y <= 1, 0 <= z <= 1)",
+        "noun": "cube",
+        "cut": "plane",
+        "shared": "a piece of a face, of positive area",
+        "part": "a face",
+        "excluded": "along an edge or at a corner",
+    },
+}
+
+
+class Space(Point):
+    """Knobs of fresh trees."""
+
+    dimension: Literal["2D", "3D"] = Field(default="3D", description="square or cube")
+    extra_axes: int = Field(
+        default=2,
+        ge=0,
+        le=6,
+        description="entries of the axis cycle beyond one per axis; 0 treats all axes alike",
+    )
+    min_depth: int = Field(default=5, ge=2, le=9, description="least depth of a leaf")
+    depth_spread: int = Field(
+        default=3, ge=0, le=5, description="how much deeper than min_depth a leaf may be"
+    )
+    split_prob: float = Field(
+        default=0.6, ge=0, le=1, description="chance that a box between these depths is cut"
+    )
+    max_leaves: int = Field(
+        default=250, ge=4, le=1000, description="most leaves; sets the length of the prompt"
+    )
+    min_neighbours: int = Field(
+        default=4, ge=1, le=24, description="least number of neighbours of the target"
+    )
+    neighbour_depths: int = Field(
+        default=2,
+        ge=1,
+        le=4,
+        description="least number of different depths among the neighbours; no more than "
+        "depth_spread + 1 are asked for",
+    )
+    target_at: Literal["anywhere", "boundary", "inside"] = Field(
+        default="anywhere", description="whether the target touches the outside of the whole"
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Trees of halvings with one leaf picked out."""
+
+    task = "half_subdivision_neighbours"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the rule, the axis of every depth, the leaves and the target."""
+        leaves, cycle = params.leaves, params.axis_cycle
+        rows = [leaves[i : i + _PER_LINE] for i in range(0, len(leaves), _PER_LINE)]
+        rules = _PROMPT.format(
+            table="\n".join(
+                f"depth {d}: axis {cycle[d % len(cycle)]}" for d in range(max(map(len, leaves)))
+            ),
+            n=len(leaves),
+            leaves=",\n".join(", ".join(row) for row in rows),
+            target=params.target,
+            **_WORDS[params.dimension],
+        )
+        return rules + reply_as('{"neighbors": ["...", ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Compare every leaf's intervals with the target's."""
+        return Answer(neighbors=tuple(_solve(params, params.axis_cycle)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return lists with one slip each, the misread cycles, and the forms seen in replies."""
+        right = _solve(params, params.axis_cycle)
+        first, rest = right[0], right[1:]
+        wrong: dict[str, list[str]] = {
+            "empty": [],
+            "one_missing": rest,
+            "one_repeated": [*right, first],
+            "target_listed": [*right, params.target],
+            "inner_box_instead": [first[:-1], *rest],
+            "one_bit_too_long": [first + "0", *rest],
+        }
+        axes = AXES[params.dimension]
+        touch = contacts(params.leaves, params.axis_cycle, axes, params.target)
+        misread = {
+            "closed_cycle_misreading": _solve(params, _closed(params.axis_cycle)),
+            "cycle_one_step_late": _solve(params, params.axis_cycle[1:] + params.axis_cycle[:1]),
+            "whole_faces_only": _whole_faces(params, right),
+            "corner_contact_counted": list(touch),
+            "leading_zeros_lost": [label.lstrip("0") for label in right],
+        }
+        wrong |= {name: labels for name, labels in misread.items() if set(labels) != set(right)}
+        apart = [leaf for leaf in params.leaves if leaf not in touch and leaf != params.target]
+        if apart:
+            wrong["one_surplus"] = [*right, apart[0]]
+        numbers: list[JsonValue] = [int(label) for label in right]
+        labels: list[JsonValue] = list(right)
+        return {
+            **{name: {"neighbors": list(listed)} for name, listed in wrong.items()},
+            "numbers_for_labels": {"neighbors": numbers},
+            "one_line_of_text": {"neighbors": ", ".join(right)},
+            "british_spelling": {"neighbours": labels},
+        }
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw cycles and trees until one has a target as asked for.
+
+        Raises:
+            GenerationError: none in 50 trees with up to 20 targets each.
+        """
+        axes = AXES[point.dimension]
+        max_depth = point.min_depth + point.depth_spread
+        depths = min(point.neighbour_depths, point.depth_spread + 1)
+        for _ in range(_TREES):
+            cycle = [*axes, *(rng.choice(axes) for _ in range(point.extra_axes))]
+            rng.shuffle(cycle)
+            leaves = grow(point.min_depth, max_depth, point.split_prob, rng.unit, point.max_leaves)
+            if leaves is None:
+                continue
+            place = boxes(leaves, cycle, axes)
+            for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
+                box = place[target]
+                found = [leaf for leaf in leaves if touching_axes(box, place[leaf]) == 1]
+                if (
+                    len(found) >= point.min_neighbours
+                    and len(set(map(len, found))) >= depths
+                    and _lies(box, max(map(len, leaves)), point.target_at)
+                ):
+                    return Params(
+                        dimension=point.dimension,
+                        axis_cycle=tuple(cycle),
+                        leaves=tuple(leaves),
+                        target=target,
+                    )
+        raise GenerationError(
+            f"no tree of at most {point.max_leaves} leaves, {point.min_depth} to {max_depth} deep, "
+            f"has a target ({point.target_at}) with {point.min_neighbours} neighbours of {depths} "
+            f"depths, in {_TREES} trees; ask for fewer neighbours or depths, or allow more leaves"
+        )
+
+
+def grow(
+    min_depth: int, max_depth: int, split_prob: float, unit: Callable[[], float], most: int
+) -> list[str] | None:
+    """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
+
+    Args:
+        min_depth: boxes above it are always cut.
+        max_depth: boxes of this depth never are.
+        split_prob: chance of a cut in between.
+        unit: gives a number in [0, 1); asked once for every box in between.
+        most: most leaves allowed.
+
+    Returns:
+        The labels of the leaves in that order, or None if there would be more.
+    """
+    leaves: list[str] = []
+    todo = [""]
+    while todo:
+        if len(leaves) + len(todo) > most:
+            return None
+        label = todo.pop()
+        depth = len(label)
+        if depth == max_depth or (depth >= min_depth and unit() >= split_prob):
+            leaves.append(label)
+        else:
+            todo += [label + "1", label + "0"]
+    return leaves
+
+
+def _solve(params: Params, cycle: tuple[Axis, ...]) -> list[str]:
+    return neighbours(params.leaves, cycle, AXES[params.dimension], params.target)
+
+
+def _closed(cycle: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    """Return the cycle as one reads it who takes an equal last entry for the way back."""
+    return cycle[:-1] if len(cycle) > 1 and cycle[0] == cycle[-1] else cycle
+
+
+def _whole_faces(params: Params, right: list[str]) -> list[str]:
+    """Return the neighbours whose shared piece is the whole side or face of both boxes."""
+    place = boxes(params.leaves, params.axis_cycle, AXES[params.dimension])
+    return [
+        leaf
+        for leaf in right
+        if sum(a != b for a, b in zip(place[leaf], place[params.target], strict=True)) == 1
+    ]
+
+
+def _lies(box: Box, depth: int, where: str) -> bool:
+    outside = any(low == 0 or high == 1 << depth for low, high in box)
+    return where == "anywhere" or outside == (where == "boundary")

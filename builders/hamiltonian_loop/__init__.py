@@ -1,0 +1,298 @@
+"""Hamiltonian loop: prompts, fresh grids with obstacles, and slips of the pen."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.hamiltonian_loop.solver import Cell, find_loop, neighbours
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.path_counterexamples import form_slips, listing
+from scbench.errors import GenerationError
+from scbench.schemas.hamiltonian_loop import Answer, Params, Step
+from scbench.seeding import Stream
+
+_TRIES = 200
+_PROPOSALS = 20
+
+_PROMPT = """\
+A square grid has {size} columns and {size} rows. A cell is written [x, y]: x is its column, from 1
+at the left to {size} at the right, and y is its row, from 1 at the top to {size} at the bottom, so
+[1, 1] is the top left cell and y grows downwards.
+
+{blocked}
+
+Find a closed tour of the {free}:
+
+- Every step leads from a cell to one that shares a side with it: either x or y changes by 1, and
+  the other stays the same. Diagonal steps and jumps are not allowed.
+- Every {cell} is visited exactly once{avoiding}.
+- The last cell you list shares a side with the first, so that the tour closes. Do not list the
+  first cell again at the end.
+
+The list must therefore have exactly {count} cells. Where the tour starts and which way round it
+runs is up to you. Write out every cell, with two whole numbers each. The answer scores 1 if it
+keeps all the rules, otherwise 0; nothing is given for a part.
+
+"""
+
+_BLOCKED = """\
+{count} of its cells are blocked. In the picture they are marked X, and free cells are dots; the
+numbers above it are x, those beside it y.
+
+{picture}
+
+The blocked cells, once more as [x, y], row by row: {cells}."""
+
+
+class Space(Point):
+    """Knobs of fresh grids."""
+
+    size: int = Field(default=10, ge=4, le=30, description="number of columns and of rows")
+    blocked: float = Field(
+        default=0.08,
+        ge=0.0,
+        le=0.25,
+        description="share of the cells to be blocked, not used by tree; single cells are added "
+        "where as many free cells of each chessboard colour would not be left",
+    )
+    obstacles: Literal["cells", "bars", "blocks", "corners", "mixed", "tree"] = Field(
+        default="mixed",
+        description="single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's "
+        "corners, a mixture of the first three, or everything but the 2 x 2 blocks of a random "
+        "tree, which is easy at any size",
+    )
+    fill: float = Field(
+        default=0.7,
+        ge=0.1,
+        le=1.0,
+        description="share of the grid's 2 x 2 blocks that the tree has; only used by tree",
+    )
+
+    @model_validator(mode="after")
+    def _even(self) -> "Space":
+        if self.obstacles == "tree" and self.size % 2:
+            raise ValueError(f"a tree of 2 x 2 blocks needs an even size, not {self.size}")
+        return self
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Square grids whose free cells have a closed tour."""
+
+    task = "hamiltonian_loop"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the grid, as a picture and as a list, and the rules."""
+        count = params.size**2 - len(params.blocked)
+        rules = _PROMPT.format(
+            size=params.size,
+            blocked=_blocked_text(params) if params.blocked else "No cell is blocked.",
+            free="free cells" if params.blocked else "whole grid",
+            cell="free cell" if params.blocked else "cell",
+            avoiding=", and no blocked cell is" if params.blocked else "",
+            count=count,
+        )
+        return rules + reply_as('{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Cover the free cells by loops and merge them.
+
+        Raises:
+            GenerationError: there is no tour, or none was found.
+        """
+        loop = _loop(params)
+        if loop is None:
+            raise GenerationError(f"no loop found in a grid of size {params.size}")
+        return Answer(steps=tuple(Step(xy=cell) for cell in loop))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return other readings of the coordinates, and tours with one slip each."""
+        loop = [(x, y) for x, y in (step["xy"] for step in self.reference(params).steps)]
+        n, size = len(loop), params.size
+        there = loop[: n // 2 + 1]
+        cells: dict[str, Sequence[Sequence[int]]] = {
+            "one_missing": loop[:-1],
+            "start_repeated_at_the_end": [*loop, loop[0]],
+            "twice_round": loop + loop,
+            "one_cell_only": loop[:1],
+            "two_exchanged": [loop[0], loop[2], loop[1], *loop[3:]],
+            "out_and_back": there + there[-2:0:-1],
+            "shuttle": [loop[i % 2] for i in range(n)],
+            "shuttle_with_a_counter": [(*loop[i % 2], i) for i in range(n)],
+            "row_by_row": sorted(loop, key=lambda c: (c[1], c[0])),
+            "serpentine": sorted(loop, key=lambda c: (c[1], c[0] if c[1] % 2 else -c[0])),
+            "rows_before_columns": [(y, x) for x, y in loop],
+            "rows_from_the_bottom": [(x, size + 1 - y) for x, y in loop],
+            "counted_from_zero": [(x - 1, y - 1) for x, y in loop],
+            "blocked_cells_visited": _comb(size),
+        }
+        unclosed = _unclosed(loop)
+        if unclosed:
+            cells["not_closed"] = unclosed
+        # In a symmetric grid a slip can give another right tour.
+        wrong = {name: slip for name, slip in cells.items() if not _is_loop(params, slip)}
+        return {
+            **{name: listing("steps", "xy", slip) for name, slip in wrong.items()},
+            **form_slips("steps", "xy", loop),
+        }
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Block cells at random where that leaves no dead end, until a loop is found.
+
+        Raises:
+            GenerationError: no such grid in 200 tries; ask for fewer blocked cells.
+        """
+        for _ in range(_TRIES):
+            blocked = _tree_gaps(point, rng) if point.obstacles == "tree" else _block(point, rng)
+            if blocked is None:
+                continue
+            in_order = sorted(blocked, key=lambda cell: (cell[1], cell[0]))
+            params = Params(size=point.size, blocked=tuple(in_order))
+            if _loop(params) is not None:
+                return params
+        raise GenerationError(
+            f"no grid of size {point.size} with {point.blocked:.0%} blocked by {point.obstacles} "
+            f"had a loop in {_TRIES} tries; ask for fewer blocked cells, larger obstacles or a tree"
+        )
+
+
+@lru_cache(maxsize=64)
+def _loop(params: Params) -> tuple[Cell, ...] | None:
+    size = params.size
+    blocked = set(params.blocked)
+    free = [cell for cell in _grid(size) if cell not in blocked]
+    found = find_loop(free, Stream("loop", size, sorted(params.blocked)))
+    return None if found is None else tuple(found)
+
+
+def _grid(size: int) -> list[Cell]:
+    return [(x, y) for y in range(1, size + 1) for x in range(1, size + 1)]
+
+
+def _blocked_text(params: Params) -> str:
+    blocked = sorted(params.blocked, key=lambda cell: (cell[1], cell[0]))
+    wide, marks = len(str(params.size)), set(blocked)
+    lines = [" " * wide + " |" + "".join(f" {x:{wide}}" for x in range(1, params.size + 1))]
+    lines.append("-" * len(lines[0]))
+    for y in range(1, params.size + 1):
+        row = ("X" if (x, y) in marks else "." for x in range(1, params.size + 1))
+        lines.append(f"{y:{wide}} |" + "".join(f" {mark:>{wide}}" for mark in row))
+    cells = ", ".join(str(list(cell)) for cell in blocked)
+    return _BLOCKED.format(count=len(blocked), picture="\n".join(lines), cells=cells)
+
+
+# Wrong answers.
+
+
+def _is_loop(params: Params, cells: Sequence[Sequence[int]]) -> bool:
+    """Whether these are the free cells in the order of a closed tour."""
+    free = set(_grid(params.size)).difference(params.blocked)
+    pairs = zip(cells, [*cells[1:], cells[0]], strict=True)
+    return (
+        len(cells) == len(free)
+        and set(map(tuple, cells)) == free
+        and all(abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1 for a, b in pairs)
+    )
+
+
+def _unclosed(loop: list[Cell]) -> list[Cell] | None:
+    """Return an open tour of the same cells, if some cell has a third one beside it."""
+    for turn in range(len(loop)):
+        ring = loop[turn:] + loop[:turn]
+        place = {cell: i for i, cell in enumerate(ring)}
+        for near in neighbours(ring[-1]):
+            j = place.get(near, 0)
+            if 0 < j < len(ring) - 2:
+                return ring[: j + 1] + ring[:j:-1]
+    return None
+
+
+def _comb(size: int) -> list[Cell]:
+    """Return the closed tour of a whole grid of even size: up column 1, then row by row."""
+    rows = [
+        (x, y)
+        for y in range(1, size + 1)
+        for x in (range(2, size + 1) if y % 2 else range(size, 1, -1))
+    ]
+    return rows + [(1, y) for y in range(size, 0, -1)]
+
+
+# Fresh grids.
+
+
+def _block(point: Space, rng: Stream) -> set[Cell] | None:
+    """Block about as many cells as wanted, with the colours balanced and no dead ends."""
+    size = point.size
+    grid = _grid(size)
+    wanted = round(point.blocked * size * size)
+    blocked: set[Cell] = set()
+    failures = 0
+    while len(blocked) < wanted and failures < _PROPOSALS:
+        fresh = _obstacle(point, rng) - blocked
+        after = blocked | fresh
+        if fresh and len(after) <= wanted and not _dead_ends(size, after, fresh):
+            blocked, failures = after, 0
+        else:
+            failures += 1
+    if len(blocked) < wanted - 4:
+        return None
+    for _ in range(_PROPOSALS * size):
+        surplus = sum(1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked)
+        if surplus == 0:
+            return blocked
+        cell = rng.choice(grid)
+        even = sum(cell) % 2 == 0
+        if (
+            even == (surplus > 0)
+            and cell not in blocked
+            and not _dead_ends(size, blocked | {cell}, {cell})
+        ):
+            blocked.add(cell)
+    return None
+
+
+def _dead_ends(size: int, blocked: set[Cell], fresh: set[Cell]) -> bool:
+    """Whether a free cell beside newly blocked ones has fewer than two free neighbours."""
+
+    def free(cell: Cell) -> bool:
+        return min(cell) >= 1 and max(cell) <= size and cell not in blocked
+
+    beside = {near for cell in fresh for near in neighbours(cell) if free(near)}
+    return any(sum(map(free, neighbours(cell))) < 2 for cell in beside)
+
+
+def _obstacle(point: Space, rng: Stream) -> set[Cell]:
+    """Return the cells of one obstacle, somewhere in the grid."""
+    size, kind = point.size, point.obstacles
+    if kind == "mixed":
+        kind = rng.choice(("cells", "bars", "blocks"))
+    if kind == "cells":
+        return _rectangle(size, 1, 1, rng)
+    if kind == "bars":
+        length = rng.between(2, min(4, size - 1))
+        return _rectangle(size, *rng.choice([(1, length), (length, 1)]), rng)
+    if kind == "blocks":
+        return _rectangle(size, 2, 2, rng)
+    wide, high = (rng.between(1, max(1, size // 3)) for _ in range(2))
+    right, low = rng.below(2) * (size - wide), rng.below(2) * (size - high)
+    return {(right + x, low + y) for x in range(1, wide + 1) for y in range(1, high + 1)}
+
+
+def _rectangle(size: int, wide: int, high: int, rng: Stream) -> set[Cell]:
+    left, top = rng.between(1, size - wide + 1), rng.between(1, size - high + 1)
+    return {(left + x, top + y) for x in range(wide) for y in range(high)}
+
+
+def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:
+    """Return the cells outside a random tree of 2 x 2 blocks; the tree's outline is a loop."""
+    half = point.size // 2
+    tree = {(rng.below(half), rng.below(half))}
+    while len(tree) < max(1, round(point.fill * half * half)):
+        edge = sorted({near for block in tree for near in neighbours(block)} - tree)
+        tree.add(rng.choice([c for c in edge if min(c) >= 0 and max(c) < half]))
+    return {(x, y) for x, y in _grid(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}

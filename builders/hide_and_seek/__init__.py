@@ -1,0 +1,300 @@
+"""Hide and seek: prompts, fresh buildings and snipers, and a crowd in the building's shadow."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, product
+from typing import Any
+
+import numpy as np
+from pydantic import Field, JsonValue
+
+from scbench.builders.hide_and_seek.hiding_places import SPACE, Floats, hidden, hiding_places
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.plain_numbers import plain
+from scbench.errors import GenerationError
+from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
+from scbench.graders.hide_and_seek.sight import fitted
+from scbench.schemas.hide_and_seek import Answer, Params
+from scbench.seeding import Stream
+
+_DRAWS = 50
+
+_PROMPT = """\
+Hide {people} people from a sniper. Lengths are in metres; z points up and the ground is the plane
+z = 0.
+
+There is one building, a solid box {wx} wide along x, {wy} wide along y and {wz} high. It
+stands on the ground with its sides parallel to the axes, and the centre of its base is the origin
+(0, 0, 0).
+
+Every person is a solid box {px} along x, {py} along y and {pz} high, which stands on the
+ground with its sides parallel to the axes. You choose (x, y), the centre of its base.
+
+The sniper's eye is at ({sx}, {sy}, {sz}) and looks towards the building. The building and the
+people are opaque; there is nothing else to hide behind.
+
+Rules:
+
+1. There are exactly {people} people.
+2. The centre (x, y) of everybody's base is at most {radius} from the origin.
+3. No two people overlap, and nobody overlaps the building. Touching is allowed.
+4. The sniper sees nobody, not even in part.
+
+How the answer is scored. If one of the rules 1 to 3 is broken, the score is 0. Distances are tested
+with a tolerance of {tolerance}: two people overlap if their centres are less than
+{px} - {tolerance} apart in x and also less than {py} - {tolerance} apart in y; a person
+overlaps the building if |x| <= {rx} - {tolerance} and also |y| <= {ry} - {tolerance}; the
+distance from the origin may be up to {radius} + {tolerance}.
+
+Otherwise a picture of {columns} columns and {rows} rows of pixels is taken from the sniper's eye,
+upright, with the point ({tx}, {ty}, {tz}) in its middle and an angle of {angle} degrees
+between its top and its bottom edge. A pixel shows whatever the ray through its middle meets first.
+The score is 1 minus {penalty} for every pixel that shows a person, but not below 0.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh scenes. Lengths are in metres."""
+
+    width: float = Field(default=6.0, ge=1.0, le=20.0, description="width of the building along x")
+    depth: float = Field(default=6.0, ge=1.0, le=20.0, description="width of the building along y")
+    height: float = Field(default=10.0, ge=3.0, le=40.0, description="height of the building")
+    person_width: float = Field(
+        default=0.5, ge=0.2, le=2.0, description="sides of the square that a person stands on"
+    )
+    person_height: float = Field(default=2.0, ge=0.5, le=2.5, description="height of a person")
+    radius: float = Field(
+        default=30.0, ge=10.0, le=60.0, description="largest distance of people from the origin"
+    )
+    sniper_distance: float = Field(
+        default=141.4, ge=60.0, le=400.0, description="distance of the sniper, measured on the map"
+    )
+    sniper_height: float = Field(
+        default=20.0, ge=2.0, le=60.0, description="height of the sniper's eye; lower is easier"
+    )
+    fill: float = Field(
+        default=0.1,
+        gt=0.0,
+        le=1.0,
+        description="people as a share of the places that the reference finds; the paper's "
+        "instances lie between 0.02 and 0.27, more is harder",
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Scenes in which the building hides more people than have to hide."""
+
+    task = "hide_and_seek"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the scene, the rules and the camera."""
+        names = ["wx", "wy", "wz", "px", "py", "pz", "sx", "sy", "sz", "tx", "ty", "tz"]
+        places = (params.building, params.person, params.sniper, params.look_at)
+        (wx, wy, _), (px, py, _) = places[:2]
+        values = {
+            "people": params.people,
+            "radius": params.max_distance,
+            "rx": (wx + px) / 2,
+            "ry": (wy + py) / 2,
+            "columns": params.image[0],
+            "rows": params.image[1],
+            "angle": params.field_of_view,
+            "penalty": params.penalty_per_pixel,
+            **dict(zip(names, chain(*places), strict=True)),
+        }
+        text = _PROMPT.format(
+            tolerance=f"{TOLERANCE:.9f}", **{name: plain(v) for name, v in values.items()}
+        )
+        return text + reply_as('{"people": [{"xy": [x, y]}, ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Fill the building's shadow from the walls outwards.
+
+        Raises:
+            GenerationError: the shadow holds too few people.
+        """
+        places = _places(params)
+        if len(places) < params.people:
+            raise GenerationError(
+                f"{params.people} people do not fit into the {len(places)} places that were found"
+            )
+        return _crowd(places[: params.people])
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return crowds with one fault each, and layouts that only seem hidden."""
+        right: list[Any] = [list(person.xy) for person in self.reference(params).people]
+        width, depth, _ = params.person
+        back = [-1 if e > 0 else 1 for e in params.sniper[:2]]
+        far = [b * (params.max_distance + 1) / math.sqrt(2) for b in back]
+        (x, y), rest = right[0], right[1:]
+        slips: dict[str, list[Any]] = {
+            "nobody": [],
+            "one_missing": rest,
+            "one_too_many": [*right, _spare(params, right)],
+            "one_inside_the_building": [[0.0, 0.0], *rest],
+            "one_half_in_the_wall": [[back[0] * params.building[0] / 2, 0.0], *rest],
+            "one_too_far": [far, *rest],
+            "one_nearly_at_infinity": [[1e300, -1e300], *rest],
+            "one_in_front": [_in_front(params), *rest],
+            "all_in_front": [[-u, -v] for u, v in right],
+            "numbers_as_strings": [[str(u), str(v)] for u, v in right],
+            "two_letter_strings": ["00" for _ in right],
+            "booleans": [[True, False], *rest],
+            "three_coordinates": [[u, v, 0.0] for u, v in right],
+        }
+        if rest:
+            # The centres are farther apart than a person is wide, and still the boxes overlap.
+            corner = [x + back[0] * 0.72 * width, y + back[1] * 0.72 * depth]
+            slips["diagonal_overlap"] = [[x, y], corner, *rest[1:]]
+            slips["one_place_twice"] = [[x, y], [x, y], *rest[1:]]
+        slips |= {
+            name: places
+            for name, places in _seeming(params)
+            if grade(params, _crowd(np.array(places))).score < 1
+        }
+        answers: dict[str, JsonValue] = {
+            name: {"people": [{"xy": xy} for xy in places]} for name, places in slips.items()
+        }
+        return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw the sniper's direction; count hiding places and take a share of them.
+
+        Raises:
+            GenerationError: nobody can hide, too many can, or the picture does not hold the scene.
+        """
+        for _ in range(_DRAWS):
+            t = rng.uniform(0.2, 0.7)
+            cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+            signs = rng.choice((-1, 1)), rng.choice((-1, 1))
+            sniper = [
+                round(s * point.sniper_distance * u, 1)
+                for s, u in zip(signs, (cosine, sine), strict=True)
+            ]
+            params = Params(
+                people=1,
+                building=(point.width, point.depth, point.height),
+                person=(point.person_width, point.person_width, point.person_height),
+                max_distance=point.radius,
+                sniper=(*sniper, point.sniper_height),
+                look_at=(0.0, 0.0, 2.0),
+                field_of_view=22.5,
+                image=(800, 600),
+                penalty_per_pixel=0.005,
+            )
+            beyond = all(abs(s) > b for s, b in zip(sniper, params.building, strict=False))
+            people = round(point.fill * len(_places(params)))
+            if beyond and _in_picture(params) and 1 <= people <= 1000:
+                return params.model_copy(update={"people": people})
+        raise GenerationError(
+            f"in {_DRAWS} draws the picture did not hold everybody within {point.radius} m, or not "
+            "between 1 and 1,000 people were to hide; ask for a smaller radius, a sniper farther "
+            "away, another fill or another building"
+        )
+
+
+def _crowd(places: Floats) -> Answer:
+    return Answer.model_validate({"people": [{"xy": xy} for xy in places.tolist()]})
+
+
+@lru_cache(maxsize=64)
+def _cached(params: Params) -> Floats:
+    return hiding_places(params)
+
+
+def _places(params: Params) -> Floats:
+    """Return the hiding places of a scene, which do not depend on the number of people."""
+    return _cached(params.model_copy(update={"people": 1}))
+
+
+def _spare(params: Params, right: Sequence[Sequence[float]]) -> list[float]:
+    """Return one hiding place more, or a place that at least overlaps nobody."""
+    places = _places(params).tolist()
+    if len(places) > len(right):
+        return list(places[len(right)])
+    return [params.max_distance - SPACE, 0.0]
+
+
+def _in_front(params: Params) -> list[float]:
+    """Return a place on the sniper's side of the building, a step from its corner."""
+    return [
+        math.copysign((b + p) / 2 + 1, s)
+        for b, p, s in zip(params.building, params.person[:2], params.sniper, strict=False)
+    ]
+
+
+def _seeming(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
+    """Yield layouts that keep the rules for bodies but may show people."""
+    x_sign, y_sign = (-1 if e > 0 else 1 for e in params.sniper[:2])
+    wall_x, wall_y, _ = params.building
+    width, depth, _ = params.person
+    side = math.isqrt(params.people - 1) + 1
+    block = [
+        [
+            x_sign * ((wall_x + width) / 2 + SPACE + i * (width + SPACE)),
+            y_sign * ((wall_y + depth) / 2 + SPACE + j * (depth + SPACE)),
+        ]
+        for i, j in product(range(side), range(side))
+    ]
+    yield "square_block_behind_the_corner", block[: params.people]
+    right = _places(params)[: params.people].tolist()
+    # Past the end of the wall: wholly or half out of the shadow, along the row behind the wall.
+    for name, past in (("one_past_the_end_of_the_wall", 1.0), ("one_peeking_round_the_end", 0.25)):
+        y = -y_sign * ((wall_y - depth) / 2 + past * depth)
+        x = x_sign * ((wall_x + width) / 2 + SPACE)
+        apart = [p for p in right if abs(p[0] - x) >= width or abs(p[1] - y) >= depth]
+        yield name, [[x, y], *apart[: params.people - 1]]
+    found = _hidden_only_from_the_fitted_camera(params)
+    if found is not None:
+        yield "hidden_only_in_the_published_picture", found
+
+
+def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | None:
+    """Return a crowd that the paper's camera, which moves closer, does not see; None if not found.
+
+    The camera depends on the crowd and the crowd on the camera, so a few rounds are needed.
+    """
+    eye = params.sniper
+    for _ in range(8):
+        places = hiding_places(params, eye)
+        seen = ~hidden(params, places, params.sniper)
+        if len(places) < params.people or not seen.any():
+            far = places[-params.people :]
+        else:
+            far = np.vstack([places[seen], places[~seen][::-1]])[: params.people]
+        if len(far) < params.people:
+            return None
+        low, high = boxes(params, far)
+        moved = fitted(true_camera(params), low.min(axis=0), high.max(axis=0)).eye
+        if hidden(params, far, moved).all() and not hidden(params, far, params.sniper).all():
+            crowd: list[list[float]] = far.tolist()
+            return crowd
+        eye = moved
+    return None
+
+
+def _in_picture(params: Params) -> bool:
+    """Whether the picture holds everybody within the allowed distance."""
+    seen = true_camera(params)
+    columns, rows = seen.image
+    # An octagon around the disc of the centres, grown by a person.
+    size = params.max_distance + max(params.person[:2])
+    near = size * (math.sqrt(2) - 1)
+    around = [(a, b) for u, v in ((size, near), (near, size)) for a in (-u, u) for b in (-v, v)]
+    for (x, y), z in product(around, (0.0, params.person[2])):
+        way = [p - e for p, e in zip((x, y, z), seen.eye, strict=True)]
+        ahead, aside, above = (
+            sum(a * b for a, b in zip(way, d, strict=True))
+            for d in (seen.forward, seen.right, seen.up)
+        )
+        if ahead <= 0 or abs(above) > ahead * seen.tangent:
+            return False
+        if abs(aside) > ahead * seen.tangent * columns / rows:
+            return False
+    return True

@@ -1,0 +1,307 @@
+"""Hyper-snake: prompts, fresh boxes in which a full score can be had, and faulty paths."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, product
+from operator import sub
+from typing import Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.hyper_snake.solver import Box, Cell, find_path
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.path_counterexamples import form_slips, listing, trespasses
+from scbench.errors import GenerationError
+from scbench.graders.shared.grid_paths import side_neighbours
+from scbench.schemas.hyper_snake import Answer, Params, Place
+from scbench.seeding import Stream
+
+_TRIES = 40
+_WORK = 300_000
+"""Cells that one search for a path may look at."""
+
+_PROMPT = """\
+A snake lives in a box with {dims} axes, of {size} cells. A cell is written as a
+list of {dims} whole numbers, one for each axis in order, counted from 0. {ranges}.
+
+{things}
+
+Plan a path for the snake with as many cells as you can{and_food}.
+
+- The first cell of the path is the start.
+- Each move changes exactly one of the {dims} numbers of a cell, by exactly 1 up or down. No move
+  leads from one end of an axis round to the other.
+- The path never leaves the box{no_walls}.
+- The path never comes to a cell a second time: the snake grows with every move and gives no cell
+  free again.
+- The path may end in any cell.
+
+How it is scored:
+
+- A path that breaks a rule anywhere scores 0 as a whole, however long it was until then.
+{score}
+
+List every cell of the path in order, the start included, and write each out in full with its {dims}
+numbers.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh boxes."""
+
+    dims: int = Field(default=3, ge=2, le=10, description="number of axes")
+    min_side: int = Field(default=3, ge=2, le=30, description="fewest cells along an axis")
+    max_side: int = Field(default=5, ge=2, le=30, description="most cells along an axis")
+    max_cells: int = Field(
+        default=120, ge=4, le=2_500, description="most cells in the box; fixes how long paths get"
+    )
+    walls: int = Field(default=3, ge=0, le=50, description="number of walls")
+    wall_layout: Literal["scattered", "near_start", "fence"] = Field(
+        default="scattered",
+        description="walls anywhere; in a random half of the cells nearest to the start; or all "
+        "but one of the neighbours of a corner with food, which is then the only cell where a "
+        "path that eats it can end, and the rest anywhere",
+    )
+    food: int = Field(default=2, ge=0, le=20, description="number of food items")
+    start: Literal["anywhere", "corner"] = Field(
+        default="anywhere", description="where the snake starts"
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Space":
+        if self.min_side > self.max_side:
+            raise ValueError(f"min_side {self.min_side} is above max_side {self.max_side}")
+        if self.min_side**self.dims > self.max_cells:
+            raise ValueError(
+                f"{self.dims} axes of at least {self.min_side} cells have more than "
+                f"max_cells {self.max_cells}"
+            )
+        if self.wall_layout == "fence" and (self.food < 1 or self.walls < self.dims - 1):
+            raise ValueError(f"a fence needs food and at least {self.dims - 1} walls")
+        return self
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Boxes with walls and food in which some path gets the full score."""
+
+    task = "hyper_snake"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the box, what is in it, and the rules."""
+        named = {"Start": [params.start], "Walls": params.walls, "Food": params.food}
+        text = _PROMPT.format(
+            dims=len(params.size),
+            size=" x ".join(map(str, params.size)),
+            ranges=_ranges(params.size),
+            things="\n".join(
+                f"{name}: {', '.join(str(list(cell)) for cell in cells)}"
+                for name, cells in named.items()
+                if cells
+            ),
+            no_walls=" and never enters a wall" if params.walls else "",
+            and_food=", over all the food" if params.food else "",
+            score=_score_text(params),
+        )
+        start = str(list(params.start))
+        return text + reply_as(f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}')
+
+    def reference(self, params: Params) -> Answer:
+        """Extend and rotate a path until it is as long as colours allow, or long enough.
+
+        Raises:
+            GenerationError: no path with the full score was found.
+        """
+        path = _longest(params)
+        if path is None:
+            raise GenerationError(f"no path with a full score found in a box of {params.size}")
+        return Answer(path=tuple(Place(pos=cell) for cell in path))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return paths with an illegal move, short or hungry ones, and other forms."""
+        path = [place["pos"] for place in self.reference(params).path]
+        cells: dict[str, Sequence[Sequence[int]]] = {
+            "start_only": path[:1],
+            "stops_half_way": path[: (len(path) + 1) // 2],
+            "start_left_out": path[1:],
+            "reversed": path[::-1],
+            "counted_from_one": [tuple(c + 1 for c in cell) for cell in path],
+            "axes_reversed": [cell[::-1] for cell in path],
+            "one_left_out": [*path[:1], *path[2:]],
+            "one_left_out_late": [*path[:-2], path[-1]],
+            "one_listed_twice": [*path[:2], *path[1:]],
+            "one_step_back": [*path, path[-2]],
+            "there_and_back": path + path[-2::-1],
+            **trespasses(params.size, params.walls, path),
+        }
+        if params.food:
+            last_meal = max(path.index(food) for food in params.food)
+            cells["stops_before_the_last_food"] = path[:last_meal]
+        through = _walls_ignored(params)
+        if through is not None:
+            cells["walls_ignored"] = through
+        wrong = {name: slip for name, slip in cells.items() if slip and not _full(params, slip)}
+        return {
+            **{name: listing("path", "pos", slip) for name, slip in wrong.items()},
+            **form_slips("path", "pos", path),
+        }
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw boxes until a path with the full score is found in one.
+
+        Raises:
+            GenerationError: none came up in 40 tries; ask for fewer walls, even or fewer sides.
+        """
+        for _ in range(_TRIES):
+            params = _scatter(point, rng)
+            if params is not None and _enough(params) is not None:
+                return params
+        raise GenerationError(
+            f"no box of {point.dims} axes with {point.walls} walls and {point.food} food items "
+            f"came up in {_TRIES} tries in which a path with a full score was found; ask for "
+            "fewer walls, more cells or sides that can be even"
+        )
+
+
+def _free(params: Params) -> int:
+    return math.prod(params.size) - len(params.walls)
+
+
+def _needed(params: Params) -> int:
+    """Return the least length with a full score: all free cells, or 98 % where there are walls."""
+    return -(-98 * _free(params) // 100) if params.walls else _free(params)
+
+
+@lru_cache(maxsize=64)
+def _enough(params: Params) -> tuple[Cell, ...] | None:
+    """Return a path that is just long enough for the full score; None if none was found."""
+    return _search(params, _needed(params), _WORK)
+
+
+@lru_cache(maxsize=64)
+def _longest(params: Params) -> tuple[Cell, ...] | None:
+    """Return a path as long as the colours allow, else one that is long enough."""
+    path = _search(params, None, 4 * _WORK)
+    return path if path is not None and len(path) >= _needed(params) else _enough(params)
+
+
+def _search(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
+    box = Box.make(params.size, params.walls)
+    start = box.number[params.start]
+    food = [box.number[cell] for cell in params.food]
+    rng = Stream("path", params.model_dump(mode="json"), length)
+    found = find_path(box, start, food, rng, length, work)
+    return None if found is None else tuple(box.cells[i] for i in found)
+
+
+def _ranges(size: Cell) -> str:
+    if len(set(size)) == 1:
+        return f"Each of them lies in 0..{size[0] - 1}"
+    return f"In this order they lie in {', '.join(f'0..{n - 1}' for n in size)}"
+
+
+def _score_text(params: Params) -> str:
+    free = _free(params)
+    if params.walls:
+        text = (
+            f"- Any other path scores (L / {free}) / 0.98, but at most 1. L is the number of cells "
+            f"in the path,\n  the start included; {free} is the number of cells that are no walls. "
+            f"So {_needed(params)} cells are enough for 1."
+        )
+    else:
+        text = (
+            f"- Any other path scores L / {free}. L is the number of cells in the path, the start "
+            f"included;\n  {free} is the number of cells in the box."
+        )
+    if params.food:
+        text += (
+            "\n- This is divided by m + 1, where m is the number of cells with food that the path "
+            "does not visit."
+        )
+    return text
+
+
+def _inside(cell: Cell, size: Cell) -> bool:
+    return all(0 <= c < n for c, n in zip(cell, size, strict=True))
+
+
+# Wrong answers.
+
+
+def _full(params: Params, path: Sequence[Sequence[int]]) -> bool:
+    """Whether a path is legal and gets the full score."""
+    cells = [tuple(cell) for cell in path]
+    return (
+        len(cells) >= _needed(params)
+        and cells[0] == params.start
+        and len(set(cells)) == len(cells)
+        and set(params.food) <= set(cells)
+        and not set(params.walls) & set(cells)
+        and all(_inside(cell, params.size) for cell in cells)
+        and all(sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1 for a, b in pairwise(cells))
+    )
+
+
+@lru_cache(maxsize=64)
+def _walls_ignored(params: Params) -> tuple[Cell, ...] | None:
+    """Return the path of a solver that takes the walls for free cells, if it goes through one."""
+    if not params.walls:
+        return None
+    path = _search(params.model_copy(update={"walls": ()}), None, _WORK) or ()
+    return path if set(path) & set(params.walls) else None
+
+
+# Fresh boxes.
+
+
+def _scatter(point: Space, rng: Stream) -> Params | None:
+    """Draw a box with walls and food; None if they do not fit."""
+    size = _sides(point, rng)
+    if math.prod(size) < point.walls + point.food + 4:
+        return None
+    cells = list(product(*map(range, size)))
+    rng.shuffle(cells)
+    start = cells[0] if point.start == "anywhere" else _corner(size, rng)
+    walls: list[Cell] = []
+    food: list[Cell] = []
+    kept = {start}
+    if point.wall_layout == "fence":
+        food = [_corner(size, rng)]
+        beside = [cell for cell in side_neighbours(food[0]) if _inside(cell, size)]
+        gap = rng.choice(beside)
+        walls = [cell for cell in beside if cell != gap]
+        if start in {food[0], *beside}:
+            return None
+        kept |= {food[0], gap}
+    others = [cell for cell in cells if cell not in kept and cell not in walls]
+    if point.wall_layout == "near_start":
+        others.sort(key=lambda cell: sum(map(abs, map(sub, cell, start))))
+        nearest = others[: 2 * point.walls]
+        rng.shuffle(nearest)
+        others[: len(nearest)] = nearest
+    more = point.walls - len(walls)
+    walls += others[:more]
+    food += rng.sample(others[more:], point.food - len(food))
+    params = Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
+    box = Box.make(size, walls)
+    tame = box.connected() and len(box.dead_ends(box.number[start])) <= 1
+    return params if tame else None
+
+
+def _sides(point: Space, rng: Stream) -> Cell:
+    """Draw the sides so that the box is not too large."""
+    sides: list[int] = []
+    for left in range(point.dims - 1, -1, -1):
+        most = point.max_cells // (math.prod(sides) * point.min_side**left)
+        sides.append(rng.between(point.min_side, min(point.max_side, most)))
+    rng.shuffle(sides)
+    return tuple(sides)
+
+
+def _corner(size: Cell, rng: Stream) -> Cell:
+    return tuple(rng.choice((0, n - 1)) for n in size)

@@ -1,0 +1,335 @@
+"""Towers of digits that read as a prime: prompts, fresh rules, and an exhaustive solver."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal, NamedTuple, get_args
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.largest_printable_prime.tower_search import (
+    Tower,
+    greedy_number,
+    longest_prime,
+    lowest,
+    tallest,
+)
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.plain_numbers import plain
+from scbench.errors import GenerationError
+from scbench.graders.largest_printable_prime import MAX_DIGITS
+from scbench.graders.largest_printable_prime.digit_towers import pose, rests
+from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
+from scbench.seeding import Stream
+
+_TRIES = 40
+_STANDARD = (
+    "abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg",
+)  # fmt: skip
+_TAILLESS = tuple(
+    {6: "cdefg", 9: "abcfg"}.get(digit, shape) for digit, shape in enumerate(_STANDARD)
+)
+_SHORT_FACTOR = 0.9
+_PAPER_LARGEST = "888999996969699696669666333377777711111171"
+
+_PROMPT = """\
+Design a tower of digits for a 3D printer that works without supports. The digits, read from the
+bottom of the tower to its top, are the digits of a number from left to right. The number has to
+be a prime, and it should have as many digits as possible.
+
+The digits. They are made of straight segments as on a pocket calculator, each a bar of 10 x 1 x 1
+mm. A digit that lies flat is 1 mm high; seen from above, with x to the right and y up, the
+segments are
+
+a  top, at y = 10, from x = -5 to 5        g  middle, at y = 0, from x = -5 to 5
+d  bottom, at y = -10, from x = -5 to 5
+b  upper right, at x = 5, from y = 0 to 10      c  lower right, at x = 5, from y = -10 to 0
+f  upper left, at x = -5, from y = 0 to 10      e  lower left, at x = -5, from y = -10 to 0
+
+and the digits consist of
+
+{shapes}
+
+Orientations. Each digit is printed in one of these orientations:
+
+{orientations}
+
+{allowed}Rules for the number.
+
+- Its first digit, the lowest of the tower, is not 0.
+- It is a prime.
+- Divide the number into groups of {group} digits, beginning at its end. No two groups are equal.
+  {examples} A first group that has fewer digits is a group of its
+  own: {short} and {full} are different groups.
+{limit}
+Rules for printing. No two digits of the tower share a range of heights.
+
+- In the orientations flat, flippedX, flippedY and rotate180Z every digit can be printed. Upright
+  there are only these:
+  - a 1 in rotate90X, standing on its end;
+  - a 7 in rotate90X, standing on its head: its segment a lies below and the other bar rises
+    from one end of it;
+  - a 7 in rotate90Y and a 3 in rotate90Y, lying on the long side: their segments b and c lie
+    below and their horizontal segments rise from them. A 3 on its long side may also be called
+    rotate90X, which means just the same for it;
+  - a 1 in rotate90Y, lying on its long side. It is the same bar as a flat 1, with segments b and c,
+    and counts as a flat 1 everywhere.
+- A flat digit can be printed on another flat digit if the segments that it has as it is turned
+  are all among the segments that the lower digit has as it is turned. For this,
+  flippedX exchanges b with f and c with e; flippedY exchanges a with d, b with c and e with f;
+  rotate180Z exchanges a with d, b with e and c with f. A flat digit cannot lie on an upright one.
+- A 3 or 7 on its long side can be printed on a flat digit that has, as it is turned, both b and c
+  or both e and f.
+- A 7 on its head can be printed on a flat digit that has, as it is turned, a, d or g.
+- A 1 on its end can be printed on any digit, flat or upright.
+- Nothing but a 1 on its end can be printed on an upright digit.
+- Any digit that can be printed at all can be the lowest. Centres of gravity do not matter, and
+  digits are not shifted sideways, except that upright ones stand where they are supported.
+
+The orientation that you name counts: a digit that would fit if it were turned otherwise does not
+fit.
+
+Height. Each digit adds, with 0.2 mm of air between digits, 1.2 mm if it is flat, 11.2 mm if it
+lies on its long side (a 3 or 7), and 21.2 mm if it stands on its end or on its head (a 1 or 7). The
+tower should be taller than {height} mm.
+
+Score. An answer that breaks a rule for the number or for printing scores 0, and so does a number of
+more than {most} digits. Otherwise, with n the number of digits, the score is n / {best}, at most 1;
+{best} digits are the longest such number known that is tall enough. If the tower is not taller than
+{height} mm, the score is multiplied by {factor}. Only the number of digits counts, not which
+they are. A program that computes the number scores nothing; the number itself is asked for.
+
+{sample}"""
+
+_SAMPLES: tuple[tuple[Tower, str], ...] = (
+    ([(1, "flat"), (7, "rotate90Y")], "a 7 on its long side on a flat 1."),
+    (
+        [(3, "flat"), (3, "rotate90Y"), (1, "rotate90X")],
+        "on a flat 3, another on its long side, and on one of its points an upright 1.",
+    ),
+)
+_MEANINGS: Mapping[str, str] = {
+    "flat": "it lies as described above",
+    "flippedX": "flat, mirrored left to right (x becomes -x): a 3 looks like an E",
+    "flippedY": "flat, mirrored top to bottom (y becomes -y): a 5 looks like a 2",
+    "rotate180Z": "flat, turned by half a turn (x becomes -x and y becomes -y)",
+    "rotate90X": "upright, with its y axis vertical: as tall as a digit is long",
+    "rotate90Y": "upright, with its x axis vertical: as tall as a digit is wide",
+}
+
+
+class Space(Point):
+    """Knobs of fresh rules."""
+
+    group: int = Field(default=3, ge=2, le=4, description="digits per group that may not repeat")
+    digits: int = Field(
+        default=7, ge=4, le=10, description="how many digits may be used; which is drawn"
+    )
+    forbidden: int = Field(
+        default=1, ge=0, le=4, description="how many of the six orientations may not be used"
+    )
+    font: Literal["standard", "tailless"] = Field(
+        default="standard", description="whether 6 and 9 have their outer bar"
+    )
+    min_height_mm: float = Field(
+        default=20.0, ge=0.0, le=150.0, description="least target height; more is harder"
+    )
+    max_height_mm: float = Field(
+        default=70.0, ge=0.0, le=150.0, description="largest target height"
+    )
+    max_digits: int | None = Field(
+        default=None, ge=4, le=200, description="most digits that the number may have, if limited"
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Space":
+        if self.min_height_mm > self.max_height_mm:
+            raise ValueError("min_height_mm is above max_height_mm")
+        return self
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Rules for towers of which the longest prime is known."""
+
+    task = "largest_printable_prime"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the digits and the rules."""
+        size = params.group
+        one, other, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
+        text = _PROMPT.format(
+            shapes="\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
+            orientations="\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
+            allowed=_allowed(params),
+            group=size,
+            examples=f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 and\n  "
+            f"{one},{zeros},{zeros[1:]}1,{one[1:]}0 are fine.",
+            short="8" * (size - 1),
+            full="8" * size,
+            limit=""
+            if params.max_digits is None
+            else f"- It has at most {params.max_digits} digits.\n",
+            height=plain(params.target_height_mm),
+            best=params.best_digits,
+            factor=plain(params.short_factor),
+            most=MAX_DIGITS,
+            sample=_samples(params),
+        )
+        form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
+        return text + reply_as(form)
+
+    def reference(self, params: Params) -> Answer:
+        """Search all towers, the longest first.
+
+        Raises:
+            GenerationError: there is no tower, or too much work to find it.
+        """
+        return Answer.model_validate(_listed(_longest(params).tower))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return towers with one fault each, and the holes of older graders."""
+        number, tower, composite = _longest(params)
+        towers: dict[str, Tower | None] = {
+            "nothing": [],
+            "last_digit_left_out": tower[:-1],
+            "first_digit_left_out": tower[1:],
+            "zero_in_front": [(0, "flat"), *tower],
+            "last_group_repeated": [*tower, *tower[-params.group :]],
+            "eight_upright_below": [(8, "rotate90X"), *tower],
+            "spire_of_upright_digits": [*tower, (7, "rotate90X"), (3, "rotate90Y")],
+            "flat_one_on_upright_one": [*tower, (1, "rotate90X"), (1, "flat")],
+            "composite": _tower(params, composite) if composite else None,
+            "greedy": _tower(params, greedy_number(params)),
+            "all_named_flat": _unless_it_stands(params, [(digit, "flat") for digit, _ in tower]),
+            "all_on_their_side": _unless_it_stands(
+                params, [(digit, "rotate90Y") for digit, _ in tower]
+            ),
+        }
+        if params.best_digits > len(_PAPER_LARGEST):
+            towers["largest_of_the_paper"] = _tower(params, _PAPER_LARGEST)
+        low = lowest(params, number)
+        if low is not None and low[1] <= round(10 * params.target_height_mm):
+            towers["lying_down"] = low[0]
+        answers: dict[str, JsonValue] = {
+            name: _listed(tower) for name, tower in towers.items() if tower is not None
+        }
+        items: list[JsonValue] = [_item(digit, name) for digit, name in tower]
+        slips: dict[str, list[JsonValue]] = {
+            "plain_digits": [int(digit) for digit in number],
+            "whole_number_as_one_digit": [_item(int(number), "flat")],
+            "strings": [_item(str(digit), name) for digit, name in tower],
+            "negative": [_item(-9, "flat"), *items[1:]],
+            "fraction": [_item(8.5, "flat"), *items[1:]],
+            "unknown_orientation": [_item(8, "upright"), *items[1:]],
+            "without_orientation": [{"digit": digit} for digit, _ in tower],
+        }
+        if any(digit == 1 for digit, _ in tower):
+            slips["booleans"] = [_item(digit == 1 or digit, name) for digit, name in tower]
+        answers |= {name: {"numberSequence": slip} for name, slip in slips.items()}
+        if "booleans" in answers:
+            # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
+            answers["booleans"] = {"numberSequence": slips["booleans"], "booleans": True}
+        answers["no_list"] = {}
+        answers["bare_list"] = items
+        answers["bare_number"] = number
+        answers["number_for_list"] = {"numberSequence": number}
+        return answers
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw digits, orientations and a height until a search shows the longest prime.
+
+        Rules are thrown away if always taking the largest next group leads to a longest prime too.
+
+        Raises:
+            GenerationError: nothing in 40 draws.
+        """
+        for _ in range(_TRIES):
+            digits = sorted(rng.sample(range(10), point.digits))
+            forbidden = rng.sample(get_args(Orientation)[1:], point.forbidden)
+            tenths = rng.between(round(10 * point.min_height_mm), round(10 * point.max_height_mm))
+            params = Params(
+                segments=_STANDARD if point.font == "standard" else _TAILLESS,
+                digits=tuple(digits),
+                orientations=tuple(o for o in get_args(Orientation) if o not in forbidden),
+                group=point.group,
+                max_digits=point.max_digits,
+                target_height_mm=tenths / 10,
+                short_factor=_SHORT_FACTOR,
+                best_digits=1,
+            )
+            try:
+                number = _longest(params).number
+            except GenerationError:
+                continue
+            if len(number) > max(len(greedy_number(params)), 2 * point.group):
+                return params.model_copy(update={"best_digits": len(number)})
+        raise GenerationError(
+            f"no rules of which the longest prime is known in {_TRIES} draws; ask for more digits, "
+            "a lower tower, fewer forbidden orientations, or a limit to the digits"
+        )
+
+
+class _Longest(NamedTuple):
+    """The longest prime, its tallest tower, and a composite number that looks as good, or none."""
+
+    number: str
+    tower: Tower
+    composite: str
+
+
+def _longest(params: Params) -> _Longest:
+    return _search(params.model_copy(update={"best_digits": 1}))
+
+
+@lru_cache(maxsize=64)
+def _search(params: Params) -> _Longest:
+    found = longest_prime(params)
+    composite = found.first if found.candidates > 1 else ""
+    return _Longest(found.number, _tower(params, found.number) or [], composite)
+
+
+def _tower(params: Params, number: str) -> Tower | None:
+    found = tallest(params, number)
+    return found[0] if found else None
+
+
+def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
+    """Return a tower with a digit that cannot be printed where it is; None if all can be."""
+    poses = [pose(digit, name, params.segments[digit]) for digit, name in tower]
+    for lower, upper in pairwise(poses):
+        if lower is None or upper is None or not rests(upper, lower):
+            return tower
+    return None
+
+
+def _allowed(params: Params) -> str:
+    """Return the paragraph on what may not be used; empty if everything may be."""
+    parts: list[str] = []
+    if len(params.digits) < 10:
+        parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
+    missing = [name for name in _MEANINGS if name not in params.orientations]
+    if missing:
+        parts.append(f"These orientations may not be used: {', '.join(missing)}.")
+    return "\n".join(parts) + "\n\n" if parts else ""
+
+
+def _samples(params: Params) -> str:
+    """Return the example towers that these rules allow."""
+    lines = [
+        f"- {''.join(str(digit) for digit, _ in tower)}: {text}"
+        for tower, text in _SAMPLES
+        if all(d in params.digits and o in params.orientations for d, o in tower)
+    ]
+    return "\n".join(["Examples of towers:\n", *lines]) + "\n\n" if lines else ""
+
+
+def _item(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
+    return {"digit": digit, "orientation": orientation}
+
+
+def _listed(tower: Tower) -> dict[str, JsonValue]:
+    return {"numberSequence": [_item(digit, name) for digit, name in tower]}

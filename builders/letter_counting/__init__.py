@@ -1,0 +1,144 @@
+"""Letter counting: how often some letters stand in the marked words of a row."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.shared.builder import Case, Composed, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import ComposingBuilder, reply_short
+from scbench.builders.shared.words import CaseMode, in_case, word_list
+from scbench.schemas.letter_counting import Answer, Params
+from scbench.seeding import Stream
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_CLOSING = reply_short("a whole number", quoted=False)
+
+
+class Space(Point):
+    """Knobs of rows of words."""
+
+    words: int = knob(8, "scale", "number of words that count", ge=3, le=24)
+    confounders: int = knob(4, "interference", "number of words that do not count", ge=0, le=24)
+    letters: int = knob(1, "semantic", "number of different letters to count", ge=1, le=3)
+    case_mode: CaseMode = knob("lower", "interference", "how words are written")
+
+    @model_validator(mode="after")
+    def _fits_one_row(self) -> Self:
+        if self.words + self.confounders > 40:
+            raise ValueError(
+                f"words ({self.words}) and confounders ({self.confounders}) are more than 40 "
+                "together"
+            )
+        return self
+
+
+class LetterCountingCase(Case):
+    """A case of letter counting."""
+
+    characters: int = Field(ge=1, description="letters in the words that count, of all kinds")
+
+
+class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
+    """Rows of words. Each letter asked for stands in at least one word that counts."""
+
+    task = "letter_counting"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = LetterCountingCase
+    extremes = (
+        {"words": 3, "confounders": 0, "letters": 3},
+        {"words": 24, "confounders": 16, "letters": 3, "case_mode": "mixed"},
+        {"words": 3, "confounders": 24, "case_mode": "upper"},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the row, the letters, and what counts."""
+        return _text(params.words, params.letters)
+
+    def reference(self, params: Params) -> Answer:
+        """Count word by word."""
+        return Answer(answer=_count(params, counting=True))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return counts that miss or add something, and what is no count."""
+        right = _count(params, counting=True)
+        marked = [word.lower() for word, counts in params.words if counts]
+        wrong: dict[str, JsonValue] = {
+            "one_more": right + 1,
+            "one_less": right - 1,
+            "with_the_other_words": right + _count(params, counting=False),
+            "only_the_other_words": _count(params, counting=False),
+            "words_that_hold_one": sum(any(x in word for x in params.letters) for word in marked),
+            "first_letter_only": sum(word.count(params.letters[0]) for word in marked),
+            "as_written": sum(
+                word.count(letter)
+                for word, counts in params.words
+                if counts
+                for letter in params.letters
+            ),
+            "characters": sum(map(len, marked)),
+        }
+        kept = {name: value for name, value in wrong.items() if value != right}
+        others: dict[str, JsonValue] = {
+            "two_numbers": f"{right} {right + 1}",
+            "listed": [right],
+            "in_letters": params.letters,
+        }
+        return {name: {"answer": value} for name, value in (kept | others).items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return how many letters have to be looked at."""
+        return {"characters": sum(len(word) for word, counts in params.words if counts)}
+
+    def compose(self, point: Space, rng: Stream) -> Composed:
+        """Draw words, then letters that occur among those that count."""
+        words = rng.sample(word_list(), point.words + point.confounders)
+        if point.case_mode != "lower":
+            words = [in_case(word, point.case_mode, rng) for word in words]
+        row: list[Any] = [[word, True] for word in words[: point.words]]
+        for size, word in enumerate(words[point.words :], point.words + 1):
+            row.insert(rng.below(size), [word, False])
+        counted = "".join(words[: point.words]).lower()
+        letters = ""
+        while len(letters) < point.letters:
+            letter = rng.choice(_ALPHABET)
+            if letter in counted and letter not in letters:
+                letters += letter
+        letters = "".join(sorted(letters))
+        return (
+            {"words": row, "letters": letters},
+            _text(row, letters),
+            str(sum(map(counted.count, letters))),
+            self.guess_rate,
+            {"characters": len(counted)},
+        )
+
+
+def _text(words: Iterable[tuple[str, bool]], letters: str) -> str:
+    """Return the row, the letters, and what counts."""
+    row = " ".join([f"[{word}]" if counts else word for word, counts in words])
+    if len(letters) == 1:
+        what, add = f'the letter "{letters}" occurs', ""
+    else:
+        quoted = [f'"{letter}"' for letter in letters]
+        what = f"the letters {', '.join(quoted[:-1])} and {quoted[-1]} occur"
+        add = " Add up the counts of the letters."
+    return f"""\
+Here is a row of words. Some of them stand in square brackets.
+
+{row}
+
+Count how often {what} in the words in square brackets. Every occurrence counts, also more than one
+in the same word, and small letters and capitals are the same letter. Words without brackets do not
+count.{add}
+
+{_CLOSING}"""
+
+
+def _count(params: Params, *, counting: bool) -> int:
+    text = "".join([word for word, counts in params.words if counts is counting]).lower()
+    return sum(map(text.count, params.letters))

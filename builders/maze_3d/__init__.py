@@ -1,0 +1,277 @@
+"""3D maze: prompts, fresh requirements that can be met, and a constructive solver."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.maze_3d.carver import Wanted, carve
+from scbench.builders.shared.builder import Builder, Point, reply_as_text
+from scbench.errors import GenerationError
+from scbench.graders.maze_3d import find_routes, grade, move_graph
+from scbench.schemas.maze_3d import Answer, Params
+from scbench.seeding import Stream
+
+_TRIES = 200
+_DRAWS = 20
+
+_PROMPT = """\
+Design a maze on a square of {n} rows and {n} columns. Every cell has a height from 0 to 9, written
+as a digit. Exactly one cell is written A instead, where the route begins, and exactly one B, where
+it ends. The cell A has height {a} and the cell B has height {b}; in all rules they count as cells
+of these heights.
+
+There are two kinds of move, each possible in both directions:
+
+- a step goes to the next cell up, down, left or right if the two heights differ by at most 1;
+- a jump goes two cells on in a straight line, up, down, left or right, if the cell where it begins
+  and the cell where it lands have the same height and the cell between them is at least 2 lower.
+  Over a cell that is only 1 lower, as high or higher there is no jump, and there are no other
+  jumps: none over two cells, none to another height, none on a diagonal.
+
+A and B may be stepped on, jumped from, jumped over and landed on like any other cell. A jump may
+pass over a cell that the route also steps on.
+
+A route is a chain of moves from A to B that visits no cell twice. The maze must keep these rules:
+
+- There is exactly one route. Dead ends, loops that the route cannot make use of, and terrain that
+  cannot be reached are allowed.
+- The route has at least {jumps} {jumps_word}.
+- The route visits at least {route} % of all cells, that is, {least} or more of {cells}. A and B
+  count; a cell that is only jumped over does not.
+- No height fills more than {share} % of all cells, that is, {most} cells at most.
+
+The answer scores 1 if it keeps all the rules, otherwise 0.
+
+For example, this maze of 3 rows and 3 columns, with height 5 at A and 0 at B, has one route of 7
+cells and one jump. From A the route jumps over B to the 5, then steps 4, 3, 2, 1 and B:
+
+AB5
+814
+823
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh requirements; what is left open is drawn."""
+
+    size: int = Field(default=12, ge=5, le=40, description="rows and columns")
+    a_height: int | None = Field(default=None, ge=0, le=9, description="height of A; open: 0 to 9")
+    b_height: int | None = Field(default=None, ge=0, le=9, description="height of B; open: 0 to 9")
+    jumps: int | None = Field(
+        default=None,
+        ge=1,
+        le=20,
+        description="least number of jumps; open: size / 6 to size / 2. More is harder",
+    )
+    max_height_percent: int | None = Field(
+        default=None,
+        ge=15,
+        le=100,
+        description="largest share of one height; open: 20 to 35. Less is harder",
+    )
+    min_route_percent: int | None = Field(
+        default=None,
+        ge=1,
+        le=30,
+        description="least share of cells on the route; open: 12 to 24. More is harder",
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Requirements on mazes that some maze is known to meet."""
+
+    task = "maze_3d"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the requirements and the rules of moving."""
+        n = params.size
+        rules = _PROMPT.format(
+            n=n,
+            a=params.a_height,
+            b=params.b_height,
+            jumps=params.jumps,
+            jumps_word="jump" if params.jumps == 1 else "jumps",
+            route=params.min_route_percent,
+            least=_least_cells(params),
+            cells=n * n,
+            share=params.max_height_percent,
+            most=params.max_height_percent * n * n // 100,
+        )
+        form = f"{n} lines of {n} characters each, without blanks, blank lines or labels"
+        return rules + reply_as_text(form)
+
+    def reference(self, params: Params) -> Answer:
+        """Carve mazes until one keeps every rule."""
+        maze = _solve(params)
+        if maze is None:
+            raise GenerationError(f"no maze in {_TRIES} tries; ask for less")
+        return Answer(maze)
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return mazes that break one rule, and other ways to write a maze down."""
+        maze = self.reference(params).root
+        rows = maze.split("\n")
+        first, last = rows[0], rows[-1]
+        digit = next(c for c in maze if c.isdigit())
+        slips: dict[str, JsonValue] = {
+            "empty": "",
+            "prose_before": f"Here is a maze with one route:\n\n{maze}",
+            "prose_after": f"{maze}\n\nThe route has {params.jumps} jumps.",
+            "reply_cut_off": maze[: len(maze) // 2],
+            "row_missing": "\n".join(rows[:-1]),
+            "row_too_many": f"{maze}\n{last}",
+            "row_too_short": "\n".join([first[:-1], *rows[1:]]),
+            "row_too_long": "\n".join([*rows[:-1], last + "9"]),
+            "one_line": "".join(rows),
+            "rows_apart": "\n\n".join(rows),
+            "blanks_between": "\n".join(" ".join(row) for row in rows),
+            "commas_between": "\n".join(",".join(row) for row in rows),
+            "indented": "\n".join(f"  {row}" for row in rows),
+            "blanks_after": "  \n".join(rows),
+            "no_a": maze.replace("A", str(params.a_height)),
+            "no_b": maze.replace("B", str(params.b_height)),
+            "two_of_a": maze.replace(digit, "A", 1),
+            "small_letters": maze.lower(),
+            "letters_for_walls": maze.replace(digit, "X", 1),
+            "raised_digit": maze.replace(digit, "\N{SUPERSCRIPT TWO}", 1),
+            "digits_of_another_script": maze.replace(digit, "\N{ARABIC-INDIC DIGIT TWO}", 1),
+            "flat": _flat(params),
+            "list_of_rows": list(rows),
+            "object": {"maze": maze},
+            "sentinel": "__content_violation__",
+        }
+        return slips | dict(_near_misses(params, maze))
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw what is left open until the solver finds a maze.
+
+        Raises:
+            GenerationError: no requirements that the solver can meet in 20 draws.
+        """
+        n = point.size
+
+        def pick(given: int | None, low: int, high: int) -> int:
+            return rng.between(low, high) if given is None else given
+
+        for _ in range(_DRAWS):
+            params = Params(
+                size=n,
+                a_height=pick(point.a_height, 0, 9),
+                b_height=pick(point.b_height, 0, 9),
+                jumps=pick(point.jumps, max(1, n // 6), max(1, n // 2)),
+                max_height_percent=pick(point.max_height_percent, 20, 35),
+                min_route_percent=pick(point.min_route_percent, 12, 24),
+            )
+            if _solve(params) is not None:
+                return params
+        raise GenerationError(
+            f"no maze of size {n} was found in {_DRAWS} draws of what was left open; ask for fewer "
+            "jumps, a shorter route or a larger share of one height"
+        )
+
+
+def _least_cells(params: Params) -> int:
+    return -(-params.min_route_percent * params.size**2 // 100)
+
+
+def _range_of_cells(params: Params) -> tuple[int, int]:
+    """Return how many cells a route is to have: enough for its share, the climb and the jumps."""
+    climb = abs(params.a_height - params.b_height)
+    least = max(_least_cells(params), climb + params.jumps + 1)
+    return least, least + max(6, least // 3)
+
+
+@lru_cache(maxsize=64)
+def _solve(params: Params) -> str | None:
+    """Return a maze that keeps every rule, always the same one; None if none is found."""
+    return _carved(params, params.jumps, *_range_of_cells(params))
+
+
+def _carved(
+    params: Params, jumps: int, least: int, most: int, favourite: int | None = None
+) -> str | None:
+    """Return a maze with so many jumps and route cells that breaks no rule but those asked for.
+
+    With a favourite height, a maze is wanted in which that height fills too much.
+    """
+    wanted = Wanted(params.size, params.a_height, params.b_height, jumps, least, most, favourite)
+    name = [jumps, least, most, favourite]
+    rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
+    broken = _broken(params, jumps, most, favourite)
+    for _ in range(_TRIES):
+        maze = carve(wanted, rng)
+        if maze is not None:
+            failed = {check.id for check in grade(params, Answer(maze)).failed}
+            if failed == broken:
+                return maze
+    return None
+
+
+def _broken(params: Params, jumps: int, most: int, favourite: int | None) -> set[str]:
+    broken = {"height_share"} if favourite is not None else set()
+    if jumps < params.jumps:
+        broken.add("jumps")
+    if most < _least_cells(params):
+        broken.add("coverage")
+    return broken
+
+
+def _flat(params: Params) -> str:
+    n = params.size
+    cells = "A" + str(params.a_height) * (n * n - 2) + "B"
+    return "\n".join(cells[y * n : y * n + n] for y in range(n))
+
+
+def _near_misses(params: Params, maze: str) -> Iterator[tuple[str, str]]:
+    """Yield mazes that are right but for one rule, where such a maze is found."""
+    least, most = _range_of_cells(params)
+    fewer = _carved(params, params.jumps - 1, least, most)
+    if fewer is not None:
+        yield "one_jump_too_few", fewer
+    shorter = _carved(params, params.jumps, 2, _least_cells(params) - 1)
+    if shorter is not None:
+        yield "route_too_short", shorter
+    crowded = _carved(params, params.jumps, least, most, favourite=9)
+    if crowded is not None:
+        yield "one_height_too_often", crowded
+    n = params.size
+    plain = maze.replace("\n", "")
+    ends = {"A": params.a_height, "B": params.b_height}
+    heights = [int(ends.get(cell, cell)) for cell in plain]
+    route = find_routes(move_graph(n, heights), plain.index("A"), plain.index("B")).route
+    yield from _changed_heights(n, plain, heights, route)
+
+
+def _changed_heights(
+    n: int, plain: str, heights: Sequence[int], route: Sequence[int]
+) -> Iterator[tuple[str, str]]:
+    """Yield the maze with one cell beside the route changed."""
+    jumps = {(a + b) // 2: a for a, b in pairwise(route) if abs(a - b) in {2, 2 * n}}
+    for gap, start in list(jumps.items())[:1]:
+        # Over a cell that is not 2 lower there is no jump, but two steps.
+        yield "gap_too_shallow", _with(n, plain, gap, heights[start] - 1)
+        yield "gap_filled", _with(n, plain, gap, heights[start])
+    for cell in sorted({*range(n * n)} - {*route, *jumps}):
+        around = (
+            (cell - 1, cell % n > 0),
+            (cell + 1, cell % n < n - 1),
+            (cell - n, cell >= n),
+            (cell + n, cell < n * n - n),
+        )
+        beside = [heights[at] for at, inside in around if inside and at in route]
+        if len(beside) >= 2 and max(beside) - min(beside) <= 2:
+            # A wall that is none joins two cells of the route.
+            yield "wall_that_is_none", _with(n, plain, cell, (min(beside) + max(beside)) // 2)
+            return
+
+
+def _with(n: int, plain: str, cell: int, height: int) -> str:
+    changed = plain[:cell] + str(height) + plain[cell + 1 :]
+    return "\n".join(changed[y * n : y * n + n] for y in range(n))

@@ -1,0 +1,264 @@
+"""Movies: which choice has most in common with the films that somebody likes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.movies.films import alike, clear_genres, films, marks
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.things import listed
+from scbench.errors import GenerationError
+from scbench.schemas.movies import Answer, Film, Params, Template
+from scbench.seeding import Stream
+
+LABELS = "ABCDE"
+OPENINGS = (
+    "A friend likes these films very much:",
+    "Somebody has given these films the best marks:",
+    "These are the films that a film club has enjoyed most:",
+    "A guest of a cinema names these as favourites:",
+    "Somebody is looking for one more film like these:",
+)
+_TRIES = 200
+_NEAR = 8
+"""Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
+
+_QUESTION = """\
+{opening}
+
+{liked}
+
+Which of the following is most like them?
+
+{choices}
+
+{rule}
+
+"""
+_RULE = """\
+Go by this rule. Compare each choice with each film above. A genre that both have gives the choice
+{genre}, and a theme that both have gives it {theme}. Add up the points over all films above; the
+choice with the most points is the answer. Only what is said here about a film counts, and genres
+and themes are the same only if they are the same words."""
+_KINDS = """\
+Go by genre (such as comedy or western) and theme (such as robbery or family), as film guides give
+them. All films above have a genre in common, and exactly one choice has it too. The other choices
+have no genre and no theme in common with any film above."""
+
+
+class Space(Point):
+    """Knobs of questions about films."""
+
+    reference_count: int = knob(4, "scale", "number of films that are liked", ge=4, le=6)
+    choice_count: int = knob(4, "scale", "number of films to choose from", ge=3, le=5)
+    genre_weight: int = knob(2, "semantic", "points for a genre in common", ge=0, le=10)
+    theme_weight: int = knob(3, "semantic", "points for a theme in common", ge=0, le=10)
+    min_margin: int = knob(
+        1, "interference", "least points between the right choice and the next", ge=1, le=100
+    )
+    template: Template = knob(
+        "list",
+        "semantic",
+        "whether the prompt tells genres and themes in lists, in prose, or only titles",
+    )
+
+    @model_validator(mode="after")
+    def _something_counts(self) -> Self:
+        if not self.genre_weight and not self.theme_weight:
+            raise ValueError("genre_weight (0) and theme_weight (0) must not both be 0")
+        return self
+
+
+class MoviesCase(Case):
+    """A case of choosing a film."""
+
+    overlap: int = Field(ge=1, description="points of the right choice")
+    margin: int = Field(ge=1, description="points between the right choice and the next")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Films that are alike, and choices of which one wins by at least a set margin.
+
+    The next best choice is as near to that margin as the candidates allow. Where only titles are
+    told, what is liked has a genre in common, and all other choices have nothing to do with it.
+    """
+
+    task = "movies"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = MoviesCase
+    extremes = (
+        {"reference_count": 6, "choice_count": 5, "template": "titles"},
+        {"reference_count": 6, "choice_count": 5, "template": "prose", "min_margin": 12},
+        {"choice_count": 3, "genre_weight": 0, "theme_weight": 1, "template": "titles"},
+        {"choice_count": 3, "genre_weight": 10, "theme_weight": 0},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return what is liked, the choices and how they are compared."""
+        telling = params.template
+        told = [_told(film, telling) for film in params.liked]
+        options = [
+            f"({label}) {_told(film, telling)}"
+            for label, film in zip(LABELS, params.choices, strict=False)
+        ]
+        rule = _RULE.format(genre=_points(params.genre_weight), theme=_points(params.theme_weight))
+        text = _QUESTION.format(
+            opening=OPENINGS[params.opening],
+            liked=" ".join(told) if telling == "prose" else "\n".join(f"- {it}" for it in told),
+            choices="\n".join(options),
+            rule=_KINDS if telling == "titles" else rule,
+        )
+        return text + reply_short(f"the letter of one choice, A to {LABELS[len(options) - 1]}")
+
+    def reference(self, params: Params) -> Answer:
+        """Count how often each genre and theme is liked, and add up those of each choice."""
+        points = _points_of_choices(params, params.genre_weight, params.theme_weight)
+        return Answer(answer=LABELS[points.index(max(points))])
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return what other rules lead to, and what is no one choice."""
+        points = _points_of_choices(params, params.genre_weight, params.theme_weight)
+        right = points.index(max(points))
+        ranks = sorted(range(len(points)), key=lambda i: (-points[i], i))
+        other_rules = {
+            "weights_exchanged": (params.theme_weight, params.genre_weight),
+            "only_genres": (1, 0),
+            "only_themes": (0, 1),
+        }
+        wrong: dict[str, JsonValue] = {"next_best": LABELS[ranks[1]], "last": LABELS[ranks[-1]]}
+        for name, weights in other_rules.items():
+            others = _points_of_choices(params, *weights)
+            if others.index(max(others)) != right:
+                wrong[name] = LABELS[others.index(max(others))]
+        title = params.choices[ranks[1]][0]
+        wrong |= {
+            "title_of_another": title,
+            "title_and_year_of_another": _told(params.choices[ranks[1]], "titles"),
+            "letter_of_one_title_of_another": f"{LABELS[right]}) {title}",
+            "two_letters": f"{LABELS[right]} or {LABELS[ranks[1]]}",
+            "liked_film": params.liked[0][0],
+            "listed": [LABELS[right]],
+        }
+        return {name: {"answer": answer} for name, answer in wrong.items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return the points of the right choice, and by how many it wins."""
+        points = _points_of_choices(params, params.genre_weight, params.theme_weight)
+        first, second = sorted(points, reverse=True)[:2]
+        return {"overlap": first, "margin": first - second}
+
+    def guess_rate_of(self, params: Params) -> float:
+        """Return one by the number of choices."""
+        return 1 / len(params.choices)
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw films that are alike, and choices among which one wins.
+
+        Raises:
+            GenerationError: no choice wins by the margin in a set number of tries.
+        """
+        known = films()
+        choose = _by_titles if point.template == "titles" else _by_points
+        for _ in range(_TRIES):
+            liked, choices = choose(point, rng)
+            if choices:
+                rng.shuffle(choices)
+                return Params(
+                    liked=tuple(known[i] for i in liked),
+                    choices=tuple(known[i] for i in choices),
+                    genre_weight=point.genre_weight,
+                    theme_weight=point.theme_weight,
+                    template=point.template,
+                    opening=rng.below(len(OPENINGS)),
+                )
+        raise GenerationError(
+            f"no choice of films with a margin of {point.min_margin} points in {_TRIES} tries; use "
+            "a smaller min_margin, or a larger genre_weight or theme_weight"
+        )
+
+
+def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
+    """Return what is liked, and a choice with others that it beats, the first of them narrowly.
+
+    No choices if none of those drawn wins by the margin.
+    """
+    liked, near = _draw_liked(alike(rng.below(len(films()))), point, rng)
+    drawn = near + [rng.below(len(films())) for _ in range(_NEAR)]
+    pool = [i for i in dict.fromkeys(drawn) if i not in liked]
+    points = {i: _likeness(i, liked, point) for i in pool}
+    pool.sort(key=lambda i: -points[i])  # films with equal points stay in drawn order
+    beaten = point.choice_count - 1
+    if len(liked) < point.reference_count or len(pool) <= beaten:
+        return liked, []
+    most = points[pool[-beaten]] + point.min_margin
+    able = [i for i in pool if points[i] >= most]
+    if not able:
+        return liked, []
+    right = rng.choice(able)
+    lower = [i for i in pool if points[i] <= points[right] - point.min_margin]
+    return liked, [right, lower[0], *rng.sample(lower[1:], beaten - 1)]
+
+
+def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
+    """Return films of one genre, and one more of it with others that have nothing in common.
+
+    No choices if there are none.
+    """
+    known = marks()
+    liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
+    right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
+    union = 0
+    for i in liked:
+        union |= known[i].genres | known[i].themes
+    strange = [i for i, mine in enumerate(known) if not union & (mine.genres | mine.themes)]
+    if not right or len(strange) < point.choice_count - 1:
+        return liked, []
+    return liked, [right[0], *rng.sample(strange, point.choice_count - 1)]
+
+
+def _draw_liked(kin: Sequence[int], point: Space, rng: Stream) -> tuple[list[int], list[int]]:
+    """Return films that are liked, as many as there are up to the number wanted, and others."""
+    drawn = rng.sample(kin, min(len(kin), point.reference_count + _NEAR))
+    return drawn[: point.reference_count], drawn[point.reference_count :]
+
+
+def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
+    known = marks()
+    genres, themes = known[film]
+    return sum(
+        point.genre_weight * (genres & known[other].genres).bit_count()
+        + point.theme_weight * (themes & known[other].themes).bit_count()
+        for other in liked
+    )
+
+
+def _points_of_choices(params: Params, genre_weight: int, theme_weight: int) -> list[int]:
+    genres = Counter(tag for film in params.liked for tag in film[2])
+    themes = Counter(tag for film in params.liked for tag in film[3])
+    return [
+        genre_weight * sum(genres[tag] for tag in film[2])
+        + theme_weight * sum(themes[tag] for tag in film[3])
+        for film in params.choices
+    ]
+
+
+def _told(film: Film, telling: Template) -> str:
+    title, year, genres, themes = film
+    name = f"{title} ({year})"
+    if telling == "titles":
+        return name
+    if telling == "list":
+        return f"{name}; genres: {', '.join(genres)}; themes: {', '.join(themes)}"
+    article = "an" if genres[0][0] in "aeiou" else "a"
+    return f"{name} is {article} {listed(genres)} film about {listed(themes)}."
+
+
+def _points(n: int) -> str:
+    return f"{n} point{'' if n == 1 else 's'}"

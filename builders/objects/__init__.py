@@ -1,0 +1,208 @@
+"""Objects: count the things of some groups in a list with quantities in words and digits."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.shared.anchors import anchor
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.things import in_words, listed, numbers_in_words, things
+from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
+from scbench.seeding import Stream
+
+_RULES = """\
+{opening}
+
+{entries}
+
+How many {groups} are there in this list{together}?
+
+A number before a thing, in digits or in words, says how many of it there are; "a" and "an" mean
+one. Things are counted, not entries. If a thing is listed more than once, add the numbers. What
+things are like, such as big or old, makes no difference.{marks}
+Everything listed belongs to exactly one of these groups, each in the everyday sense of the word:
+{all_groups}.
+
+"""
+_MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
+_FORMS = {
+    "number": ', such as "1.",',
+    "roman": ', such as "I.",',
+    "hex": ', such as "0x1:",',
+    "letter": ', such as "a)",',
+}
+
+
+class Space(Point):
+    """Knobs of lists of things."""
+
+    length: int = knob(6, "scale", "number of entries that count", ge=1, le=100)
+    max_count: int = knob(12, "scale", "largest quantity of an entry", ge=1, le=999)
+    distractors: int = knob(
+        4, "interference", "number of entries of other groups, which do not count", ge=0, le=100
+    )
+    target_groups: int = knob(1, "semantic", "number of groups to be counted together", ge=1, le=10)
+    prob_adjective: float = knob(
+        0.3, "interference", "chance that an entry has an adjective", ge=0, le=1
+    )
+    anchor_format: AnchorFormat = knob("none", "interference", "what stands before each entry")
+
+    @model_validator(mode="after")
+    def _every_group_occurs(self) -> Self:
+        if self.target_groups > self.length:
+            raise ValueError(
+                f"target_groups ({self.target_groups}) is more than length ({self.length}), but "
+                "each group needs an entry"
+            )
+        return self
+
+
+class ObjectsCase(Case):
+    """A case of counting things."""
+
+    adjectives: int = Field(ge=0, description="entries with an adjective")
+    in_words: int = Field(ge=0, description="entries whose quantity is in words, a and an too")
+    repeated: int = Field(ge=0, description="entries whose noun stood in an entry before")
+    distracting: int = Field(ge=0, description="things that do not count, by their quantities")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Lists of things of eleven groups. Each group asked for has at least one entry.
+
+    A noun comes again only after all others of its group.
+    """
+
+    task = "objects"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = ObjectsCase
+    extremes = (
+        {"length": 1, "distractors": 0, "max_count": 999},
+        {"length": 1, "max_count": 1, "distractors": 100, "prob_adjective": 1},
+        {"length": 100, "distractors": 100, "target_groups": 10, "max_count": 999,
+         "anchor_format": "roman"},
+        {"length": 100, "target_groups": 1, "prob_adjective": 0, "anchor_format": "hex"},
+        {"length": 2, "target_groups": 2, "max_count": 2, "anchor_format": "letter"},
+    )  # fmt: skip
+
+    def prompt(self, params: Params) -> str:
+        """Return the list, the groups that count, and what a quantity is."""
+        entries = [_said(entry) for entry in params.entries]
+        form = params.anchor_format
+        lines = (
+            [f"{listed(entries)}."]
+            if form == "none"
+            else [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
+        )
+        rules = _RULES.format(
+            opening=things().openings[params.opening],
+            entries="\n".join(lines),
+            groups=listed(params.groups),
+            together=" altogether" if len(params.groups) > 1 else "",
+            marks=_MARKS.format(form=_FORMS[form]) if form in _FORMS else "",
+            all_groups=listed(list(things().groups)),
+        )
+        return rules + reply_short("a whole number", quoted=False)
+
+    def reference(self, params: Params) -> Answer:
+        """Look every quantity up and add those that count."""
+        return Answer(answer=_total(_counting(params)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return sums that miss or add something, and what is no number."""
+        counting = _counting(params)
+        right = _total(counting)
+        wrong: dict[str, JsonValue] = {
+            "one_more": right + 1,
+            "one_less": right - 1,
+            "all_things": _total(params.entries),
+            "only_the_others": _total(params.entries) - right,
+            "entries_instead_of_things": len(counting),
+            "only_digits": sum(int(q) for q, *_ in counting if q.isdigit()),
+            "only_words": sum(_number(q) for q, *_ in counting if not q.isdigit()),
+            "without_those_with_an_adjective": _total(e for e in counting if not e[1]),
+            "only_the_first_group": _total(e for e in counting if e[3] == params.groups[0]),
+            "last_left_out": _total(counting[:-1]),
+        }
+        kept = {name: value for name, value in wrong.items() if value != right}
+        others: dict[str, JsonValue] = {
+            "two_numbers": f"{right} {right + 1}",
+            "listed": [right],
+            "groups": listed(params.groups),
+        }
+        return {name: {"answer": value} for name, value in (kept | others).items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return how many entries are dressed up in which way, and what does not count."""
+        return {
+            "adjectives": sum(1 for entry in params.entries if entry[1]),
+            "in_words": sum(1 for entry in params.entries if not entry[0].isdigit()),
+            "repeated": len(params.entries) - len({_singular(e[2]) for e in params.entries}),
+            "distracting": _total(e for e in params.entries if e[3] not in params.groups),
+        }
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw groups, then entries of those that count and of the others, and shuffle them."""
+        groups = rng.sample(list(things().groups), len(things().groups))
+        wanted, others = groups[: point.target_groups], groups[point.target_groups :]
+        of_entries = wanted + [rng.choice(wanted) for _ in range(point.length - len(wanted))]
+        of_entries += [rng.choice(others) for _ in range(point.distractors)]
+        entries: list[Entry] = []
+        for group in groups:
+            nouns, left = things().groups[group], of_entries.count(group)
+            while left:
+                deck = rng.sample(nouns, min(left, len(nouns)))
+                entries += [_draw_entry(noun, group, point, rng) for noun in deck]
+                left -= len(deck)
+        rng.shuffle(entries)
+        return Params(
+            entries=tuple(entries),
+            groups=tuple(wanted),
+            anchor_format=point.anchor_format,
+            opening=rng.below(len(things().openings)),
+        )
+
+
+def _draw_entry(noun: tuple[str, str], group: str, point: Space, rng: Stream) -> Entry:
+    n = rng.between(1, point.max_count)
+    adjective = rng.choice(things().adjectives) if rng.chance(point.prob_adjective) else ""
+    name = noun[0] if n == 1 else noun[1]
+    if n == 1:
+        article = "an" if (adjective or name)[0] in "aeiou" else "a"
+        quantity = rng.choice((article, article, "one", "1"))
+    else:
+        quantity = in_words(n) if rng.below(2) else str(n)
+    return quantity, adjective, name, group
+
+
+def _said(entry: Entry) -> str:
+    quantity, adjective, name, _ = entry
+    return f"{quantity} {adjective} {name}" if adjective else f"{quantity} {name}"
+
+
+def _counting(params: Params) -> list[Entry]:
+    return [entry for entry in params.entries if entry[3] in params.groups]
+
+
+def _total(entries: Iterable[Entry]) -> int:
+    return sum(_number(entry[0]) for entry in entries)
+
+
+def _number(quantity: str) -> int:
+    return int(quantity) if quantity.isdigit() else numbers_in_words()[quantity]
+
+
+@cache
+def _singulars() -> Mapping[str, str]:
+    return {name: one for nouns in things().groups.values() for one, many in nouns
+            for name in (one, many)}  # fmt: skip
+
+
+def _singular(name: str) -> str:
+    return _singulars().get(name, name)

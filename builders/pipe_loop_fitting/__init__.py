@@ -1,0 +1,272 @@
+"""Pipe loops: prompts, fresh rooms with constraints that a known loop keeps."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.pipe_loop_fitting.counterexamples import around, wrong_loops
+from scbench.builders.pipe_loop_fitting.lattice_loops import Loop
+from scbench.builders.pipe_loop_fitting.loops import (
+    CROSSED,
+    FAMILIES,
+    accepted,
+    loops,
+    solve,
+    to_answer,
+)
+from scbench.builders.pipe_loop_fitting.measures import MEASURED, draw_constraint
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.errors import GenerationError
+from scbench.schemas.pipe_loop_fitting import (
+    AngleRange,
+    Answer,
+    CentroidBox,
+    Constraint,
+    CoverQuadrants,
+    FixedStart,
+    HullArea,
+    JointSeparation,
+    MaxStraightRun,
+    MinTurns,
+    Params,
+    TouchWalls,
+    WallMargin,
+)
+from scbench.seeding import Stream
+
+_PROMPT = """\
+Lay {n} straight pipes, each 1 m long, end to end as one closed loop on the floor of a square room
+with a side of {side} m. Coordinates are in metres: x runs from 0 at the left wall to {side} at the
+right wall, y from 0 at the bottom wall to {side} at the top wall. Pipes may point in any direction.
+
+List the {n} joints in order around the loop. Joints are numbered from 0; pipe i leads from joint i
+to joint i + 1, and the last pipe leads from joint {last} back to joint 0, which is not listed
+again.
+
+Rules of every loop:
+
+- Exactly {n} joints are listed.
+- Every joint lies in the room. Joints and pipes on a wall are allowed.
+- Every pipe is 1 m long, at most {tolerance:g} m more or less.
+- No two joints are the same: they do not agree when x and y are rounded to 6 decimals.
+- {crossings}
+- Two pipes that are not neighbours in the loop and do not cross are at least 0.000000001 m apart.
+- No pipe folds back on the one before: the interior angle at every joint has a cosine of at most
+  0.99, so it is at least about 8.11 degrees. The interior angle at a joint is the angle between the
+  two pipes that meet there, from 0 to 180 degrees; 180 degrees is straight on.
+
+Two pipes cross if they are not neighbours in the loop and the two ends of each lie strictly on
+opposite sides of the straight line through the other. Every such pair counts, even where several
+pairs meet in one point.
+
+{constraints}\
+Everything is computed in double precision from the numbers as you write them. Limits of lengths,
+positions, areas and cosines are applied with a slack of 0.000000001, limits of angles with one of
+0.000001 degrees, both in your favour; where a rule itself speaks of 0.000000001 m, and where
+crossings are counted, there is no slack. The answer scores 1 if it keeps every rule, otherwise 0.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh rooms."""
+
+    pipes: int = Field(
+        default=36,
+        ge=3,
+        le=420,
+        description="number of pipes; odd ones need loops off the square lattice",
+    )
+    side: int = Field(
+        default=7,
+        ge=1,
+        le=60,
+        description="side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, "
+        "0.8 tight",
+    )
+    crossings: int = Field(
+        default=0, ge=0, le=4, description="how often the loop has to cross itself"
+    )
+    constraints: int = Field(
+        default=2,
+        ge=0,
+        le=4,
+        description="number of further constraints; with none all rooms of a size are the same",
+    )
+    strictness: float = Field(
+        default=0.7,
+        ge=0.0,
+        le=1.0,
+        description="how far the limits may reach towards what a known loop just keeps",
+    )
+    length_tolerance: float = Field(
+        default=0.05,
+        ge=0.001,
+        le=0.1,
+        description="how much a pipe may be longer or shorter than 1 m, in metres",
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Rooms for which a loop is known to exist."""
+
+    task = "pipe_loop_fitting"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the room, the rules and the constraints."""
+        n = params.pipes
+        wanted = "The loop does not cross itself."
+        if params.crossings:
+            times = "once" if params.crossings == 1 else f"{params.crossings} times"
+            wanted = f"The loop crosses itself exactly {times}: no more and no less."
+        extra = "".join(f"- {_sentence(constraint)}\n" for constraint in params.constraints)
+        rules = _PROMPT.format(
+            n=n,
+            last=n - 1,
+            side=params.side,
+            tolerance=params.length_tolerance,
+            crossings=wanted,
+            constraints=f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
+        )
+        return rules + reply_as('{"points": [{"x": 0.0, "y": 0.0}, ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Search families of loops for one that keeps every rule."""
+        loop = solve(params)
+        if loop is None:
+            raise GenerationError(f"no loop of {params.pipes} pipes found for this room")
+        return to_answer(loop)
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return what models get wrong, and answers that older graders let through."""
+        joints = [(joint.x, joint.y) for joint in self.reference(params).points]
+        n, beyond = params.pipes, params.side + 1
+        (x, y), *rest = joints
+        halves = [((x + u) / 2, (y + v) / 2) for (x, y), (u, v) in around(joints)]
+        slips: dict[str, Sequence[tuple[JsonValue, JsonValue]]] = {
+            "empty": [],
+            "not_a_number": [("NaN", "NaN")] * n,
+            "infinite": [("Infinity", "-Infinity")] * n,
+            "strings": [(str(x), str(y)) for x, y in joints],
+            "booleans": [(False, True)] * n,
+            "nulls": [(None, None), *rest],
+            "start_repeated": [*joints, joints[0]],
+            "one_missing": joints[:-1],
+            "every_pipe_cut_in_two": [p for pair in zip(joints, halves, strict=True) for p in pair],
+            "joint_used_twice": [*joints[:-1], joints[1]],
+            "all_in_one_place": [(x, y)] * n,
+            "pipes_too_long": [(1.2 * x, 1.2 * y) for x, y in joints],
+            "pipes_too_short": [(0.8 * x, 0.8 * y) for x, y in joints],
+            "outside": [(x + beyond, y) for x, y in joints],
+            "below_zero": [(x, y - beyond) for x, y in joints],
+            "far_away": [(x + 1e300, y) for x, y in joints],
+        }
+        answers: dict[str, JsonValue] = {
+            name: {"points": [{"x": x, "y": y} for x, y in slip]} for name, slip in slips.items()
+        }
+        answers["no_points"] = {}
+        answers["pairs"] = {"points": [[x, y] for x, y in joints]}
+        answers["polyline_as_text"] = {"points": " ".join(f"{x},{y}" for x, y in joints)}
+        for name, loop in wrong_loops(params, joints):
+            answers[name] = {"points": [{"x": x, "y": y} for x, y in loop]}
+        return answers
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Choose a loop, then constraints that it keeps.
+
+        Raises:
+            GenerationError: no loop of this size with so many constraints is known.
+        """
+        bare = Params(
+            pipes=point.pipes,
+            side=point.side,
+            length_tolerance=point.length_tolerance,
+            crossings=point.crossings,
+            constraints=(),
+        )
+        families = [CROSSED] if point.crossings else list(FAMILIES)
+        rng.shuffle(families)
+        for family in families:
+            found = list(loops(family, point.pipes, point.side, point.crossings))
+            rng.shuffle(found)
+            for loop in found:
+                constraints = _draw_constraints(point, loop, rng) if accepted(bare, loop) else None
+                if constraints is not None:
+                    return bare.model_copy(update={"constraints": constraints})
+        raise GenerationError(
+            f"no loop of {point.pipes} pipes with {point.crossings} crossings and "
+            f"{point.constraints} constraints is known for a square of side {point.side}; ask for "
+            "another number of pipes, a larger side or fewer constraints"
+        )
+
+
+def _draw_constraints(point: Space, loop: Loop, rng: Stream) -> tuple[Constraint, ...] | None:
+    """Draw constraints that a loop keeps, one of them at least with a limit in metres or degrees.
+
+    The others have few possible limits, so that rooms would soon be the same.
+    """
+    kinds = list(MEASURED)
+    rng.shuffle(kinds)
+    found = [
+        constraint
+        for kind in kinds
+        if (constraint := draw_constraint(kind, loop, point.side, point.strictness, rng))
+    ]
+    few = TouchWalls | CoverQuadrants | MinTurns | MaxStraightRun
+    found.sort(key=lambda constraint: isinstance(constraint, few))
+    chosen = found[:1] + rng.sample(found[1:], max(0, min(len(found), point.constraints) - 1))
+    if len(chosen) < point.constraints:
+        return None
+    return tuple(chosen[: point.constraints])
+
+
+def _sentence(asked: Constraint) -> str:
+    match asked:
+        case AngleRange():
+            return (
+                f"The interior angle at every joint is at least {asked.min_deg:g} and at most "
+                f"{asked.max_deg:g} degrees."
+            )
+        case CentroidBox():
+            return (
+                "The centre of gravity of the joints, which is the mean of their coordinates, lies "
+                f"where {asked.xmin:g} <= x <= {asked.xmax:g} and "
+                f"{asked.ymin:g} <= y <= {asked.ymax:g}."
+            )
+        case TouchWalls():
+            walls = "all 4 walls" if asked.walls == 4 else f"at least {asked.walls} of the 4 walls"
+            return (
+                f"Joints touch {walls}. A wall is touched if a joint is at most "
+                f"{asked.tolerance:g} m from its line; a joint in a corner touches two."
+            )
+        case MinTurns():
+            return (
+                f"At least {asked.turns} joints are turns. A joint is straight if its interior "
+                "angle is above 175 degrees, otherwise it is a turn."
+            )
+        case MaxStraightRun():
+            run = f"At most {asked.joints} straight joints follow each other around the loop"
+            return (
+                f"{run if asked.joints else 'No joint is straight'}. A joint is straight if its "
+                f"interior angle is above 175 degrees; joint 0 follows the last joint."
+            )
+        case CoverQuadrants():
+            return (
+                "Each of the four quadrants, into which the lines through the middle of the room "
+                "cut it, has a joint inside, more than 0.000000001 m from both lines."
+            )
+        case WallMargin():
+            return f"Every joint is at least {asked.margin:g} m from every wall."
+        case HullArea():
+            return f"The convex hull of the joints has at least {asked.area:g} square metres."
+        case FixedStart():
+            return (
+                f"Joint 0 is at most {asked.tolerance:g} m from the point "
+                f"({asked.x:g}, {asked.y:g})."
+            )
+        case JointSeparation():
+            return f"Joints that no pipe connects are at least {asked.distance:g} m apart."

@@ -1,0 +1,1 @@
+"""What several builders use, one module per subject."""

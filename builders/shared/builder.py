@@ -1,0 +1,255 @@
+"""The interface of every builder, and what they all do alike.
+
+A builder is also a generator over a parameter space, with the member names that users of task
+manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`
+(spec: manifolds).
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from scbench.canonical import canonical_json
+from scbench.seeding import BitSource, Stream, Streams
+
+ParamsT = TypeVar("ParamsT", bound=BaseModel)
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+PointT = TypeVar("PointT", bound="Point")
+
+Composed = tuple[dict[str, JsonValue], str, str, float, dict[str, JsonValue]]
+"""What is in a case besides its point and seed: instance, input, target, guess rate and facts."""
+
+
+class Point(BaseModel):
+    """A point of a builder's parameter space. Each builder adds its own knobs to `count`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    count: int = Field(default=1, ge=1, le=1_000_000, description="how many cases to make")
+
+
+class Case(BaseModel):
+    """One generated case. A builder with facts to tell has a subclass with a field for each."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: str = Field(description="the full text put to a model")
+    target: str = Field(description="a right answer; canonical JSON unless the task's is text")
+    params: dict[str, JsonValue] = Field(description="the point it was drawn at, without count")
+    seed: int = Field(description="with params, enough to make this one case again")
+    guess_rate: float = Field(ge=0, le=1, description="the score that blind guessing gets")
+    instance: dict[str, JsonValue] = Field(description="the parameters that the grader uses")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperItem(Generic[ParamsT]):
+    """One instance to be frozen: of the paper's list, or drawn.
+
+    Attributes:
+        params: its parameters.
+        difficulty: easy, medium, hard or very-hard.
+        seed: it was drawn with, if it was drawn.
+        point: where it was drawn, with the facts of the case (`Builder.point_of`); None in a list.
+        proves: whether its counter-references are stored as well. Of many cases that are drawn
+            alike, a few are enough to prove a grader.
+    """
+
+    params: ParamsT
+    difficulty: str
+    seed: int | None = None
+    point: Mapping[str, JsonValue] | None = None
+    proves: bool = True
+
+
+class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
+    """Makes the instances of one task.
+
+    A subclass is named ``TaskBuilder``, sets the class variables, and writes four methods:
+    `prompt`, `reference`, `counter_references` and `draw`; and `images` if prompts carry pictures.
+
+    Args:
+        rng: the generator's only source of randomness; the runner seeds it. Without one, a stream
+            named for the task is used.
+    """
+
+    task: ClassVar[str]
+    """Id of the task."""
+    version: ClassVar[int]
+    """Raised whenever an instance or a prompt changes."""
+    params_model: ClassVar[type[BaseModel]]
+    answer_model: ClassVar[type[BaseModel]]
+    space: ClassVar[type[Point]]
+    """Pydantic model of the parameter space."""
+    case_model: ClassVar[type[Case]] = Case
+    """Pydantic model of a case; one with facts has a field for each."""
+    guess_rate: ClassVar[float] = 0.0
+    """The score that blind guessing gets, if it is the same for every case."""
+    stream: ClassVar[type[Stream]] = Stream
+    """Kind of stream that cases are drawn from."""
+    extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
+    """Points at the rim of the space, where the contract suite looks as well."""
+
+    def __init__(self, rng: BitSource | None = None) -> None:
+        self.rng: BitSource = Stream("builder", self.task) if rng is None else rng
+
+    # What a task writes.
+
+    @abstractmethod
+    def prompt(self, params: ParamsT) -> str:
+        """Return the full text put to a model; it states every rule and tolerance of the grader."""
+
+    def images(self, params: ParamsT) -> tuple[bytes, ...]:  # noqa: ARG002
+        """Return the PNG files that belong to the prompt; none for most tasks."""
+        return ()
+
+    @abstractmethod
+    def reference(self, params: ParamsT) -> AnswerT:
+        """Solve the instance. The answer must score 1.0."""
+
+    @abstractmethod
+    def counter_references(self, params: ParamsT) -> Mapping[str, JsonValue]:
+        """Return at least three named answers that must score below 1, for every instance.
+
+        Each is a mistake worth catching: a rule dropped, a near miss, a hole of an older grader.
+        """
+
+    @abstractmethod
+    def draw(self, point: PointT, rng: Stream) -> ParamsT:
+        """Draw one solvable instance.
+
+        Raises:
+            GenerationError: the point cannot give one within the builder's bound on work.
+        """
+
+    def facts(self, params: ParamsT) -> dict[str, JsonValue]:  # noqa: ARG002
+        """Return what is known of a case besides its knobs; the other fields of `case_model`."""
+        return {}
+
+    def guess_rate_of(self, params: ParamsT) -> float:  # noqa: ARG002
+        """Return the score that blind guessing gets: 1/choices of a choice question, 0 if open."""
+        return self.guess_rate
+
+    def target(self, params: ParamsT) -> str:
+        """Return a right answer as text: the reference as canonical JSON."""
+        return canonical_json(self.reference(params).model_dump(mode="json"))
+
+    def solved(self, params: ParamsT) -> tuple[str, dict[str, JsonValue]]:
+        """Return `target` and `facts`; overridden where both rest on the same work."""
+        return self.target(params), self.facts(params)
+
+    def compose(self, point: PointT, rng: Stream) -> Composed:
+        """Draw an instance and say all that a case holds of it.
+
+        Raises:
+            GenerationError: see `draw`.
+        """
+        params = self.draw(point, rng)
+        target, facts = self.solved(params)
+        guess_rate = float(self.guess_rate_of(params))
+        return self.as_json(params), self.prompt(params), target, guess_rate, facts
+
+    # What all tasks share.
+
+    def paper(self) -> list[PaperItem[ParamsT]]:
+        """Return the paper's instances in order, from the builder's data file."""
+        text = files(type(self).__module__).joinpath("instances.json").read_text("utf-8")
+        return [
+            PaperItem(self._params(item["params"]), item["difficulty"], item.get("seed"))
+            for item in json.loads(text)["instances"]
+        ]
+
+    def as_json(self, params: ParamsT) -> dict[str, JsonValue]:
+        """Return an instance as JSON values."""
+        # Quicker than model_dump, which is this with checks of its options.
+        return self.params_model.__pydantic_serializer__.to_python(params, mode="json")  # type: ignore[no-any-return]
+
+    def _params(self, data: object) -> ParamsT:
+        return self.params_model.model_validate(data)  # type: ignore[return-value]
+
+    def case(self, point: PointT, seed: int) -> Case:
+        """Make the case that this seed gives at this point, whatever was made before.
+
+        Raises:
+            GenerationError: see `draw`.
+        """
+        return self.case_model(**self.rows_at(point)(seed))
+
+    def rows_at(self, point: PointT) -> Callable[[int], dict[str, Any]]:
+        """Return what makes cases at a point from their seeds, as JSON values.
+
+        Quicker for many than `case`, whose model would check what was just made.
+        """
+        at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
+        streams = Streams("case", self.task, self.version, at, kind=self.stream)
+        compose = self.compose
+
+        def make(seed: int) -> dict[str, Any]:
+            instance, text, target, guess_rate, facts = compose(point, streams.of(seed))
+            return {
+                "input": text,
+                "target": target,
+                "params": at.copy(),
+                "seed": seed,
+                "guess_rate": guess_rate,
+                "instance": instance,
+                **facts,
+            }
+
+        return make
+
+    def point_of(self, case: Case) -> dict[str, JsonValue]:
+        """Return what a release's column ``point`` holds of a case: its knobs and its facts."""
+        facts = case.model_dump(mode="json", exclude=set(Case.model_fields))
+        return {**case.params, **facts}
+
+    def generate_random(self, **params: object) -> list[dict[str, Any]]:
+        """Make ``count`` cases at a point of the parameter space.
+
+        Args:
+            params: fields of `get_generation_schema`; what is left out takes its default.
+
+        Returns:
+            One dictionary per case, as `get_result_schema` describes it.
+
+        Raises:
+            pydantic.ValidationError: naming each bad field, its bounds and what was given.
+            GenerationError: see `draw`.
+        """
+        point: Any = self.get_generation_schema().model_validate(params)
+        seeds = [self.rng.getrandbits(63) for _ in range(point.count)]
+        make = self.rows_at(point)
+        return [make(seed) for seed in seeds]
+
+    def get_generation_schema(self) -> type[Point]:
+        """Return the pydantic model of the parameters: bounds, defaults, descriptions."""
+        return self.space
+
+    def get_result_schema(self) -> type[BaseModel]:
+        """Return the pydantic model of one case."""
+        return self.case_model
+
+
+def reply_as(form: str) -> str:
+    """Return the closing lines of a prompt, which say how the answer is to be given."""
+    return (
+        "Give your answer as one JSON object of this form, as the last thing in your reply:\n\n"
+        f"{form}\n"
+    )
+
+
+def reply_as_text(form: str) -> str:
+    """Return the closing lines of a prompt whose answer is text, not JSON.
+
+    Args:
+        form: what the text is, such as "10 lines of 10 digits".
+    """
+    return (
+        f"Give your answer as plain text: {form}.\n"
+        "Your whole reply is taken as the answer, so write nothing before or after it. Only if the "
+        "reply holds\nfenced code blocks, the last of them is taken instead.\n"
+    )

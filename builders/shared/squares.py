@@ -1,0 +1,113 @@
+"""What the builders of the square tasks share: orders, the fifteen squares, the rules."""
+
+from collections.abc import Sequence
+from itertools import pairwise, permutations
+from typing import Literal, TypeVar
+
+from pydantic import Field
+
+from scbench.graders.shared.squares import canonical, on_ring
+from scbench.schemas.squares import CORNERS, Corner
+from scbench.seeding import Stream
+
+NameT = TypeVar("NameT", bound=str)
+
+Order = Literal["any", "ring", "crossing"]
+"""How names of corners or sides follow each other."""
+
+ORDER_KNOB = "any order, a walk round the ring (ring), or any order that is no such walk (crossing)"
+
+RENAME_KNOB = Field(
+    default=True,
+    description="give the classes of each square random numbers from 1 to 9; otherwise they are "
+    "numbered from 1 round the ring, as in the paper",
+)
+
+# The labels of every square up to renaming, on the ring from the bottom-left corner. The position
+# in this list is the case number of the research data.
+CASES: tuple[tuple[int, ...], ...] = (
+    (1, 1, 1, 1),
+    (1, 1, 1, 2),
+    (1, 1, 2, 1),
+    (1, 1, 2, 2),
+    (1, 1, 2, 3),
+    (1, 2, 1, 1),
+    (1, 2, 1, 2),
+    (1, 2, 1, 3),
+    (1, 2, 2, 1),
+    (1, 2, 2, 2),
+    (1, 2, 2, 3),
+    (1, 2, 3, 1),
+    (1, 2, 3, 2),
+    (1, 2, 3, 3),
+    (1, 2, 3, 4),
+)
+
+_SQUARES = """\
+Each unit square below is divided into areas of different classes. Only the classes at its four
+corners are given, as four whole numbers in this order of the corners:
+
+  {corners}
+
+Within one square, equal numbers are the same class and different numbers are different classes; the
+numbers have no other meaning.
+
+{squares}
+"""
+
+RULES = """\
+These rules hold in every square:
+
+1. If the two corners of a side have the same class, the whole side lies in that class. If they
+   differ, there is exactly one boundary point on that side, where the one class gives way to the
+   other. A boundary curve between these two classes starts there.
+2. A boundary curve has the same two classes on its two sides all along. Each of its ends is either
+   the boundary point of a side or a junction: a point inside the square where three or more curves
+   end. Curves do not cross or touch anywhere else.
+3. A square contains no class besides those at its corners, and every connected piece of a class
+   reaches the border of the square: there are no islands.
+4. Junctions occur only where they cannot be avoided. If non-crossing curves can join all boundary
+   points of a square in pairs, each pair having the same two classes, the square has no junction.
+   For example, if the corners read a, b, a, c on a walk round the square, each of the corners b
+   and c is cut off by a curve of its own, and b and c do not touch in the middle. Only if no
+   such pairing exists do curves run to junctions; then every drawing with junctions that obeys
+   rules 1 to 3 is possible, whatever the number of its junctions and of the curves at them.
+
+Two drawings count as the same if they join the same boundary points and junctions in the same way;
+the exact course of a curve does not matter.
+"""
+
+
+def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
+    """Return whether each name in the order is next to the one before it on the ring."""
+    at = [ring.index(name) for name in order]
+    return all((b - a) % len(ring) in {1, len(ring) - 1} for a, b in pairwise(at))
+
+
+def draw_order(ring: Sequence[NameT], kind: Order, rng: Stream) -> tuple[NameT, ...]:
+    """Return the names of a ring of at most six in a random order of the kind asked for."""
+    orders = list(permutations(ring))
+    if kind != "any":
+        orders = [order for order in orders if is_walk(order, ring) == (kind == "ring")]
+    return rng.choice(orders)
+
+
+def show_case(case: int, order: Sequence[Corner], rng: Stream, *, rename: bool) -> tuple[int, ...]:
+    """Return the labels of a case as a prompt shows them: in the given order of corners."""
+    at = dict(zip(CORNERS, CASES[case], strict=True))
+    labels = tuple(at[corner] for corner in order)
+    if not rename:
+        return labels
+    names = rng.sample(range(1, 10), 4)
+    return tuple(names[name] for name in canonical(labels))
+
+
+def ring_labels(square: Sequence[int], order: Sequence[Corner]) -> tuple[int, ...]:
+    """Return a shown square's labels in ring order."""
+    return on_ring(square, order, CORNERS)
+
+
+def print_squares(squares: Sequence[Sequence[int]], order: Sequence[Corner]) -> str:
+    """Return the part of a prompt that shows the squares, numbered from 0."""
+    rows = (f"  square {i}: ({', '.join(map(str, labels))})" for i, labels in enumerate(squares))
+    return _SQUARES.format(corners=", ".join(order), squares="\n".join(rows))

@@ -1,0 +1,65 @@
+"""What builders of text tasks share: no fixed list, a plain target, a closing for prompts."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from scbench.builders.shared.builder import AnswerT, Builder, Composed, PaperItem, ParamsT, PointT
+from scbench.seeding import QuickStream, Stream
+
+
+class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
+    """Makes the cases of a text task, whose answer has the one key ``answer``.
+
+    The schema's ``Answer`` uses a type of `scbench.schemas.short`.
+    """
+
+    stream = QuickStream
+
+    def paper(self) -> list[PaperItem[ParamsT]]:
+        """Return no instances: all of them are drawn."""
+        return []
+
+    def target(self, params: ParamsT) -> str:
+        """Return the right answer as plain text, such as ``42``; a list with commas."""
+        answer: Any = self.reference(params)
+        return plain(answer.answer)
+
+
+class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
+    """A text task whose cases are written as they are drawn, for speed.
+
+    `compose` knows the answer and the words of the prompt from drawing, and gives the instance as
+    JSON at once, so that no model is made. `prompt`, `target` and `facts` find the same from the
+    instance alone; the contract suite compares.
+    """
+
+    @abstractmethod
+    def compose(self, point: PointT, rng: Stream) -> Composed:
+        """Draw an instance and say all that a case holds of it."""
+
+    def draw(self, point: PointT, rng: Stream) -> ParamsT:
+        """Draw one instance."""
+        instance, *_ = self.compose(point, rng)
+        return self._params(instance)
+
+
+def plain(answer: str | float | Sequence[str | int]) -> str:
+    """Return the value of an answer as a person would write it."""
+    return ", ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
+
+
+@cache
+def reply_short(what: str, *, quoted: bool = True) -> str:
+    """Return the closing lines of a prompt that asks for a word, a number or a short list.
+
+    Args:
+        what: what the answer is, to follow "The answer is", such as "a whole number".
+        quoted: whether it is a JSON string; else it stands there bare, as a number or a list.
+    """
+    form = '{"answer": "..."}' if quoted else '{"answer": ...}'
+    return (
+        f"The answer is {what}.\n"
+        f"Give it as one JSON object of this form, as the last thing in your reply:\n\n{form}\n"
+    )

@@ -1,0 +1,255 @@
+"""Shikaku: prompts, and fresh puzzles with exactly one solution."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shikaku_rectangles.solver import Rectangle, Solutions, solve
+from scbench.errors import GenerationError
+from scbench.schemas.shikaku_rectangles import Answer, Params
+from scbench.seeding import Stream
+
+_CUTS = 8_000
+_PROOFS = 2_000
+_MOVES = 200
+_NODES = 1_000
+"""Bounds on one draw: cuts begun, solver calls, clue moves for one cut, search nodes per call."""
+
+_REFERENCE_NODES = 200_000
+
+_PROMPT = """\
+Below is a grid of {height} rows and {width} columns. Columns are counted from 0 at the left, rows
+from 0 at the top. A cell holds a clue, which is a positive number, or 0, which means it is blank.
+
+{grid}
+
+Cut the whole grid into rectangles along the lines between cells, so that
+
+- every cell belongs to exactly one rectangle: none is left over and none is covered twice;
+- every rectangle holds exactly one clue; all its other cells are blank;
+- the number of cells in a rectangle equals the clue it holds.
+
+There is exactly one way to do this. Write each rectangle as four whole numbers
+[left, top, right, bottom]: the columns of its leftmost and rightmost cells are left and right, the
+rows of its highest and lowest cells are top and bottom, so both ends are included and columns come
+before rows. A single cell in column 4 of row 2 would be [4, 2, 4, 2]. List every rectangle once, in
+any order. The answer scores 1 if it keeps all the rules, otherwise 0; nothing is given for a part.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh puzzles."""
+
+    width: int = Field(default=10, ge=5, le=20, description="number of columns")
+    height: int = Field(default=10, ge=5, le=20, description="number of rows")
+    max_area: int = Field(default=12, ge=2, le=24, description="largest clue")
+    min_area: int = Field(default=2, ge=2, le=6, description="smallest clue, single cells apart")
+    allow_single: bool = Field(
+        default=False,
+        description="whether a cell where no rectangle of these areas fits becomes a 1 x 1 one",
+    )
+    thin: float = Field(
+        default=0.4,
+        ge=0.0,
+        le=1.0,
+        description="chance that a rectangle is drawn one cell wide or high, if it could be either",
+    )
+    min_candidates: int = Field(
+        default=0, ge=0, le=5_000, description="least number of places for all clues together"
+    )
+    max_candidates: int = Field(
+        default=5_000, ge=1, le=5_000, description="most places for all clues together"
+    )
+    min_nodes: int = Field(
+        default=1,
+        ge=1,
+        le=50,
+        description="least number of search nodes that the solver needs to prove the solution "
+        "unique; 1 is propagation alone, more is harder",
+    )
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "Space":
+        if self.min_area > self.max_area:
+            raise ValueError(f"min_area {self.min_area} is above max_area {self.max_area}")
+        if self.min_candidates > self.max_candidates:
+            raise ValueError(
+                f"min_candidates {self.min_candidates} is above "
+                f"max_candidates {self.max_candidates}"
+            )
+        return self
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Puzzles with exactly one solution.
+
+    The paper's six come from the program ``rect`` of Simon Tatham's Portable Puzzle Collection (MIT
+    licence); fresh ones are made here.
+    """
+
+    task = "shikaku_rectangles"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the grid, with numbered rows and columns, and the rules."""
+        cell = max(len(str(max(max(row) for row in params.grid))), len(str(params.width - 1)))
+        rows = [(f"row {y:2}", row) for y, row in enumerate(params.grid)]
+        lines = [
+            f"{name:>6} |" + "".join(f" {value:{cell}}" for value in values)
+            for name, values in [("column", range(params.width)), *rows]
+        ]
+        lines.insert(1, "-" * len(lines[0]))
+        rules = _PROMPT.format(width=params.width, height=params.height, grid="\n".join(lines))
+        return rules + reply_as('{"rectangles": [[left, top, right, bottom], ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Solve by propagation and search."""
+        found = solve(params.grid, limit=1, max_nodes=_REFERENCE_NODES).found
+        if not found:
+            raise GenerationError(f"no solution found in {_REFERENCE_NODES} search nodes")
+        return Answer(rectangles=found[0])
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return other readings of the coordinates, and cuts with one slip each."""
+        right = self.reference(params).rectangles
+        width, height = params.width, params.height
+        clues = [(x, y, x, y) for y, row in enumerate(params.grid) for x, v in enumerate(row) if v]
+        slips: dict[str, Sequence[Sequence[float | str]]] = {
+            "empty": [],
+            "one_missing": right[1:],
+            "one_repeated": [*right, right[0]],
+            "whole_grid": [(0, 0, width - 1, height - 1)],
+            "clues_only": clues,
+            "rows_before_columns": [(t, l, b, r) for l, t, r, b in right],
+            "rows_from_the_bottom": [
+                (l, height - 1 - b, r, height - 1 - t) for l, t, r, b in right
+            ],
+            "counted_from_one": [[v + 1 for v in rectangle] for rectangle in right],
+            "far_ends_left_out": [(l, t, r + 1, b + 1) for l, t, r, b in right],
+            "width_and_height": [(l, t, r - l + 1, b - t + 1) for l, t, r, b in right],
+            "top_below_bottom": [*right, (0, height, 0, height - 1)],
+            "one_beyond_the_grid": [*right[:-1], _beyond(right[-1], width)],
+            "fraction": [[v + 0.9 for v in right[0]], *right[1:]],
+            "strings": [[str(v) for v in rectangle] for rectangle in right],
+            # In another order as well, because Python holds True for equal to 1.
+            "booleans": [[v == 1 if v < 2 else v for v in rectangle] for rectangle in right[::-1]],
+            "clue_as_fifth": [(l, t, r, b, (r - l + 1) * (b - t + 1)) for l, t, r, b in right],
+        }
+        slips |= dict(_local_slips(right))
+        # The solution is unique, so any other set of rectangles breaks a rule.
+        answer = sorted(map(repr, map(list, right)))
+        return {
+            name: {"rectangles": [list(rectangle) for rectangle in rectangles]}
+            for name, rectangles in slips.items()
+            if sorted(map(repr, map(list, rectangles))) != answer
+        }
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Cut a grid at random, then move clues until the cut is the only solution.
+
+        Raises:
+            GenerationError: no puzzle within 8,000 cuts and about 2,000 calls of the solver.
+        """
+        cuts = proofs = 0
+        while cuts < _CUTS and proofs < _PROOFS:
+            cuts += 1
+            cut = _partition(point, rng)
+            if cut is None:
+                continue
+            clues = [_cell_of(rectangle, rng) for rectangle in cut]
+            for _ in range(_MOVES):
+                grid = _grid(point, cut, clues)
+                result = solve(grid, limit=2, max_nodes=_NODES)
+                proofs += 1
+                if len(result.found) < 2:
+                    break
+                agreed = set.intersection(*map(set, result.found))
+                loose = [i for i, rectangle in enumerate(cut) if rectangle not in agreed]
+                for i in rng.sample(loose, (len(loose) + 2) // 3):
+                    clues[i] = _cell_of(cut[i], rng)
+            if len(result.found) == 1 and result.complete and _wanted(point, result):
+                return Params(width=point.width, height=point.height, grid=grid)
+        raise GenerationError(
+            f"no puzzle of {point.width} x {point.height} cells with these areas, candidates and "
+            f"search nodes came up in {proofs} calls of the solver; ask for fewer search nodes, "
+            "another range of candidates, a smaller min_area, a larger max_area or single cells"
+        )
+
+
+def _beyond(rectangle: Rectangle, width: int) -> Rectangle:
+    """Return a rectangle of the same size that juts out on the right."""
+    left, top, right, bottom = rectangle
+    return width - (right - left), top, width, bottom
+
+
+def _local_slips(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
+    """Yield cuts that are wrong at one place, where the solution offers such a place."""
+    for i, (l, t, r, b) in enumerate(right):
+        rest = [*right[:i], *right[i + 1 :]]
+        if (l, t) != (r, b):
+            yield "corners_exchanged", [(r, b, l, t), *rest]
+            halves = [(l, t, l, b), (l + 1, t, r, b)] if l < r else [(l, t, r, t), (l, t + 1, r, b)]
+            yield "one_without_a_clue", [*halves, *rest]
+            break
+    for (l, t, r, b), (m, u, s, c) in combinations(sorted(right), 2):
+        rest = [other for other in right if other not in {(l, t, r, b), (m, u, s, c)}]
+        if (l, r, b + 1) == (m, s, u) or (t, b, r + 1) == (u, c, m):
+            yield "two_merged", [(l, t, s, c), *rest]
+            yield "one_grown", [(l, t, s, c), (m, u, s, c), *rest]
+            below = l == m
+            if below and b > t:
+                yield "border_moved", [(l, t, r, b - 1), (m, u - 1, s, c), *rest]
+            elif not below and r > l:
+                yield "border_moved", [(l, t, r - 1, b), (m - 1, u, s, c), *rest]
+            break
+
+
+def _wanted(point: Space, result: Solutions) -> bool:
+    enough = point.min_candidates <= result.candidates <= point.max_candidates
+    return enough and result.nodes >= point.min_nodes
+
+
+def _partition(point: Space, rng: Stream) -> list[Rectangle] | None:
+    """Cut the grid from the top, a random rectangle at each first free cell; None if stuck."""
+    cut: list[Rectangle] = []
+    depth = [0] * point.width
+    while min(depth) < point.height:
+        top = min(depth)
+        left = depth.index(top)
+        run = next((x for x in range(left, point.width) if depth[x] > top), point.width) - left
+        fits = [
+            (w, h)
+            for w in range(1, run + 1)
+            for h in range(1, point.height - top + 1)
+            if point.min_area <= w * h <= point.max_area
+        ]
+        if not fits and not point.allow_single:
+            return None
+        thin = [size for size in fits if 1 in size]
+        thick = [size for size in fits if 1 not in size]
+        if thin and thick:
+            fits = thin if rng.chance(point.thin) else thick
+        w, h = rng.choice(fits) if fits else (1, 1)
+        cut.append((left, top, left + w - 1, top + h - 1))
+        depth[left : left + w] = [top + h] * w
+    return cut
+
+
+def _cell_of(rectangle: Rectangle, rng: Stream) -> tuple[int, int]:
+    left, top, right, bottom = rectangle
+    return rng.between(left, right), rng.between(top, bottom)
+
+
+def _grid(
+    point: Space, cut: Sequence[Rectangle], clues: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, ...], ...]:
+    grid = [[0] * point.width for _ in range(point.height)]
+    for (l, t, r, b), (x, y) in zip(cut, clues, strict=True):
+        grid[y][x] = (r - l + 1) * (b - t + 1)
+    return tuple(map(tuple, grid))

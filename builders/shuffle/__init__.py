@@ -1,0 +1,266 @@
+"""Shuffle: who has what after people have swapped, among events that move nothing."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.anchors import anchor
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.things import listed
+from scbench.builders.shuffle.names import names
+from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
+from scbench.seeding import Stream
+
+LABELS = "ABCDEFGHIJKL"
+
+_STORY = """\
+{opening} At first, {start}.
+
+Then this happens, in this order:
+
+{events}
+
+{rule} {still}{marks}
+
+{question}
+
+{options}
+
+"""
+_MARKS = "\nWhat stands at the beginning of a line only tells the order."
+
+
+class Space(Point):
+    """Knobs of stories of swaps."""
+
+    people: int = knob(5, "scale", "number of people, each with one thing", ge=3, le=12)
+    max_depth: int = knob(
+        5, "depth", "number of swaps; what is asked for moved in some or all of them", ge=1, le=100
+    )
+    confounders: int = knob(
+        2, "interference", "number of events that mention people but move nothing", ge=0, le=100
+    )
+    anchor_format: AnchorFormat = knob("none", "interference", "what stands before each event")
+    domain: Domain = knob("balls", "semantic", "what is swapped")
+
+
+class ShuffleCase(Case):
+    """A case of swaps."""
+
+    depth: int = Field(ge=0, description="swaps that moved what is asked for, one after the other")
+    misleading: int = Field(
+        ge=0, description="events that move nothing but name the person asked about"
+    )
+
+
+class Story(NamedTuple):
+    """The sentences of a domain.
+
+    Attributes:
+        openings: with ``{people}``.
+        start: with ``{person}`` and ``{thing}``, to be listed.
+        rule: what a swap does.
+        still: that nothing else does it.
+        question: with ``{person}``.
+        things: what people have; names if there are none.
+        swaps: with ``{a}`` and ``{b}``, who swap.
+        idle: with ``{a}`` and ``{b}``, who keep what they have.
+    """
+
+    openings: tuple[str, ...]
+    start: str
+    rule: str
+    still: str
+    question: str
+    things: tuple[str, ...]
+    swaps: tuple[str, ...]
+    idle: tuple[str, ...]
+
+
+@cache
+def stories() -> Mapping[str, Story]:
+    """Return the sentences of every domain, from the data file."""
+    text = files(__package__).joinpath("texts.json").read_text("utf-8")
+    return {
+        domain: Story._make(
+            tuple(told) if isinstance(told, list) else told
+            for told in (story[name] for name in Story._fields)
+        )
+        for domain, story in json.loads(text).items()
+    }
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Stories of swaps. No two people swap twice running, which would undo it.
+
+    People are the more likely to be asked about the more often their thing has moved: with many
+    people most things stay where they were.
+    """
+
+    task = "shuffle"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = ShuffleCase
+    extremes = (
+        {"people": 3, "max_depth": 1, "confounders": 0, "anchor_format": "number"},
+        {"people": 12, "max_depth": 100, "confounders": 100, "anchor_format": "clock"},
+        {"people": 12, "max_depth": 30, "domain": "dancing", "anchor_format": "letter"},
+        {"people": 12, "max_depth": 1, "domain": "soccer", "anchor_format": "ordinal"},
+        {"people": 3, "max_depth": 100, "domain": "books", "anchor_format": "hex"},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the story, what a swap is, the question and the options."""
+        story, people = stories()[params.domain], params.people
+        starts = [
+            story.start.format(person=person, thing=thing)
+            for person, thing in zip(people, params.things, strict=True)
+        ]
+        told = [
+            (story.swaps if moves else story.idle)[wording].format(a=people[a], b=people[b])
+            for moves, a, b, wording in params.events
+        ]
+        form = params.anchor_format
+        lines = (
+            [" ".join(told)]
+            if form == "none"
+            else [anchor(form, i) + event for i, event in enumerate(told, 1)]
+        )
+        options = zip(LABELS, params.options, strict=False)
+        text = _STORY.format(
+            opening=story.openings[params.opening].format(people=listed(people)),
+            start=listed(starts),
+            events="\n".join(lines),
+            rule=story.rule,
+            still=story.still,
+            marks="" if form in {"none", "bullet"} else _MARKS,
+            question=story.question.format(person=people[params.asked]),
+            options="\n".join(f"({label}) {option}" for label, option in options),
+        )
+        last = LABELS[len(params.options) - 1]
+        return text + reply_short(f"the letter of one option, A to {last}")
+
+    def reference(self, params: Params) -> Answer:
+        """Let everyone swap in turn and look at the end."""
+        return Answer(answer=_label(params, _final(params, params.events)[params.asked]))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return what comes out if events are missed or misread, and what is no one option."""
+        asked, events = params.asked, params.events
+        right = _final(params, events)[asked]
+        swaps = [i for i, event in enumerate(events) if event[0]]
+        last = swaps[-1] if swaps else 0
+        slips = {
+            "nothing_moved": params.things[asked],
+            "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[asked],
+            "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[asked],
+            "backwards": _final(params, events[::-1])[asked],
+            "all_events_are_swaps": _final(params, [(True, *event[1:]) for event in events])[asked],
+        }
+        wrong: dict[str, JsonValue] = {
+            name: _label(params, thing) for name, thing in slips.items() if thing != right
+        }
+        others = [option for option in params.options if option != right]
+        letter = _label(params, right)
+        wrong |= {
+            "another_option": _label(params, others[0]),
+            "text_of_another": others[-1],
+            "letter_of_one_text_of_another": f"{letter}) {others[0]}",
+            "two_letters": f"{letter} or {_label(params, others[0])}",
+            "letter_beyond_the_last": LABELS[len(params.options) :][:1] or "M",
+            "number": LABELS.index(letter) + 1,
+            "listed": [letter],
+        }
+        return {name: {"answer": answer} for name, answer in wrong.items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return how often what is asked for moved, and how many other events may mislead."""
+        return {
+            "depth": _moves(params.people, params.events)[params.asked],
+            "misleading": sum(
+                1 for moves, *pair, _ in params.events if not moves and params.asked in pair
+            ),
+        }
+
+    def guess_rate_of(self, params: Params) -> float:
+        """Return one by the number of options."""
+        return 1 / len(params.options)
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw who has what, the events, the person asked about and the order of the options."""
+        story = stories()[point.domain]
+        if story.things:
+            people = rng.sample(names(), point.people)
+            things = rng.sample(story.things, point.people)
+        else:
+            both = rng.sample(names(), 2 * point.people)
+            people, things = both[: point.people], both[point.people :]
+        events = _draw_events(point, story, rng)
+        options = list(things)
+        rng.shuffle(options)
+        return Params(
+            domain=point.domain,
+            people=tuple(people),
+            things=tuple(things),
+            events=tuple(events),
+            asked=rng.weighted(range(point.people), _moves(people, events)),
+            options=tuple(options),
+            anchor_format=point.anchor_format,
+            opening=rng.below(len(story.openings)),
+        )
+
+
+def _draw_events(point: Space, story: Story, rng: Stream) -> list[Event]:
+    kinds = [True] * point.max_depth + [False] * point.confounders
+    rng.shuffle(kinds)
+    events: list[Event] = []
+    before = -1
+    n = point.people
+    for moves in kinds:
+        if moves:
+            # The same two again would undo the last swap. With three people there are two other
+            # pairs of three, so this soon ends.
+            a, b = _draw_pair(n, rng)
+            while (pair := min(a, b) * n + max(a, b)) == before:
+                a, b = _draw_pair(n, rng)
+            before = pair
+            events.append((True, a, b, rng.below(len(story.swaps))))
+        else:
+            a, b = _draw_pair(n, rng)
+            events.append((False, a, b, rng.below(len(story.idle))))
+    return events
+
+
+def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
+    a, b = rng.below(n), rng.below(n - 1)
+    return a, b + (b >= a)
+
+
+def _final(params: Params, events: Iterable[Event]) -> list[str]:
+    """Return what everyone has after these events."""
+    held = list(params.things)
+    for moves, a, b, _ in events:
+        if moves:
+            held[a], held[b] = held[b], held[a]
+    return held
+
+
+def _moves(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list[int]:
+    """Return how often what everyone has at the end has moved."""
+    counts = [0] * len(people)
+    for moves, a, b, _ in events:
+        if moves:
+            counts[a], counts[b] = counts[b] + 1, counts[a] + 1
+    return counts
+
+
+def _label(params: Params, thing: str) -> str:
+    return LABELS[params.options.index(thing)]

@@ -1,0 +1,268 @@
+"""Terrain levelling: prompts, fresh height maps of Perlin noise, and plans that were simulated."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.terrain_levelling.solver import Plan, solve
+from scbench.errors import GenerationError
+from scbench.graders.terrain_levelling.rubble import largest_flat
+from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
+from scbench.seeding import Stream
+
+_MAPS = 4
+"""Maps that one draw tries."""
+
+_GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
+_OCTAVES = 4
+
+_PROMPT = """\
+You plan the earthworks of a licensed construction site. A square piece of uneven, rocky ground has
+to be made level by controlled blasting, and you decide where each charge goes and how deep.
+
+The ground is a grid of {n} x {n} cells. Below is the height of every cell. The first line is y = 0,
+the second y = 1, and so on down to y = {last}. Along a line x runs from 0 to {last}.
+
+{table}
+
+Blasts. Your plan is a list of blasts (x, y, z), which are set one after the other in the order of
+the list, so each works on the ground that all earlier ones have left.
+
+- A blast lowers cell (x, y) by z. Its rock breaks into m = max(3, min(120, floor(4z))) balls, each
+  worth z/m of height. The balls burst apart, fall, and roll over the ground, on the whole downhill,
+  and after a fixed time each raises the cell that it is over then by z/m. A ball that has left the
+  grid is lost.
+- x and y are whole numbers from 0 to {last}, and z is greater than 0.
+- z must not be greater than the height that the cell has when its turn comes.
+- A plan has at most {max_blasts} blasts.
+
+A single blast that breaks a rule voids the whole plan, which then scores 0. Heights are kept in
+double precision and compared without slack, so leave a margin where rock may or may not land.
+
+Level ground. Two cells that share an edge are joined if their heights differ by at most
+{tolerance}. A flat region is a set of cells joined in this way, directly or over other cells of the
+set; so a gentle slope counts as flat. Only the largest flat region counts. Before any blast it has
+{before} cells.
+
+Score. (cells of the largest flat region after the plan - {before}) / {wanted}, and not less than 0
+or more than 1. An empty plan is allowed and scores 0.
+
+The simulation, for those who want to rerun it (PyBullet, a new DIRECT client for every blast):
+gravity -9.81, time step 1/240, 50 solver iterations, deterministicOverlappingPairs=1, everything
+not named here at its default. The ground as it is once the cell has been lowered: a heightfield,
+row by row, {n} rows and columns, mesh scale (1, 1, 1), heightfieldTextureScaling {half:g}, mass 0,
+at ({half:g}, {half:g}, 0), so that cell (x, y) is the vertex at (x + 0.5, y + 0.5). Bullet moves
+such a ground down by the middle between its lowest and highest height, and that is left so: the
+balls fall that far.
+Ball i of 0..m-1: radius 0.2, mass 0.1, lateral friction 0.9, rolling and spinning friction 0.05,
+starting at (x + 0.5 + r cos(a), y + 0.5 + r sin(a), h + 0.6 + 0.02 (i mod 5)) with
+r = 0.25 sqrt((i + 1)/m), a = i pi (3 - sqrt(5)) and h the height of the lowered cell. After 360
+steps a ball at (u, v) is over cell (floor(u), floor(v)), however high it is.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh maps."""
+
+    size: int = Field(default=6, ge=5, le=48, description="cells along a side of the map")
+    noise_scale: float = Field(
+        default=2.5, ge=1.0, le=16.0, description="periods of the noise along a side"
+    )
+    flat_tolerance: float = Field(
+        default=0.2, ge=0.1, le=1.0, description="greatest step within a flat region"
+    )
+    share: float = Field(
+        default=0.5, ge=0.2, le=0.7, description="share of all cells to be gained for a score of 1"
+    )
+    spare: float | None = Field(
+        default=None,
+        ge=1.0,
+        le=10.0,
+        description="most blasts, as a multiple of those that the solver takes; "
+        "without it only the general limit holds",
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Rough ground that can be levelled to a score of 1."""
+
+    task = "terrain_levelling"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the map, the rules, the score and the physics."""
+        n = len(params.heights)
+        before = len(largest_flat(_flat(params), n, params.flat_tolerance))
+        rules = _PROMPT.format(
+            n=n,
+            last=n - 1,
+            half=n / 2,
+            table="\n".join(
+                " ".join(f"{height:>4.1f}" for height in row) for row in params.heights
+            ),
+            max_blasts=params.max_blasts,
+            tolerance=params.flat_tolerance,
+            before=before,
+            wanted=f"{min(params.share * n * n, n * n - before):g}",
+        )
+        return rules + reply_as('{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Return the stored plan of a paper instance; simulate one for any other."""
+        plan = _stored().get(params)
+        if plan is None:
+            plan = _plan(params)
+        return Answer(blasts=tuple(Blast(x=x, y=y, z=z) for x, y, z in plan))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return plans with one fault each; most are void at their first blast."""
+        n, heights = len(params.heights), params.heights
+        reference: list[JsonValue] = [
+            blast.model_dump(mode="json") for blast in self.reference(params).blasts
+        ]
+        cells = [(x, y) for y in range(n) for x in range(n)]
+        x, y = max(cells, key=lambda cell: heights[cell[1]][cell[0]])
+        top = heights[y][x]
+        counters: dict[str, JsonValue] = {
+            "empty": [],
+            "stopped_early": reference[: min(30, len(reference) - 1)],
+            "negative_depth": [_blast(x, y, round(heights[y][x] - top - 1, 1)) for x, y in cells],
+            "zero_depth": [_blast(x, y, 0), *reference[:10]],
+            "below_the_ground": [_blast(x, y, round(top + 0.1, 1))],
+            "same_rock_twice": [_blast(x, y, round(0.7 * top, 2))] * 2,
+            "off_the_map": [_blast(n, 0, 0.5)],
+            "negative_index": [_blast(-1, 0, 0.5)],
+            "one_bad_blast_at_the_end": [*reference[:3], _blast(0, n, 0.5)],
+            "half_a_cell": [{"x": 0.5, "y": 0, "z": 0.5}],
+            "text": [{"x": str(x), "y": str(y), "z": "1.0"}],
+            "lists": [[x, y, 1.0]],
+        }
+        for name, seen in (
+            ("y_counted_from_the_last_line", heights[::-1]),
+            ("x_and_y_swapped", tuple(zip(*heights, strict=True))),
+        ):
+            misread = _deepest_misread(heights, seen)
+            if misread is not None:
+                counters[name] = [misread]
+        return {name: {"blasts": blasts} for name, blasts in counters.items()}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw noise until the solver levels it.
+
+        Raises:
+            GenerationError: it levelled none of four maps.
+            CannotGrade: PyBullet is not installed.
+        """
+        for _ in range(_MAPS):
+            table = list(range(256))
+            rng.shuffle(table)
+            params = Params(
+                heights=height_map(point.size, point.noise_scale, table),
+                flat_tolerance=point.flat_tolerance,
+                share=point.share,
+                max_blasts=MAX_BLASTS,
+            )
+            try:
+                plan = _plan(params)
+            except GenerationError:
+                continue
+            if plan:
+                limit = MAX_BLASTS if point.spare is None else math.ceil(point.spare * len(plan))
+                return params.model_copy(update={"max_blasts": min(MAX_BLASTS, limit)})
+        raise GenerationError(
+            f"the solver levels none of {_MAPS} maps of {point.size} x {point.size} cells; "
+            "ask for a smaller share or a greater tolerance"
+        )
+
+
+def height_map(size: int, scale: float, table: Sequence[int]) -> tuple[tuple[float, ...], ...]:
+    """Return a map of classic Perlin noise of four octaves, with heights of one decimal about 5.
+
+    Args:
+        size: cells along a side.
+        scale: periods of the first octave along a side.
+        table: 0 to 255 in random order.
+    """
+    rows = [
+        [
+            round((_noise(x * scale / size, y * scale / size, table) + 0.5) * 10, 1)
+            for x in range(size)
+        ]
+        for y in range(size)
+    ]
+    low, high = min(map(min, rows)), max(map(max, rows))
+    if high - low < 5:
+        spread = (high - low) or 1.0
+        rows = [[round(1 + 9 * (height - low) / spread, 1) for height in row] for row in rows]
+    return tuple(map(tuple, rows))
+
+
+def _noise(x: float, y: float, table: Sequence[int]) -> float:
+    total, amplitude, frequency, most = 0.0, 1.0, 1.0, 0.0
+    for _ in range(_OCTAVES):
+        total += amplitude * _perlin(x * frequency, y * frequency, table)
+        most += amplitude
+        amplitude *= 0.5
+        frequency *= 2
+    return total / most
+
+
+def _perlin(x: float, y: float, table: Sequence[int]) -> float:
+    cell_x, cell_y = math.floor(x), math.floor(y)
+    dx, dy = x - cell_x, y - cell_y
+
+    def corner(i: int, j: int) -> float:
+        hashed = table[(table[(cell_x + i) % 256] + (cell_y + j) % 256) % 256]
+        gradient_x, gradient_y = _GRADIENTS[hashed % 8]
+        return gradient_x * (dx - i) + gradient_y * (dy - j)
+
+    u, v = _fade(dx), _fade(dy)
+    first = corner(0, 0) + u * (corner(1, 0) - corner(0, 0))
+    second = corner(0, 1) + u * (corner(1, 1) - corner(0, 1))
+    return first + v * (second - first)
+
+
+def _fade(t: float) -> float:
+    return t * t * t * (t * (t * 6 - 15) + 10)
+
+
+def _deepest_misread(
+    heights: Sequence[Sequence[float]], seen: Sequence[Sequence[float]]
+) -> JsonValue | None:
+    """Return the blast that digs a cell of the map as seen down to 0, far below the real ground."""
+    excess, x, y = max(
+        (high - real, x, y)
+        for y, rows in enumerate(zip(seen, heights, strict=True))
+        for x, (high, real) in enumerate(zip(*rows, strict=True))
+    )
+    return _blast(x, y, seen[y][x]) if excess > 0 else None
+
+
+def _blast(x: int, y: int, z: float) -> JsonValue:
+    return {"x": x, "y": y, "z": z}
+
+
+def _flat(params: Params) -> tuple[float, ...]:
+    return tuple(height for row in params.heights for height in row)
+
+
+def _plan(params: Params) -> Plan:
+    return solve(_flat(params), len(params.heights), params.flat_tolerance, params.share)
+
+
+@cache
+def _stored() -> dict[Params, Plan]:
+    """Return the plans of the paper's instances, which tools/level_terrain.py found."""
+    path = files(__package__).joinpath("references.json")
+    plans = json.loads(path.read_text("utf-8"))["plans"]
+    items = TaskBuilder().paper()
+    return {item.params: plan for item, plan in zip(items, plans, strict=True)}

@@ -1,0 +1,299 @@
+"""Covers a flat target with shadows of unit tetrahedra: candidates by the thousand, then greedy.
+
+A candidate is a shadow laid with one side along a side of the target, or anywhere inside it. How
+much it gains is counted on a grid of sample points in whole numbers, and angles are carried as
+cosine and sine, so that every machine finds the same cover.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Polygon
+
+from scbench.graders.tetrahedra_shadow_projection.shadows import swept_edges
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, corners
+from scbench.seeding import Stream
+
+Floats = NDArray[np.float64]
+XY = tuple[float, float]
+
+_SLACK = 0.05
+_OUT = 0.03
+"""How far a shadow laid along a side sticks out: less than the slack, so that it costs nothing."""
+_PAST = 0.045
+"""How far it may stick out past the end of the side."""
+_SLIDE = 0.12
+"""Step along a side."""
+_WORTH_INSIDE, _WORTH_OUTSIDE = 3, -1
+"""What a sample point is worth: a gap costs 1.5 times its area, spill half of it."""
+_MARGIN = 0.6
+_EDGES = 50
+_TURNED = 12
+_GAP = 0.01
+_DECIMALS = 6
+
+
+class Effort(NamedTuple):
+    """How finely to search, in units of the plane.
+
+    Attributes:
+        step: distance of sample points.
+        pitch: distance of candidates inside the target.
+        most: most tetrahedra to place.
+    """
+
+    step: float
+    pitch: float
+    most: int
+
+
+class _Template(NamedTuple):
+    """An orientation and its shadow: 4 points counter-clockwise, the last of a triangle twice."""
+
+    quaternion: tuple[float, float, float, float]
+    outline: Floats
+    sides: int
+
+
+class _Candidates(NamedTuple):
+    """Shadows: template, cosine and sine of the turn, move in x and y; one entry each."""
+
+    template: NDArray[np.intp]
+    turn: Floats
+    move: Floats
+
+
+def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
+    """Return poses of tetrahedra whose shadows cover a target as well as the search can.
+
+    Every tetrahedron has its own level, so that none cuts another.
+
+    Args:
+        target: the target, holes allowed.
+        effort: how finely to search.
+
+    Returns:
+        x, y, z and the quaternion, scalar part first, of each; x, y and z rounded to 6 digits.
+    """
+    target = shapely.orient_polygons(target)
+    placed = _candidates(target, effort.pitch)
+    chosen = _choose(target, placed, effort)
+    poses: list[tuple[float, ...]] = []
+    level = 0.0
+    for i in chosen:
+        x, y = (round(float(v), _DECIMALS) for v in placed.move[i])
+        quaternion = _turned(_templates()[placed.template[i]].quaternion, *placed.turn[i])
+        heights = corners(np.array([(x, y, 0.0, *quaternion)]))[0, :, 2]
+        poses.append((x, y, round(level - float(heights.min()), _DECIMALS), *quaternion))
+        level += float(heights.max() - heights.min()) + _GAP
+    return poses
+
+
+@cache
+def _templates() -> list[_Template]:
+    """Return the square shadow, the triangular one, and a dozen others."""
+    # The line between the middles of two opposite edges, turned to z: the shadow is a square.
+    rng = Stream("shadow templates")
+    found = [
+        _upright([(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]),
+        (1, 0, 0, 0),
+    ]
+    while len(found) < 2 + _TURNED:
+        parts = [rng.between(-50, 50) for _ in range(4)]
+        if 100 < sum(q * q for q in parts) <= 2500:
+            found.append((parts[0], parts[1], parts[2], parts[3]))
+    templates = []
+    for quaternion in found:
+        length = math.sqrt(sum(q * q for q in quaternion))
+        w, x, y, z = (round(q / length, 12) for q in quaternion)
+        points = corners(np.array([(0.0, 0.0, 0.0, w, x, y, z)]))[0, :, :2]
+        hull = shapely.orient_polygons(shapely.convex_hull(shapely.multipoints(points)))
+        outline = shapely.get_coordinates(hull)[:-1]
+        padded = outline if len(outline) == 4 else np.vstack([outline, outline[-1:]])
+        templates.append(_Template((w, x, y, z), padded, len(outline)))
+    return templates
+
+
+def _upright(axis: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return a quaternion that turns an axis to z."""
+    x, y, z = axis
+    return math.sqrt(x * x + y * y + z * z) + z, y, -x, 0.0
+
+
+def _turned(
+    quaternion: tuple[float, float, float, float], cosine: float, sine: float
+) -> tuple[float, ...]:
+    """Return a quaternion followed by a turn about z."""
+    c = math.sqrt(max(0.0, (1 + cosine) / 2))
+    s = math.copysign(math.sqrt(max(0.0, (1 - cosine) / 2)), sine)
+    w, x, y, z = quaternion
+    return tuple(
+        round(float(q), 9) for q in (c * w - s * z, c * x - s * y, c * y + s * x, c * z + s * w)
+    )
+
+
+def _candidates(target: Polygon, pitch: float) -> _Candidates:
+    sides = list(_sides(target))
+    sides = sides[:: max(1, -(-len(sides) // _EDGES))]
+    rows = [*_along(sides), *_inside(target, sides, pitch)]
+    table = np.array(rows)
+    return _Candidates(table[:, 0].astype(np.intp), table[:, 1:3], table[:, 3:])
+
+
+def _sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
+    """Yield start, direction and length of every side, the inside on its left."""
+    for ring in (target.exterior, *target.interiors):
+        points = shapely.get_coordinates(ring).tolist()
+        for (ax, ay), (bx, by) in pairwise(points):
+            length = math.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
+            yield (ax, ay), ((bx - ax) / length, (by - ay) / length), length
+
+
+def _along(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]:
+    """Yield shadows with one side along a side of the target, at steps from end to end."""
+    for (ax, ay), (dx, dy), length in sides:
+        for k, template in enumerate(_templates()):
+            for i in range(template.sides):
+                px, py = template.outline[i].tolist()
+                qx, qy = template.outline[(i + 1) % template.sides].tolist()
+                own = math.sqrt((qx - px) ** 2 + (qy - py) ** 2)
+                ex, ey = (qx - px) / own, (qy - py) / own
+                cosine, sine = ex * dx + ey * dy, ex * dy - ey * dx
+                low, high = -_PAST, length - own + _PAST
+                steps = int(max(high - low, 0.0) / _SLIDE) + 1 if high >= low else 2
+                for j in range(steps + 1):
+                    t = low + (high - low) * (j / steps)
+                    yield (
+                        k,
+                        cosine,
+                        sine,
+                        ax + t * dx + _OUT * dy - (cosine * px - sine * py),
+                        ay + t * dy - _OUT * dx - (sine * px + cosine * py),
+                    )
+
+
+def _inside(
+    target: Polygon, sides: Sequence[tuple[XY, XY, float]], pitch: float
+) -> Iterator[tuple[float, ...]]:
+    """Yield squares and triangles, parallel to up to three sides, centred on a grid."""
+    directions: list[XY] = []
+    for _, (dx, dy), _ in sides:
+        if all(abs(dx * ex + dy * ey) < 0.99 > abs(dx * ey - dy * ex) for ex, ey in directions):
+            directions.append((dx, dy))
+    x0, y0, x1, y1 = target.bounds
+    xs = x0 + pitch * np.arange(int((x1 - x0) / pitch) + 1)
+    ys = y0 + pitch * np.arange(int((y1 - y0) / pitch) + 1)
+    grid = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    grid = grid[shapely.contains_xy(target, grid)]
+    for k, template in enumerate(_templates()[:2]):
+        outline = template.outline[: template.sides].tolist()
+        px, py = (sum(axis) / template.sides for axis in zip(*outline, strict=True))
+        for dx, dy in directions[:3]:
+            for sign in (1, -1)[: 1 + k]:  # a square turned by half a turn is the same
+                cosine, sine = sign * dx, sign * dy
+                for x, y in grid.tolist():
+                    yield (
+                        k,
+                        cosine,
+                        sine,
+                        x - (cosine * px - sine * py),
+                        y - (sine * px + cosine * py),
+                    )
+
+
+def _choose(target: Polygon, placed: _Candidates, effort: Effort) -> list[int]:
+    """Take the candidate that gains most, again and again; then drop those that were not needed."""
+    worth, origin = _sheet(target, effort.step)
+    cells, mask, keep = _stamps(placed, worth.shape, origin, effort.step)
+    value = worth.ravel()
+    gain = (value[cells] * mask).sum(axis=1, dtype=np.int64)
+    useful = gain > 0
+    cells, mask, keep, gain = cells[useful], mask[useful], keep[useful], gain[useful]
+    first = np.stack(np.divmod(cells[:, 0], worth.shape[1]), axis=1)
+    window = _window(effort.step)
+    chosen: list[int] = []
+    while len(chosen) < effort.most and len(gain):
+        best = int(gain.argmax())
+        if gain[best] <= 2 * _WORTH_INSIDE:
+            break
+        chosen.append(best)
+        value[cells[best][mask[best]]] = 0
+        near = np.nonzero((np.abs(first - first[best]) < window).all(axis=1))[0]
+        gain[near] = (value[cells[near]] * mask[near]).sum(axis=1, dtype=np.int64)
+    return [int(keep[i]) for i in _needed(chosen, cells, mask, _sheet(target, effort.step)[0])]
+
+
+def _needed(
+    chosen: Sequence[int], cells: NDArray[np.intp], mask: NDArray[np.bool_], worth: NDArray[np.intp]
+) -> list[int]:
+    """Return the chosen candidates without those whose inside points all lie under others."""
+    depth = np.zeros(worth.size, dtype=np.intp)
+    inside = worth.ravel() > 0
+    stamps = {i: cells[i][mask[i]] for i in chosen}
+    for stamp in stamps.values():
+        depth[stamp] += 1
+    kept = []
+    for i in chosen:
+        own = stamps[i][inside[stamps[i]]]
+        if (depth[own] > 1).all():
+            depth[stamps[i]] -= 1
+        else:
+            kept.append(i)
+    return kept
+
+
+def _window(step: float) -> int:
+    """Return how many sample points the widest shadow, of width 1, can span."""
+    return int(1 / step) + 2
+
+
+def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.intp], XY]:
+    """Return what every sample point is worth, and the corner that the grid starts from."""
+    x0, y0, x1, y1 = target.bounds
+    x0, y0 = x0 - _MARGIN, y0 - _MARGIN
+    shape = [int((high - low + _MARGIN + 1.2) / step) + 1 for low, high in ((x0, x1), (y0, y1))]
+    x, y = (low + step * (np.arange(n) + 0.5) for low, n in zip((x0, y0), shape, strict=True))
+    grid = np.meshgrid(x, y, indexing="ij")
+    grown = shapely.union_all([target, *swept_edges([target], _SLACK)])
+    inside, free = (shapely.contains_xy(region, *grid) for region in (target, grown))
+    worth = np.where(inside, _WORTH_INSIDE, np.where(free, 0, _WORTH_OUTSIDE))
+    return worth.astype(np.intp), (x0, y0)
+
+
+def _stamps(
+    placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.intp]]:
+    """Return the sample points that each candidate covers.
+
+    Returns:
+        Points of a window around each candidate (flat indices), which of them it covers, and which
+        candidates these are: those that lie on the sheet.
+    """
+    outlines = np.stack([template.outline for template in _templates()])[placed.template]
+    x, y = outlines[..., 0], outlines[..., 1]
+    cosine, sine = placed.turn[:, :1], placed.turn[:, 1:]
+    x, y = cosine * x - sine * y + placed.move[:, :1], sine * x + cosine * y + placed.move[:, 1:]
+    column = np.floor((x.min(axis=1) - origin[0]) / step).astype(np.intp)
+    row = np.floor((y.min(axis=1) - origin[1]) / step).astype(np.intp)
+    window = _window(step)
+    on_sheet = (column >= 0) & (row >= 0)
+    on_sheet &= (column + window <= shape[0]) & (row + window <= shape[1])
+    keep = np.nonzero(on_sheet)[0]
+    x, y, column, row = x[keep], y[keep], column[keep], row[keep]
+    span = np.arange(window)
+    sample_x = origin[0] + step * (column[:, None] + span + 0.5)
+    sample_y = origin[1] + step * (row[:, None] + span + 0.5)
+    mask = np.ones((len(keep), window, window), dtype=bool)
+    for i in range(4):
+        ax, ay = x[:, i, None], y[:, i, None]
+        bx, by = x[:, (i + 1) % 4, None], y[:, (i + 1) % 4, None]
+        left = ((bx - ax) * (sample_y - ay))[:, None, :]
+        mask &= left >= ((by - ay) * (sample_x - ax))[:, :, None]
+    cells = (column * shape[1] + row)[:, None] + (span[:, None] * shape[1] + span).ravel()
+    return cells, mask.reshape(len(keep), -1), keep

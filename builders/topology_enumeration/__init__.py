@@ -1,0 +1,163 @@
+"""Topology enumeration: prompts, fresh polygons, and a solver that goes through all patterns."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.squares import ORDER_KNOB, Order, draw_order
+from scbench.graders.shared.squares import Labels, agrees, meeting_patterns, patterns
+from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
+from scbench.seeding import Stream
+
+_SHAPES = {
+    4: ("square", "Think of a unit square."),
+    5: ("pentagon", "Think of a regular pentagon with corners A to E in counter-clockwise order."),
+    6: ("hexagon", "Think of a regular hexagon with corners A to F in counter-clockwise order."),
+}
+_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+_PROMPT = """\
+{figure}
+It is divided into areas of exactly {n} classes. The only thing you get to see is which class each
+of the {k} corners belongs to. A corner pattern lists these {k} classes as whole numbers, in this
+order of the corners:
+
+  {order}
+
+The following holds for every {shape}:
+
+- Each class covers a closed area, in one piece or several, with no parts that are single points or
+  mere lines. Together the {n} areas cover the {shape}, and they overlap in nothing but their
+  common boundaries. Inside the {shape} these boundaries may be any continuous curves.
+- If the two corners of a side have the same class, the whole side belongs to that class and to no
+  other. If they differ, the side changes from the one class to the other at a single point, and no
+  third class touches it.
+- There are no other classes, and each of the {n} classes is found at one corner or more. So a
+  pattern with fewer than {n} different numbers, such as one with {k} equal corners, is not to be
+  listed.
+
+A corner pattern belongs on your list if and only if every division of the {shape} that shows this
+pattern has a point strictly inside the {shape} that lies in each of the {n} areas. If the curves
+can be drawn in even one way that leaves no such common point, the pattern does not belong.
+
+{known}Numbers are only names: patterns that become equal by renaming the classes are one pattern.
+Write each with its classes numbered in order of appearance: the first number is 0, and each class
+that is new takes the smallest number not used yet. (A pattern written with other numbers is read as
+the same pattern.) List each pattern exactly once; the order of the list is free, and if no pattern
+qualifies the list is empty. The score is 1 if the list has all patterns asked for, no repeats and
+nothing else, and 0 otherwise.
+
+"""
+
+_KNOWN = """\
+Part of the pattern is known, in the order given above:
+
+  {known}
+
+Places with the same letter have the same class, places with different letters have different
+classes, and nothing is known of the places marked ?. Only patterns that agree with this belong on
+your list.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh questions."""
+
+    corners: int = Field(default=6, ge=4, le=6, description="corners: square, pentagon or hexagon")
+    n_classes: int = Field(
+        default=3, ge=2, le=4, description="classes that must meet; with 4 the right list is empty"
+    )
+    order: Order = Field(default="any", description="order of the corners: " + ORDER_KNOB)
+    known: Literal[0, 2, 3] = Field(
+        default=3, description="corners of which it is known which of them have the same class"
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Orders of the corners of a square, pentagon or hexagon, with a number of classes."""
+
+    task = "topology_enumeration"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the order of the corners, the rules and the question."""
+        k = len(params.corner_order)
+        shape, figure = _SHAPES[k]
+        rules = _PROMPT.format(
+            figure=figure,
+            shape=shape,
+            n=_WORDS[params.n_classes],
+            k=_WORDS[k],
+            order=", ".join(params.corner_order),
+            known=_KNOWN.format(known=", ".join(params.known)) if params.known else "",
+        )
+        return rules + reply_as('{"configs": [[label, label, ...], ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Go through all patterns."""
+        return Answer(configs=tuple(_solve(params)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return lists that follow from one misunderstanding or have one slip."""
+        right = _solve(params)
+        k, n, order = len(params.corner_order), params.n_classes, params.corner_order
+        every = [p for p in patterns(k, n) if agrees(p, params.known)]
+        lists: dict[str, list[Labels]] = {
+            "empty": [],
+            "equal_corners_listed": [(0,) * k, *right],
+            "only_the_alternating_one": [tuple(i % 2 for i in range(k))],
+            "every_pattern_with_all_classes": every,
+            "patterns_that_do_not_force": [p for p in every if p not in right],
+            "order_read_as_walk": meeting_patterns(n, order, order, params.known),
+            "known_corners_forgotten": meeting_patterns(n, order, POLYGONS[k]),
+        }
+        if right:
+            renamed = tuple(n - 1 - label for label in right[0])
+            lists["one_missing"] = right[1:]
+            lists["one_repeated"] = [*right, right[-1]]
+            lists["one_repeated_under_other_names"] = [*right, renamed]
+        counters: dict[str, JsonValue] = {
+            name: {"configs": _plain(found)}
+            for name, found in lists.items()
+            if sorted(found) != right
+        }
+        counters["bare_list"] = _plain(right)
+        counters["text"] = "\n".join(str(p) for p in right) or "none"
+        counters["labels_as_text"] = {"configs": ["".join(map(str, p)) for p in right] or [""]}
+        counters["one_label_short"] = {"configs": _plain(p[1:] for p in right or [(0,) * k])}
+        if len(right) > 1:
+            counters["booleans"] = {
+                "configs": [[bool(x) if x < 2 else x for x in p] for p in reversed(right)]
+            }
+        return counters
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw an order, and reveal some corners of one pattern that belongs on the list.
+
+        With four classes no pattern does, and any pattern that shows them is revealed.
+        """
+        ring = POLYGONS[point.corners]
+        order = draw_order(ring, point.order, rng)
+        listed = meeting_patterns(point.n_classes, order, ring)
+        pattern = rng.choice(listed or patterns(point.corners, point.n_classes))
+        shown = set(rng.sample(range(point.corners), point.known))
+        names = list(dict.fromkeys(pattern[i] for i in sorted(shown)))
+        known = "".join(
+            "xyz"[names.index(label)] if i in shown else "?" for i, label in enumerate(pattern)
+        )
+        return Params(n_classes=point.n_classes, corner_order=order, known=known if shown else "")
+
+
+def _solve(params: Params) -> list[Labels]:
+    ring = POLYGONS[len(params.corner_order)]
+    return meeting_patterns(params.n_classes, params.corner_order, ring, params.known)
+
+
+def _plain(labellings: Iterable[Labels]) -> list[JsonValue]:
+    return [list(labels) for labels in labellings]

@@ -1,0 +1,237 @@
+"""Two segments: prompts, fresh frames and targets, and a solver by search."""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Literal, get_args
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.plain_numbers import plain
+from scbench.builders.two_segments.counterexamples import frame_slips, pushed_out
+from scbench.builders.two_segments.search import (
+    UNIT_SQUARE,
+    XY,
+    Wanted,
+    allowed_spots,
+    first_pair,
+    kinds,
+    pairs,
+)
+from scbench.errors import GenerationError
+from scbench.schemas.two_segments import Answer, Counts, Params
+from scbench.seeding import Stream
+
+Corners = tuple[XY, ...]
+Common = Literal["1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"]
+Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
+
+_KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
+_TRIES = 200
+
+_PROMPT = """\
+The frame is {shape} with these corners, in order around it:
+
+A = {A}
+B = {B}
+C = {C}
+D = {D}
+
+Its sides are AB, BC, CD and DA. The printed numbers are exact.
+
+Place two straight segments that cut the frame into exactly these regions, and no others:
+
+{wanted}
+
+A region is named for the number of its sides; pieces that join in one straight line are one side.
+
+- Both endpoints of each segment lie on the boundary of the frame. Corners are allowed.
+- The endpoints of a segment are different, and do not lie on one and the same side. A corner
+  belongs to both sides that meet there.
+- The two segments are different. They may cross, share one endpoint, or stay apart.
+{grid}
+Your coordinates are read as exact decimals. An endpoint is taken to lie on the boundary if its
+distance from the nearest point of the boundary is at most {tolerance} times the length of the side
+which that nearest point is on (of sides equally near, the longest, then the first). It is then
+moved: the place of the nearest point along its side, as a share of the way from the side's first
+corner to its second, is rounded to {decimals} decimals (exact halves to the even digit); a share
+of 0 or 1 is the corner. All other rules are applied to the endpoints so moved, in exact arithmetic,
+and every region counts, however thin. Where a coordinate is no short decimal, give it with at least
+{digits} decimals.
+
+The answer scores 1 if it keeps every rule and makes exactly the regions asked for, else 0.
+
+"""
+
+_GRID = """\
+- Both coordinates of every endpoint are among these values: {values}.
+  As you write them, they may be off by at most {tolerance} (measured before anything is moved).
+"""
+
+
+class Space(Point):
+    """Knobs of fresh frames and targets."""
+
+    frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral"] = Field(
+        default="quadrilateral",
+        description="the unit square, the unit square with a list of allowed coordinates, an "
+        "upright square, a turned square, or a convex quadrilateral with angles of 45 to 135 "
+        "degrees",
+    )
+    target: Literal["any", "common", "rare", Common, Rare] = Field(
+        default="any",
+        description="regions wanted, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and "
+        "rare draw among those that many or few pairs of segments make",
+    )
+    grid_values: int = Field(
+        default=6, ge=3, le=11, description="allowed coordinates of unit_grid, 0 and 1 included"
+    )
+    snap_decimals: Literal[3, 4] = Field(
+        default=3, description="decimals to which places on a side are rounded"
+    )
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Convex frames and the regions that two segments shall make of them."""
+
+    task = "two_segments"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the frame, the regions wanted and the rules."""
+        counts = params.counts.model_dump()
+        unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
+        tolerance = Decimal(5).scaleb(-params.snap_decimals - 1)
+        grid = _GRID.format(
+            values=", ".join(map(plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
+        )
+        rules = _PROMPT.format(
+            shape="the unit square" if unit else "a convex quadrilateral",
+            wanted="\n".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n),
+            grid=grid if params.coordinate_grid else "",
+            tolerance=f"{tolerance:f}",
+            decimals=params.snap_decimals,
+            digits=params.snap_decimals + 2,
+            **{
+                name: f"({plain(x)}, {plain(y)})"
+                for name, (x, y) in zip("ABCD", params.corners, strict=True)
+            },
+        )
+        return rules + reply_as('{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Try pairs of chords until one makes the regions.
+
+        Raises:
+            GenerationError: no pair on the instance's grid does.
+        """
+        return Answer.model_validate({"segments": _solve(params)})
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return answers with one slip each, and what an older grader let pass."""
+        (a, b), second = _solve(params)
+        spots, unit = allowed_spots(params), 10**params.snap_decimals
+        other = next(
+            pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) != _wanted(params)
+        )
+        answers: dict[str, Sequence[Sequence[Sequence[JsonValue]]]] = {
+            "empty_list": [],
+            "one_segment": [(a, b)],
+            "three_segments": [(a, b), second, second],
+            "same_segment_twice": [(a, b), (b, a)],
+            "zero_length": [(a, a), second],
+            "along_a_side": [params.corners[:2], second],
+            "outside_the_frame": [((2 * a[0] - b[0], 2 * a[1] - b[1]), b), second],
+            "just_off_the_boundary": [(pushed_out(params, a), b), second],
+            "other_regions": [[spots[place] for place in chord] for chord in other],
+            "booleans": [((True, a[1]), b), second],
+            "strings": [((str(a[0]), str(a[1])), b), second],
+            "three_coordinates": [((*a, 0.0), b), second],
+            **frame_slips(params, _wanted(params)),
+        }
+        counters: dict[str, JsonValue] = {
+            name: {"segments": [[list(end) for end in segment] for segment in segments]}
+            for name, segments in answers.items()
+        }
+        return counters | {"declared_impossible": {"segments": "impossible"}}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw a frame and regions until two segments can make them.
+
+        Raises:
+            GenerationError: not in 200 tries; the grid is too coarse for the target.
+        """
+        names = _TARGETS.get(point.target, (point.target,))
+        for _ in range(_TRIES):
+            corners, grid = _frame(point, rng)
+            if not _gentle(corners):
+                continue
+            params = Params(
+                corners=corners,
+                counts=_counts(rng.choice(names)),
+                coordinate_grid=grid,
+                snap_decimals=point.snap_decimals,
+            )
+            if first_pair(tuple(allowed_spots(params)), 10**point.snap_decimals, _wanted(params)):
+                return params
+        raise GenerationError(
+            f"no frame {point.frame!r} was found that two segments cut into {point.target!r}, in "
+            f"{_TRIES} tries; allow more grid_values"
+        )
+
+
+_TARGETS: dict[str, tuple[str, ...]] = {
+    "any": get_args(Common) + get_args(Rare),
+    "common": get_args(Common),
+    "rare": get_args(Rare),
+}
+
+
+def _counts(name: str) -> Counts:
+    """Return the regions that a name such as 2t1q1h stands for."""
+    return Counts.model_validate({_KINDS[kind]: int(n) for n, kind in re.findall(r"(.)(.)", name)})
+
+
+def _wanted(params: Params) -> Wanted:
+    return tuple(getattr(params.counts, kind) for kind in _KINDS.values())
+
+
+def _solve(params: Params) -> list[tuple[XY, XY]]:
+    spots = allowed_spots(params)
+    pair = first_pair(tuple(spots), 10**params.snap_decimals, _wanted(params))
+    if pair is None:
+        raise GenerationError("no two segments between the allowed points make these regions")
+    return [(spots[a], spots[b]) for a, b in pair]
+
+
+def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
+    """Return corners, counter-clockwise, and the values that coordinates may take."""
+    if point.frame == "unit":
+        return UNIT_SQUARE, None
+    if point.frame == "unit_grid":
+        inner = rng.sample(range(1, 20), point.grid_values - 2)
+        return UNIT_SQUARE, tuple(k / 20 for k in sorted([0, 20, *inner]))
+    if point.frame == "quadrilateral":
+        jitter = [[rng.between(-30, 30) / 100 for _ in range(2)] for _ in range(4)]
+        moved = zip(UNIT_SQUARE, jitter, strict=True)
+        return tuple((round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in moved), None
+    # Whole steps make an exact square of the printed decimals.
+    dx, dy = rng.between(300, 1000), rng.between(50, 1000) if point.frame == "rotated" else 0
+    x, y = rng.between(-1000, 1000), rng.between(-1000, 1000)
+    steps = [(0, 0), (dx, dy), (dx - dy, dx + dy), (-dy, dx)]
+    return tuple(((x + i) / 1000, (y + j) / 1000) for i, j in steps), None
+
+
+def _gentle(corners: Corners) -> bool:
+    """Whether every angle lies between 45 and 135 degrees, with a hair's room for rounding."""
+    for i, (x, y) in enumerate(corners):
+        (ax, ay), (cx, cy) = corners[i - 1], corners[i - 3]
+        cross = (cx - x) * (ay - y) - (cy - y) * (ax - x)
+        dot = (cx - x) * (ax - x) + (cy - y) * (ay - y)
+        if cross <= 0 or abs(dot) > cross + 1e-9:
+            return False
+    return True

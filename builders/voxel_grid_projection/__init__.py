@@ -1,0 +1,326 @@
+"""Voxel grid projection: prompts, fresh grids with forbidden cells, and a constructive solver."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, product
+from typing import Literal
+
+from pydantic import Field, JsonValue, model_validator
+
+from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.errors import GenerationError
+from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
+from scbench.schemas.voxel_grid_projection import Answer, Params, Residue, Voxel
+from scbench.seeding import Stream
+
+_TRIES = 40
+_FILLINGS = 20
+_SQUARES = 400
+_STEPS = 100
+
+_PROMPT = """\
+A cube is divided into {n} x {n} x {n} cells. A cell is named by three whole numbers x, y and z,
+each from 0 to {last}.
+
+Choose exactly {cells} different cells so that all of this holds:
+
+- Every view along an axis is full: for each of the {pairs} pairs (x, y) some chosen cell has these
+  x and y, and likewise for each pair (x, z) and each pair (y, z).
+- The set has no symmetry. There are 48 rotations and reflections that put the cube back into its
+  own outline: take the coordinates in any of 6 orders, then replace any of the three by {last}
+  minus itself. Apart from the one that leaves everything as it is, none of them may turn the set of
+  chosen cells into itself.
+{rules}
+List every chosen cell once, in any order. A coordinate may be off a whole number by 1e-9 at most.
+The answer scores 1 if it keeps all the rules, otherwise 0.
+
+"""
+
+
+class Space(Point):
+    """Knobs of fresh grids."""
+
+    size: int = Field(default=10, ge=4, le=32, description="cells along each side")
+    spare: int = Field(
+        default=40,
+        ge=3,
+        le=2_048,
+        description="cells to choose beyond size * size, the fewest that fill three views; at "
+        "most twice that number; fewer is harder",
+    )
+    forbidden: Literal["none", "digit", "residue", "cells"] = Field(
+        default="cells",
+        description="what may not be chosen: nothing (then every seed gives the same instance), "
+        "cells whose x + y + z has a certain digit or remainder, or single cells drawn at random",
+    )
+    forbidden_cells: int = Field(
+        default=12, ge=1, le=200, description="how many, if single cells are forbidden"
+    )
+    connected: bool = Field(
+        default=False,
+        description="whether the cells must hang together by faces; needs nothing forbidden and "
+        "spare of at least 2 * size * size - 3 * size + 4",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Space":
+        if self.spare > 2 * self.size**2:
+            raise ValueError(f"spare {self.spare} is above twice {self.size} * {self.size}")
+        if self.connected and self.forbidden != "none":
+            raise ValueError("connected needs forbidden to be none")
+        least = 2 * self.size**2 - 3 * self.size + 4
+        if self.connected and self.spare < least:
+            raise ValueError(f"connected needs spare of at least {least}, got {self.spare}")
+        return self
+
+
+class TaskBuilder(Builder[Params, Answer, Space]):
+    """Grids in which a set with full projections and no symmetry is known to exist."""
+
+    task = "voxel_grid_projection"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+
+    def prompt(self, params: Params) -> str:
+        """Return the grid and the rules."""
+        n = params.size
+        rules = _PROMPT.format(
+            n=n,
+            last=n - 1,
+            pairs=n * n,
+            cells=params.cells,
+            rules="".join(f"{rule}\n" for rule in _extra_rules(params)),
+        )
+        return rules + reply_as('{"voxels": [{"xyz": [x, y, z]}, ...]}')
+
+    def reference(self, params: Params) -> Answer:
+        """Cover the three views with a Latin square, then add random cells."""
+        found = _solve(params)
+        if found is None:
+            raise GenerationError("no set of cells was found; ask for more cells")
+        return _as_answer(found)
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return sets with one slip each, and other ways to write cells down."""
+        right = list(self.reference(params).voxels)
+        cells = [tuple(int(v) for v in voxel.xyz) for voxel in right]
+        counters: dict[str, JsonValue] = {
+            name: {"voxels": [{"xyz": list(cell)} for cell in slip]}
+            for name, slip in _slips(params, cells)
+        }
+        n = params.size
+        return counters | {
+            "no_list": {},
+            "not_a_list": {"voxels": {"xyz": [0, 0, 0]}},
+            "bare_triples": {"voxels": [list(cell) for cell in cells]},
+            "flat_numbers": {"voxels": [x + n * y + n * n * z for x, y, z in cells]},
+            "named_coordinates": {"voxels": [{"x": x, "y": y, "z": z} for x, y, z in cells]},
+            "strings": {"voxels": [{"xyz": [str(v) for v in cell]} for cell in cells]},
+            "one_string": {"voxels": [{"xyz": f"{x},{y},{z}"} for x, y, z in cells]},
+            # In another order as well, because Python holds True for equal to 1.
+            "booleans": {
+                "voxels": [{"xyz": [v == 1 if v < 2 else v for v in c]} for c in cells[::-1]]
+            },
+            "nested": {"voxels": [{"xyz": [[v] for v in cell]} for cell in cells]},
+            "two_coordinates": {"voxels": [{"xyz": list(cell[:2])} for cell in cells]},
+        }
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw what is forbidden until the solver finds a set.
+
+        Raises:
+            GenerationError: no solvable grid in 40 tries.
+        """
+        for _ in range(_TRIES):
+            params = _drawn(point, rng)
+            if _solve(params) is not None:
+                return params
+        raise GenerationError(
+            f"no set of {point.size**2 + point.spare} cells was found in {_TRIES} grids of size "
+            f"{point.size} with forbidden {point.forbidden}; ask for more spare cells, or "
+            "for fewer if little else is left"
+        )
+
+
+def _drawn(point: Space, rng: Stream) -> Params:
+    n = point.size
+    digit = residue = None
+    single: list[Cell] = []
+    if point.forbidden == "digit":
+        digit = rng.between(1, 9)
+    elif point.forbidden == "residue":
+        modulus = rng.between(5, 12)
+        residue = Residue(modulus=modulus, remainder=rng.below(modulus))
+    elif point.forbidden == "cells":
+        everything = _grid(n)
+        single = sorted(rng.sample(everything, min(point.forbidden_cells, len(everything) // 3)))
+    return Params(
+        size=n,
+        cells=n * n + point.spare,
+        forbidden_digit=digit,
+        forbidden_residue=residue,
+        forbidden_cells=tuple(single),
+        connected=point.connected,
+    )
+
+
+def _extra_rules(params: Params) -> Iterator[str]:
+    sums = ", ".join(map(str, sorted(forbidden(params)[0]))) or "none in this grid"
+    if params.forbidden_digit is not None:
+        yield (
+            f"- No chosen cell has a sum x + y + z in which the digit {params.forbidden_digit} "
+            f"occurs."
+        )
+    if params.forbidden_residue is not None:
+        residue = params.forbidden_residue
+        yield (
+            f"- No chosen cell has a sum x + y + z that leaves the remainder {residue.remainder} "
+            f"when it is divided by {residue.modulus}."
+        )
+    if params.forbidden_digit is not None or params.forbidden_residue is not None:
+        yield f"  The forbidden sums are {sums}."
+    if params.forbidden_cells:
+        yield "- None of these cells, given as (x, y, z), is chosen:"
+        cells = [f"({x}, {y}, {z})" for x, y, z in params.forbidden_cells]
+        for start in range(0, len(cells), 6):
+            yield "  " + " ".join(cells[start : start + 6])
+    if params.connected:
+        yield (
+            "- The chosen cells hang together: from each one every other can be reached by steps "
+            "through\n  shared faces, from chosen cell to chosen cell."
+        )
+
+
+def _as_answer(cells: Sequence[Cell]) -> Answer:
+    return Answer(voxels=tuple(Voxel(xyz=cell) for cell in cells))
+
+
+@lru_cache(maxsize=64)
+def _solve(params: Params) -> tuple[Cell, ...] | None:
+    """Return cells that keep every rule, the same for the same instance; None if none are found."""
+    rng = Stream("voxel_grid_projection", "solver", params.model_dump(mode="json"))
+    n = params.size
+    sums, single = forbidden(params)
+    permitted = [cell for cell in _grid(n) if sum(cell) not in sums and cell not in single]
+    cover = _three_faces(n) if params.connected else _cover(n, frozenset(permitted))
+    if cover is None or len(cover) > params.cells:
+        return None
+    for _ in range(_FILLINGS):
+        chosen = dict.fromkeys(cover)
+        if params.connected:
+            for _ in range(_STEPS * params.cells):
+                if len(chosen) == params.cells:
+                    break
+                cell = _moved(rng.choice(list(chosen)), rng.below(3), rng.choice((-1, 1)))
+                if min(cell) >= 0 and max(cell) < n:
+                    chosen[cell] = None
+        else:
+            free = [cell for cell in permitted if cell not in chosen]
+            missing = params.cells - len(chosen)
+            if missing > len(free):
+                return None
+            chosen |= dict.fromkeys(rng.sample(free, missing))
+        cells = tuple(sorted(chosen))
+        if grade(params, _as_answer(cells)).score == 1:
+            return cells
+    return None
+
+
+def _grid(n: int) -> list[Cell]:
+    return [(x, y, z) for x in range(n) for y in range(n) for z in range(n)]
+
+
+def _three_faces(n: int) -> list[Cell]:
+    return [cell for cell in _grid(n) if min(cell) == 0]
+
+
+def _moved(cell: Cell, axis: int, step: int) -> Cell:
+    x, y, z = (value + step * (i == axis) for i, value in enumerate(cell))
+    return x, y, z
+
+
+def _cover(n: int, permitted: frozenset[Cell]) -> list[Cell] | None:
+    """Return permitted cells that fill all three views, few more than n * n.
+
+    Of the Latin squares z = a x + b y + c (mod n) the one that meets the fewest forbidden cells is
+    repaired: each line that lost its cell gets another.
+    """
+    units = [a for a in range(1, n) if math.gcd(a, n) == 1]
+    best: list[Cell] = []
+    for a, b, c in islice(product(units, units, range(n)), _SQUARES):
+        square = [(x, y, (a * x + b * y + c) % n) for x in range(n) for y in range(n)]
+        kept = [cell for cell in square if cell in permitted]
+        if len(kept) > len(best):
+            best = kept
+        if len(best) == n * n:
+            return best
+    for keep in ((0, 1), (0, 2), (1, 2)):
+        seen = {(cell[keep[0]], cell[keep[1]]) for cell in best}
+        for pair in product(range(n), repeat=2):
+            if pair not in seen:
+                cell = _on_line(n, keep, pair, permitted)
+                if cell is None:
+                    return None
+                best.append(cell)
+    return best
+
+
+def _on_line(
+    n: int, keep: tuple[int, int], pair: tuple[int, ...], permitted: frozenset[Cell]
+) -> Cell | None:
+    """Return the first permitted cell with these two coordinates."""
+    for value in range(n):
+        place = [value] * 3
+        place[keep[0]], place[keep[1]] = pair
+        cell = (place[0], place[1], place[2])
+        if cell in permitted:
+            return cell
+    return None
+
+
+def _slips(
+    params: Params, right: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[str, Sequence[Sequence[float]]]]:
+    """Yield sets of cells that break one rule or another."""
+    n = params.size
+    sums, single = forbidden(params)
+    taken = set(right)
+    grid = [cell for cell in _grid(n) if cell not in taken]
+    free = [cell for cell in grid if sum(cell) not in sums and cell not in single]
+    yield "empty", []
+    yield "one_missing", right[:-1]
+    yield "one_repeated", [*right[:-1], right[0]]
+    yield "one_repeated_as_well", [*right, right[0]]
+    yield "counted_from_one", [[v + 1 for v in cell] for cell in right]
+    yield "centred", [[v - n // 2 for v in cell] for cell in right]
+    yield "fraction", [[v + 0.5 for v in right[0]], *right[1:]]
+    yield "a_little_off", [[v + 1e-6 for v in right[0]], *right[1:]]
+    yield "one_outside", [*right[:-1], [n, 0, 0]]
+    yield "a_block_from_the_corner", _grid(n)[: params.cells]
+    yield "latin_square_only", [(x, y, (x + y) % n) for x in range(n) for y in range(n)]
+    yield "mirrored_in_x_and_y", _symmetric(params)
+    if free:
+        yield "one_more", [*right, free[0]]
+    for name, (i, j) in {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}.items():
+        line = (right[0][i], right[0][j])
+        kept = [cell for cell in right if (cell[i], cell[j]) != line]
+        others = [cell for cell in free if (cell[i], cell[j]) != line]
+        if len(others) >= len(right) - len(kept):
+            yield f"hole_in_{name}", [*kept, *others[: len(right) - len(kept)]]
+    barred = [cell for cell in grid if sum(cell) in sums or cell in single]
+    if barred:
+        yield "one_forbidden", [*right[:-1], barred[0]]
+
+
+def _symmetric(params: Params) -> list[Cell]:
+    """Return as many cells as asked for that stay the same when x and y are exchanged."""
+    n = params.size
+    chosen = {(x, y, (x + y) % n): None for x in range(n) for y in range(n)}
+    for x, y, z in _grid(n):
+        pair = dict.fromkeys([(x, y, z), (y, x, z)])
+        if not pair.keys() & chosen.keys() and len(chosen) + len(pair) <= params.cells:
+            chosen |= pair
+    return list(chosen)

@@ -1,0 +1,183 @@
+"""Word sorting: put words in alphabetical order, capitals apart or not."""
+
+from bisect import bisect, insort
+from collections.abc import Mapping, Sequence
+
+from pydantic import Field, JsonValue
+
+from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import CaseMode, families, in_case, word_list
+from scbench.schemas.word_sorting import Answer, Order, Params
+from scbench.seeding import Stream
+
+_RULES = """\
+Put these {n} words in {order} alphabetical order:
+
+{words}
+
+Compare two words letter by letter from the left; the first difference decides, and a word that ends
+where the other goes on comes {shorter}. {alphabet}
+Give every word once, written as it is here.
+
+"""
+_ALPHABET = {
+    True: "Capitals count: every capital letter comes before every small one (A, B, ..., Z, a, b, "
+    "..., z){turned}.",
+    False: "Capitals make no difference: A is the same letter as a, and the alphabet runs from a "
+    "to z{turned}.",
+}
+
+
+class Space(Point):
+    """Knobs of lists of words."""
+
+    words: int = knob(10, "scale", "number of words", ge=3, le=24)
+    prefix: int = knob(
+        0,
+        "depth",
+        "each word shares at least its first so many letters with another of the list",
+        ge=0,
+        le=4,
+    )
+    case_mode: CaseMode = knob("lower", "interference", "how words are written")
+    case_sensitive: bool = knob(
+        False,
+        "semantic",
+        "whether capitals come before small letters, which matters to words of mixed case",
+    )
+    order: Order = knob("ascending", "semantic", "from a to z, or from z to a")
+
+
+class WordSortingCase(Case):
+    """A case of word sorting."""
+
+    swaps: int = Field(ge=0, description="pairs of words that stand the wrong way round at first")
+
+
+class TaskBuilder(TextBuilder[Params, Answer, Space]):
+    """Lists of different words. They are never in order already."""
+
+    task = "word_sorting"
+    version = 1
+    params_model = Params
+    answer_model = Answer
+    space = Space
+    case_model = WordSortingCase
+    extremes = (
+        {"words": 3, "prefix": 4},
+        {"words": 24, "prefix": 4, "case_mode": "mixed", "case_sensitive": True},
+        {"words": 24, "case_mode": "upper", "order": "descending"},
+        {"words": 5, "prefix": 2, "case_mode": "mixed", "order": "descending"},
+    )
+
+    def prompt(self, params: Params) -> str:
+        """Return the words and the order they are to be put in."""
+        down = params.order == "descending"
+        alphabet = _ALPHABET[params.case_sensitive]
+        rules = _RULES.format(
+            n=len(params.words),
+            order=params.order,
+            words=", ".join(params.words),
+            shorter="after it" if down else "before it",
+            alphabet=alphabet.format(turned=", and the order is turned round" if down else ""),
+        )
+        return rules + reply_short("the list of words in order", quoted=False)
+
+    def reference(self, params: Params) -> Answer:
+        """Sort them."""
+        return Answer(answer=tuple(_sorted(params)))
+
+    def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return other orders, and lists that lack or repeat a word."""
+        right = _sorted(params)
+        swapped = [right[1], right[0], *right[2:]]
+        other = params.model_copy(update={"case_sensitive": not params.case_sensitive})
+        orders: dict[str, Sequence[str]] = {
+            "as_given": params.words,
+            "turned_round": right[::-1],
+            "first_two_swapped": swapped,
+            "last_moved_to_the_front": [right[-1], *right[:-1]],
+            "capitals_the_other_way": _sorted(other),
+            "by_length": sorted(params.words, key=lambda word: (len(word), word)),
+            "last_left_out": right[:-1],
+            "first_given_twice": [right[0], *right],
+            "another_word": ["aardvark", *right],
+        }
+        wrong: dict[str, JsonValue] = {
+            name: list(order) for name, order in orders.items() if list(order) != right
+        }
+        wrong |= {"one_word": right[0], "number": len(right), "swapped_text": ", ".join(swapped)}
+        return {name: {"answer": answer} for name, answer in wrong.items()}
+
+    def facts(self, params: Params) -> dict[str, JsonValue]:
+        """Return how many pairs stand the wrong way round."""
+        return {"swaps": _swaps(params.words, _sorted(params))}
+
+    def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
+        """Return target and facts; the words are sorted once for both."""
+        right = _sorted(params)
+        return ", ".join(right), {"swaps": _swaps(params.words, right)}
+
+    def draw(self, point: Space, rng: Stream) -> Params:
+        """Draw words, by families if they share a prefix, and shuffle them."""
+        if point.prefix:
+            words = _in_families(point, rng)
+            rng.shuffle(words)
+        else:
+            words = rng.sample(word_list(), point.words)
+        if point.case_mode != "lower":
+            words = [in_case(word, point.case_mode, rng) for word in words]
+        params = Params(words=tuple(words), order=point.order, case_sensitive=point.case_sensitive)
+        if _sorted(params) == words:  # another word to the front is always another order
+            params = params.model_copy(update={"words": (words[-1], *words[:-1])})
+        return params
+
+
+def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many pairs of words stand the wrong way round."""
+    places = {word: i for i, word in enumerate(right)}
+    seen: list[int] = []
+    swaps = 0
+    for word in words:
+        place = places[word]
+        # Those already seen that belong after it.
+        swaps += len(seen) - bisect(seen, place)
+        insort(seen, place)
+    return swaps
+
+
+def _in_families(point: Space, rng: Stream) -> list[str]:
+    """Return words in groups of two or more with the same first letters."""
+    starts = sorted(families(point.prefix))
+    rng.shuffle(starts)
+    chosen: list[str] = []
+    for start in starts:
+        family = families(point.prefix)[start]
+        left = point.words - len(chosen)
+        if left <= len(family):
+            most = left
+        elif left == len(family) + 1:  # a single word must not be left over
+            most = len(family) - 1 if len(family) > 2 else 0
+        else:
+            most = len(family)
+        if most < 2:
+            continue
+        size = most if most == left else rng.between(2, most)
+        if left - size == 1:
+            size = size + 1 if size < min(len(family), left) else size - 1
+        if size < 2:
+            continue
+        chosen += rng.sample(family, size)
+        if len(chosen) == point.words:
+            break
+    return chosen
+
+
+def _sorted(params: Params) -> list[str]:
+    return sorted(
+        params.words,
+        key=None if params.case_sensitive else str.lower,
+        reverse=params.order == "descending",
+    )

@@ -1,0 +1,89 @@
+"""Is this the value of the expression?
+
+The expression is worked out with two stacks, operators waiting on one for their right side to be
+known and values on the other, in exact fractions (spec: manifolds, "arithmetic").
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import number, shown
+from scbench.model import Verdict
+from scbench.schemas.arithmetic import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is a number.",
+    "value": "The number is the value of the expression.",
+}
+
+_RANK = {"(": 0, "+": 1, "-": 1, "*": 2, "/": 2}
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the number is exactly the value, else 0."""
+    checks = Checklist(CHECKS)
+    given = number(answer.answer)
+    checks.expect("readable", given is not None, f"{shown(answer.answer)} is not a number.")
+    if given is None:
+        checks.skip("value", "There is no number.")
+    else:
+        right = evaluate(params.expression)
+        wrong = f"The value is {right}, not {shown(answer.answer)}."
+        checks.expect("value", given == right, wrong)
+    return checks.binary()
+
+
+@lru_cache(maxsize=1024)
+def evaluate(expression: str) -> Fraction:
+    """Return the exact value of an expression.
+
+    Raises:
+        ValueError: it is not well formed.
+        ZeroDivisionError: it divides by zero.
+    """
+    values: list[Fraction] = []
+    waiting: list[str] = []
+    at, end, operand = 0, len(expression), True
+    while at < end:
+        mark = expression[at]
+        at += 1
+        if mark == " ":
+            continue
+        if operand and (mark.isdigit() or mark == "-"):
+            start = at - 1
+            while at < end and expression[at].isdigit():
+                at += 1
+            values.append(Fraction(int(expression[start:at])))
+            operand = False
+        elif operand and mark == "(":
+            waiting.append(mark)
+        elif not operand and mark == ")":
+            while waiting[-1] != "(":
+                _apply(waiting.pop(), values)
+            waiting.pop()
+        elif not operand and mark in _RANK:
+            while waiting and _RANK[waiting[-1]] >= _RANK[mark]:
+                _apply(waiting.pop(), values)
+            waiting.append(mark)
+            operand = True
+        else:
+            raise ValueError(f"{expression!r}: {mark!r} cannot stand at place {at - 1}")
+    while waiting:
+        _apply(waiting.pop(), values)
+    (value,) = values
+    return value
+
+
+def _apply(operator: str, values: list[Fraction]) -> None:
+    right, left = values.pop(), values.pop()
+    if operator == "+":
+        values.append(left + right)
+    elif operator == "-":
+        values.append(left - right)
+    elif operator == "*":
+        values.append(left * right)
+    else:
+        values.append(left / right)

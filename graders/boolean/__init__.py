@@ -1,0 +1,95 @@
+"""Is this the truth value of the expression?
+
+Rows without brackets are worked out by splitting them: at OR, each part at XOR, each of those at
+AND, and what is left is a value with NOTs before it (spec: manifolds, "boolean").
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, reduce
+from operator import xor
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import shown, truth
+from scbench.model import Verdict
+from scbench.schemas.boolean import LITERALS, Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is one truth value.",
+    "value": "It is the truth value of the expression.",
+}
+
+_WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
+"""In this order, no text can be split in two ways: no operator begins with T, F or OF."""
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer is the truth value, in the words of any format, else 0."""
+    checks = Checklist(CHECKS)
+    given = truth(answer.answer)
+    wrong = f"{shown(answer.answer)} is not one truth value."
+    checks.expect("readable", given is not None, wrong)
+    if given is None:
+        checks.skip("value", "There is no truth value.")
+    else:
+        right = evaluate(params.expression, *LITERALS[params.format])
+        wrong = f"The value is {LITERALS[params.format][not right]}, not {shown(answer.answer)}."
+        checks.expect("value", given == right, wrong)
+    return checks.binary()
+
+
+@lru_cache(maxsize=1024)
+def evaluate(expression: str, true: str, false: str) -> bool:
+    """Return the truth value of an expression.
+
+    Args:
+        expression: values, NOT, AND, XOR, OR and round brackets.
+        true: how true is written.
+        false: how false is written.
+
+    Raises:
+        ValueError: it is not well formed.
+    """
+    rows: list[list[str | bool]] = [[]]
+    end = 0
+    for found in _WORD.finditer(expression):
+        if found.start() != end:
+            break
+        word, end = found.group(), found.end()
+        if word == "(":
+            rows.append([])
+        elif word == ")" and len(rows) > 1:
+            value = _row(rows.pop())
+            rows[-1].append(value)
+        elif word in {true, false}:
+            rows[-1].append(word == true)
+        elif word.strip():
+            rows[-1].append(word)
+    if end != len(expression) or len(rows) != 1:
+        raise ValueError(f"{expression!r} is not well formed at place {end}")
+    return _row(rows[0])
+
+
+def _row(row: Sequence[str | bool]) -> bool:
+    return any(
+        reduce(xor, (all(map(_negated, _split(term, "AND"))) for term in _split(part, "XOR")))
+        for part in _split(row, "OR")
+    )
+
+
+def _split(row: Sequence[str | bool], operator: str) -> Iterator[Sequence[str | bool]]:
+    start = 0
+    for at, word in enumerate(row):
+        if word == operator:
+            yield row[start:at]
+            start = at + 1
+    yield row[start:]
+
+
+def _negated(words: Sequence[str | bool]) -> bool:
+    chain, value = words[:-1], words[-1] if words else None
+    if not isinstance(value, bool) or any(word != "NOT" for word in chain):
+        raise ValueError(f"{words!r} is no value with NOTs before it")
+    return value != (len(chain) % 2 == 1)

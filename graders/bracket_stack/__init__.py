@@ -1,0 +1,45 @@
+"""Do these brackets close what is open (spec: manifolds)?
+
+Pairs that stand together are crossed out until none is left; what remains is open.
+"""
+
+import re
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import shown, unspaced
+from scbench.model import Verdict
+from scbench.schemas.bracket_stack import PAIRS, Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is a string of closing brackets.",
+    "value": "They close what is open, in the right order.",
+}
+
+_PAIR = re.compile(r"\(\)|\[\]|\{\}|<>")
+_MIRROR = str.maketrans("".join(pair[0] for pair in PAIRS), "".join(pair[1] for pair in PAIRS))
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer closes what is open, blanks aside, else 0."""
+    checks = Checklist(CHECKS)
+    given = unspaced(answer.answer)
+    readable = bool(given) and not set(given or "") - set(")]}>")
+    wrong = f"{shown(answer.answer)} is not a string of closing brackets."
+    checks.expect("readable", readable, wrong)
+    if not readable:
+        checks.skip("value", "There are no closing brackets.")
+    else:
+        right = _still_open(params.sequence)[::-1].translate(_MIRROR)
+        checks.expect("value", given == right, f"It takes {right}, not {shown(answer.answer)}.")
+    return checks.binary()
+
+
+@lru_cache(maxsize=1024)
+def _still_open(sequence: str) -> str:
+    shorter = _PAIR.sub("", sequence)
+    while shorter != sequence:
+        sequence, shorter = shorter, _PAIR.sub("", shorter)
+    return sequence

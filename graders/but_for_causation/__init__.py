@@ -1,0 +1,92 @@
+"""Would it have happened all the same; which events were necessary?
+
+Each supposition is played through: the event is struck out, and the rules are applied over and over
+until every event has happened or not (spec: manifolds, "but_for_causation").
+"""
+
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import Value, entries, option, shown, truth
+from scbench.model import Verdict
+from scbench.schemas.but_for_causation import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",
+    "value": "It is what follows from the story.",
+}
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer is right, else 0; the order of letters does not matter."""
+    checks = Checklist(CHECKS)
+    needed = necessary(params)
+    if params.question == "but_for":
+        given = truth(answer.answer)
+        right = not needed
+        wrong = f"{shown(answer.answer)} is not yes or no."
+        told = f"The answer is {'yes' if right else 'no'}, not {shown(answer.answer)}."
+        passed = given == right
+        readable = given is not None
+    else:
+        letters = _letters(params, answer.answer)
+        wrong = f"{shown(answer.answer)} is not a list of letters of the events."
+        names = ", ".join(_LETTERS[place] for place in sorted(needed))
+        told = f"The necessary events are {names or 'none'}, not {shown(answer.answer)}."
+        passed = letters == needed
+        readable = letters is not None
+    checks.expect("readable", readable, wrong)
+    if readable:
+        checks.expect("value", passed, told)
+    else:
+        checks.skip("value", "There is nothing to compare.")
+    return checks.binary()
+
+
+def _letters(params: Params, value: Value) -> frozenset[int] | None:
+    """Return the places of the lettered events that are named; None if anything else is."""
+    texts = [f"{params.events[i][0]} {params.events[i][3]}" for i in params.candidates]
+    words = entries(value)
+    places = [option(word, texts) for word in words or () if word.casefold() != "and"]
+    named = frozenset(place for place in places if place is not None)
+    return named if places and None not in places else None
+
+
+@lru_cache(maxsize=1024)
+def necessary(params: Params) -> frozenset[int]:
+    """Return the places of the candidates without which the outcome would not have happened.
+
+    Raises:
+        ValueError: the rules go in circles, or the outcome did not happen.
+    """
+    if not _happens(params, None):
+        raise ValueError("the outcome did not happen")
+    return frozenset(
+        place for place, event in enumerate(params.candidates) if not _happens(params, event)
+    )
+
+
+def _happens(params: Params, without: int | None) -> bool:
+    """Return whether the outcome happens if an event is struck out."""
+    known = dict(params.told)
+    waiting = {event: (kind, conditions) for event, kind, conditions in params.rules}
+    if without is not None:
+        known[without] = False
+        waiting.pop(without, None)
+    while waiting:
+        ready = [
+            event
+            for event, (_, conditions) in waiting.items()
+            if all(cause in known for cause, _ in conditions)
+        ]
+        if not ready:
+            raise ValueError(f"the rules of events {sorted(waiting)} go in circles")
+        for event in ready:
+            kind, conditions = waiting.pop(event)
+            kept = [known[cause] == wanted for cause, wanted in conditions]
+            known[event] = all(kept) if kind == "all" else any(kept)
+    return known[params.outcome]

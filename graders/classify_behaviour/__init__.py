@@ -1,0 +1,59 @@
+"""Is every square named after what its corners fix about its inside?
+
+The names follow from the types of the crossed sides; one wrong name fails the answer (spec:
+classify_behaviour, "Rule set" and "Verification").
+"""
+
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.squares import behaviour, letters, on_ring
+from scbench.model import Verdict
+from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
+from scbench.schemas.squares import CORNERS
+
+VERSION = 1
+
+CHECKS = {
+    "length": "There is one name for each square.",
+    "names": "Every square has the right name.",
+}
+
+
+@lru_cache(maxsize=256)
+def _right(params: Params) -> tuple[tuple[str, Behaviour], ...]:
+    """Return the classes round the ring, such as abac, and the name of each square."""
+    rings = [on_ring(labels, params.corner_order, CORNERS) for labels in params.squares]
+    return tuple((letters(ring), behaviour(ring)) for ring in rings)
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if every square has the right name, else 0."""
+    checks = Checklist(CHECKS)
+    right = _right(params)
+    aligned = checks.expect(
+        "length",
+        len(answer.labels) == len(right),
+        f"There are {len(answer.labels)} names for {len(right)} squares.",
+    )
+    if not aligned:
+        checks.skip(
+            "names", "The names cannot be matched with the squares, because their number is wrong."
+        )
+        return checks.binary()
+
+    wrong = [
+        {"square": i, "given": given, "expected": expected, "shape": shape}
+        for i, (given, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
+        if given != expected
+    ]
+    checks.forbid(
+        "names",
+        wrong,
+        lambda item: (
+            f"{len(wrong)} of {len(right)} squares have a wrong name; the first is square "
+            f"{item['square']}, which reads {item['shape']} round the ring and is called "
+            f"{item['given']!r} instead of {item['expected']!r}."
+        ),
+    )
+    return checks.binary(squares_right=len(right) - len(wrong))

@@ -1,0 +1,107 @@
+"""Is this the date of the event?
+
+Days are counted from a fixed one in a calendar whose year begins in March, so that leap days come
+last; nothing is asked of a library (spec: manifolds, "dates").
+"""
+
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import date, shown
+from scbench.model import Verdict
+from scbench.schemas.dates import Answer, Params, StepKind
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is one date, written MM/DD/YYYY or YYYY-MM-DD.",
+    "date": "It is the date of the event.",
+}
+
+_CENTURIES = 146_097
+"""Days in 400 years."""
+_MARCH = 2
+"""Day of the week of 0000-03-01, with 0 for Monday."""
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer is the date, else 0."""
+    checks = Checklist(CHECKS)
+    given = date(answer.answer)
+    wrong = f"{shown(answer.answer)} is not one date, written MM/DD/YYYY."
+    checks.expect("readable", given is not None, wrong)
+    if given is None:
+        checks.skip("date", "There is no date.")
+    else:
+        year, month, day = right = date_of(params)
+        wrong = f"It is {month:02}/{day:02}/{year:04}, not {shown(answer.answer)}."
+        checks.expect("date", given == right, wrong)
+    return checks.binary()
+
+
+@lru_cache(maxsize=1024)
+def date_of(params: Params) -> tuple[int, int, int]:
+    """Return year, month and day of the event that is asked for.
+
+    Raises:
+        ValueError: the story does not lead to it.
+    """
+    known = {event: day_number(y, m, d) + after for event, y, m, d, after in params.given}
+    waiting = list(params.steps)
+    while params.asked not in known:
+        ready = [step for step in waiting if step[3] in known]
+        if not ready:
+            raise ValueError(f"nothing leads to event {params.asked}")
+        for event, kind, amount, origin in ready:
+            known[event] = _moved(known[origin], kind, amount)
+        waiting = [step for step in waiting if step[0] not in known]
+    return civil(known[params.asked])
+
+
+def _moved(start: int, kind: StepKind, amount: int) -> int:
+    if kind == "days":
+        return start + amount
+    if kind == "weeks":
+        return start + 7 * amount
+    if kind == "counted_day":
+        return start + amount - 1
+    if kind == "weekday_after":
+        return start + 1 + (amount - start - 1 - _MARCH) % 7
+    if kind == "weekday_before":
+        return start - 1 - (start - 1 + _MARCH - amount) % 7
+    year, month, day = civil(start)
+    if kind == "years":
+        amount *= 12
+    elif kind == "month_first":
+        amount, day = 1, 1
+    elif kind == "month_last":
+        day = 31
+    month += amount
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    return day_number(year, month, min(day, _length(year, month)))
+
+
+def _length(year: int, month: int) -> int:
+    return day_number(year + month // 12, month % 12 + 1, 1) - day_number(year, month, 1)
+
+
+def day_number(year: int, month: int, day: int) -> int:
+    """Return the number of days from March 1 of the year 0 in the Gregorian calendar."""
+    if month < 3:
+        year, month = year - 1, month + 12
+    # From March on, 153 days make five months, whichever five they are.
+    return (
+        365 * year + year // 4 - year // 100 + year // 400 + (153 * (month - 3) + 2) // 5 + day - 1
+    )
+
+
+def civil(number: int) -> tuple[int, int, int]:
+    """Return year, month and day of a day's number; the inverse of `day_number`."""
+    era, rest = divmod(number, _CENTURIES)
+    # The last day of a leap cycle, or of the 400 years, is one more than the cycle's share.
+    year = (rest - rest // 1_460 + rest // 36_524 - rest // (_CENTURIES - 1)) // 365
+    rest -= 365 * year + year // 4 - year // 100
+    month = (5 * rest + 2) // 153
+    day = rest - (153 * month + 2) // 5 + 1
+    year += 400 * era
+    return (year, month + 3, day) if month < 10 else (year + 1, month - 9, day)

@@ -1,0 +1,139 @@
+"""Are these, for every square, the pairs of sides that a curve must join?
+
+The right pairs follow from the types of the crossed sides; pairs are written with the smaller index
+first and once, as the prompt asks, and one wrong square fails the answer (spec: enumerate_edges,
+"Rule set" and "Verification").
+"""
+
+from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.squares import Pair, joined_sides, letters, on_ring
+from scbench.model import Verdict
+from scbench.schemas.enumerate_edges import Answer, Params
+from scbench.schemas.squares import CORNERS, SIDES
+
+VERSION = 1
+
+CHECKS = {
+    "length": "There is one list of pairs for each square.",
+    "indices": "Every pair names two different sides.",
+    "ascending": "Every pair has its smaller index first.",
+    "repeats": "No pair is given twice for the same square.",
+    "certain": "Every pair given is joined in every drawing of its square.",
+    "complete": "Every pair that is joined in every drawing is given.",
+}
+
+_LIMIT = 2000
+"""Pairs and squares read at most in one answer."""
+
+
+class _Square(NamedTuple):
+    shape: str
+    """Classes round the ring, such as abac."""
+    pairs: frozenset[Pair]
+
+
+@lru_cache(maxsize=256)
+def _right(params: Params) -> tuple[_Square, ...]:
+    index = [params.edge_order.index(side) for side in SIDES]
+    squares = []
+    for labels in params.squares:
+        ring = on_ring(labels, params.corner_order, CORNERS)
+        joined = [(index[a], index[b]) for a, b in joined_sides(ring) or ()]
+        pairs = frozenset((min(pair), max(pair)) for pair in joined)
+        squares.append(_Square(letters(ring), pairs))
+    return tuple(squares)
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
+    checks = Checklist(CHECKS)
+    right = _right(params)
+    size = len(answer.edges) + sum(map(len, answer.edges))
+    if size > max(_LIMIT, 20 * len(right)):
+        wrong = f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+
+    aligned = checks.expect(
+        "length",
+        len(answer.edges) == len(right),
+        f"There are {len(answer.edges)} lists for {len(right)} squares.",
+    )
+    seen: list[Counter[Pair]] = []
+    bad, turned = [], []
+    for i, pairs in enumerate(answer.edges):
+        usable: list[Pair] = []
+        for at, (a, b) in enumerate(pairs):
+            if a == b or max(a, b) > 3:
+                bad.append({"square": i, "position": at})
+                continue
+            if a > b:
+                turned.append({"square": i, "pair": [a, b]})
+            usable.append((min(a, b), max(a, b)))
+        seen.append(Counter(usable))
+    checks.forbid(
+        "indices",
+        bad,
+        lambda item: (
+            f"{len(bad)} pairs name an index above 3 or one side twice; the first is pair "
+            f"{item['position']} of square {item['square']}."
+        ),
+    )
+    checks.forbid(
+        "ascending",
+        turned,
+        lambda item: (
+            f"{len(turned)} pairs have the larger index first; the first is {item['pair']} of "
+            f"square {item['square']}."
+        ),
+    )
+    checks.forbid(
+        "repeats",
+        [
+            {"square": i, "pair": list(pair)}
+            for i, counts in enumerate(seen)
+            for pair, count in sorted(counts.items())
+            if count > 1
+        ],
+        lambda item: f"Pair {item['pair']} is given more than once for square {item['square']}.",
+    )
+    if not aligned:
+        why = "The lists cannot be matched with the squares, because their number is wrong."
+        checks.skip("certain", why)
+        checks.skip("complete", why)
+        return checks.binary()
+
+    surplus = [
+        {"square": i, "pair": list(pair), "shape": square.shape}
+        for i, (square, counts) in enumerate(zip(right, seen, strict=True))
+        for pair in sorted(counts.keys() - square.pairs)
+    ]
+    missing = [
+        {"square": i, "pair": list(pair), "shape": square.shape}
+        for i, (square, counts) in enumerate(zip(right, seen, strict=True))
+        for pair in sorted(square.pairs - counts.keys())
+    ]
+    checks.forbid(
+        "certain",
+        surplus,
+        lambda item: (
+            f"{len(surplus)} pairs are not joined in every drawing; the first is {item['pair']} of "
+            f"square {item['square']}, which reads {item['shape']} round the ring."
+        ),
+    )
+    checks.forbid(
+        "complete",
+        missing,
+        lambda item: (
+            f"{len(missing)} joined pairs are missing; the first is {item['pair']} of square "
+            f"{item['square']}, which reads {item['shape']} round the ring."
+        ),
+    )
+    wrong_squares = {item["square"] for item in (*surplus, *missing)}
+    return checks.binary(
+        missing=missing, surplus=surplus, squares_right=len(right) - len(wrong_squares)
+    )

@@ -1,0 +1,142 @@
+"""Does the rain leave the lakes that are asked for?
+
+The earthworks are carried out, loose rock falls, it rains, and the standing water is measured
+against the goal (spec: fluid_simulation, "Verification", with the corrected ring test). The steps
+are in the modules `earthworks`, `loose_rock`, `water`, `lakes` and `lake_goals`; all of them count
+in whole numbers.
+"""
+
+from itertools import groupby
+
+import numpy as np
+
+from scbench.graders.fluid_simulation.bit_cells import Cells
+from scbench.graders.fluid_simulation.earthworks import carry_out
+from scbench.graders.fluid_simulation.lake_goals import HIDDEN, reached
+from scbench.graders.fluid_simulation.lakes import Water, survey
+from scbench.graders.fluid_simulation.loose_rock import TooMuchWorkError, settle
+from scbench.graders.fluid_simulation.water import Rained, rain_on
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
+
+VERSION = 1
+
+CHECKS = {
+    "box_count": "There are no more boxes than the limit allows.",
+    "boxes": "Every box can be read, lies inside the world and keeps out of protected zones.",
+    "some_water": "Some water stays in the world.",
+    "no_visible_water": "All water has rock above it.",
+    "dry_levels": "No water is on a level that is to stay dry.",
+    "goal": "The water meets the goal in full.",
+}
+
+MOST_BOXES = 40_000
+"""More than there are cells in the largest world."""
+
+_SHOWN = 50
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return how much of the goal the standing water meets."""
+    checks = Checklist(CHECKS)
+    count = len(answer.earthworks)
+    if count > MOST_BOXES:
+        return _too_much(checks, f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read.")
+    allowed = True
+    if params.max_boxes is not None:
+        wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
+        allowed = checks.expect("box_count", count <= params.max_boxes, wrong)
+    rock, ignored = carry_out(params, answer.earthworks)
+    checks.forbid(
+        "boxes",
+        ignored,
+        lambda item: (
+            f"{len(ignored)} of {count} boxes are ignored; the first is at position {item[0]}: "
+            f"{item[1]}."
+        ),
+    )
+    try:
+        rock, fallen = settle(rock)
+        rained = rain_on(rock, params.rain)
+    except TooMuchWorkError as error:
+        return _too_much(checks, f"The world takes {error}.")
+    water = survey(rock, rained.water)
+    share = _judge(checks, params, water)
+    return checks.partial(share if allowed else 0.0, **_metrics(rock, fallen, rained, water))
+
+
+def _too_much(checks: Checklist, wrong: str) -> Verdict:
+    checks.expect("resource_limit", False, wrong)
+    return checks.partial(0.0)
+
+
+def _judge(checks: Checklist, params: Params, water: Water) -> float:
+    """Check the water against the goal and return the score."""
+    goal = params.goal
+    checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
+    kept = True
+    if goal.kind in HIDDEN:
+        kept = checks.forbid(
+            "no_visible_water",
+            [list(column) for column in water.seen],
+            lambda column: (
+                f"Water can be seen from above in {len(water.seen)} columns; the first is {column}."
+            ),
+        )
+    if isinstance(goal, WaterLevels):
+        wet = [z for z in goal.dry_at if water.levels[z]]
+        kept = checks.forbid(
+            "dry_levels",
+            wet,
+            lambda z: f"There are {water.levels[z]} voxels of water at z = {z}, which must be dry.",
+        )
+    share = reached(goal, water)
+    checks.expect(
+        "goal",
+        share.score == 1,
+        share.says,
+        reached=int(share.part),
+        wanted=share.whole,
+        **share.details,
+    )
+    return share.score if kept else 0.0
+
+
+def _metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[str, object]:
+    """Return figures, and the world as text that a picture can be made from."""
+    drains = sorted(rained.drains)
+    return {
+        "water_voxels": water.voxels,
+        "water_per_level": list(water.levels),
+        "depth": water.depth,
+        "lake_count": len(water.lakes),
+        "lakes": [
+            {
+                "voxels": lake.voxels,
+                "columns": lake.surface,
+                "levels": list(lake.levels),
+                "main_level": lake.main_level,
+                "visible": lake.visible,
+            }
+            for lake in water.lakes[:_SHOWN]
+        ],
+        "drain_count": len(drains),
+        "drains": [list(column) for column in drains[:_SHOWN]],
+        "last_round": list(rained.last_round),
+        "rock": columns_as_text(rock),
+        "fallen_rock": columns_as_text(fallen),
+        "water": columns_as_text(rained.water),
+    }
+
+
+def columns_as_text(cells: Cells) -> str:
+    """Return a set of cells as run-length text.
+
+    Each column is a number of two hexadecimal digits whose bit z stands for the cell at z; columns
+    follow each other with y innermost. ``07x30 00 07`` is 30 columns of 07, one of 00, one of 07.
+    The worst world of 64 x 64 columns takes 12 kB.
+    """
+    masks = np.packbits(cells, axis=2, bitorder="little").ravel().tolist()
+    runs = ((mask, sum(1 for _ in run)) for mask, run in groupby(masks))
+    return " ".join(f"{mask:02x}x{count}" if count > 1 else f"{mask:02x}" for mask, count in runs)

@@ -1,0 +1,240 @@
+"""Rain on a rigid world, drop by drop, and the water that stays.
+
+The rules are those of the specification (fluid_simulation, sections 3 and 4, filling the last
+discovered cell first). What makes it fast changes none of them:
+
+- Rock is rigid and water never leaves, so the cells that drops of one level can reach together (a
+  pool) are fixed, and the cells a drop can fall from (exits) only become fewer.
+- The nearest exit, first discovered among equals, is the end of the shortest path whose directions
+  come first in order. So every cell of such a path has the same exit, until that fills.
+- A lost drop changes nothing, so rain ends with the first round that loses all its drops.
+
+Cells of a level are numbered x * width + y. No drop can rest in, or fall from, a side column, so
+levels of bits hold inner cells only and a step never wraps.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from scbench.graders.fluid_simulation.bit_cells import Cells, flood, neighbours, pack
+from scbench.graders.fluid_simulation.loose_rock import TooMuchWorkError
+
+Fate = Literal["rests", "side", "bottom", "full"]
+"""Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is full."""
+
+MOST_STEPS = 60_000_000
+"""Cells gone through in searches; a lake that fills the largest world takes a quarter of it."""
+
+_KEPT = 1_000_000
+"""Cells in search orders kept for another drop."""
+
+
+class Rained(NamedTuple):
+    """A world after the rain."""
+
+    water: Cells
+    """Boolean array [x, y, z]."""
+    drains: frozenset[tuple[int, int]]
+    """Columns where some drop reached z = 0."""
+    last_round: tuple[Fate, ...]
+    """What became of each rain column's last drop."""
+
+
+class _Pool(NamedTuple):
+    cells: int
+    leaks: bool
+
+
+class _Level:
+    """One level of the world: what is fixed, what water changes, and what has been found out."""
+
+    def __init__(self, free: Cells, below: Cells) -> None:
+        """Take which cells of this level and of the one below are not rock."""
+        inner = np.zeros_like(free)
+        inner[1:-1, 1:-1] = True
+        self.open = pack(free & inner)
+        self.side = pack(free & ~inner)
+        self.exits = pack(free & below & inner)
+        # Cells by their distance to an exit, as far as was needed, and the cells beyond.
+        self.ways: list[int] = []
+        self.beyond = 0
+        self.passable = (free & inner).tobytes()
+        self.dry = bytearray(self.passable)
+        self.pools: list[_Pool] = []
+        self.pool_of: dict[int, _Pool] = {}
+        self.exit_of: dict[int, int] = {}
+        self.orders: dict[int, list[int]] = {}
+
+
+class _Rain:
+    def __init__(self, rock: Cells) -> None:
+        self.width: int = rock.shape[0]
+        self.strides = (self.width, 1)
+        free = ~rock
+        nothing = np.zeros_like(free[:, :, 0])
+        self.levels = [
+            _Level(free[:, :, z], free[:, :, z - 1] if z else nothing) for z in range(rock.shape[2])
+        ]
+        self.drains: set[int] = set()
+        self.steps = 0
+        self.kept = 0
+
+    def drop(self, x: int, y: int) -> Fate:
+        """Let one drop fall on a column."""
+        last = self.width - 1
+        if x in {0, last} or y in {0, last}:
+            return "side"
+        cell = x * self.width + y
+        levels = self.levels
+        z = len(levels) - 1
+        while True:
+            while z and levels[z - 1].dry[cell]:
+                z -= 1
+            if z == 0:
+                self.drains.add(cell)
+                return "bottom"
+            level = levels[z]
+            pool = level.pool_of.get(cell) or self._pool(level, cell)
+            if pool.cells & level.exits:
+                z -= 1
+                exit_cell = level.exit_of.get(cell)
+                if exit_cell is None or not levels[z].dry[exit_cell]:
+                    exit_cell = self._find_exit(level, levels[z], cell)
+                cell = exit_cell
+            elif pool.leaks:
+                return "side"
+            else:
+                return self._rest(z, cell)
+
+    def _pool(self, level: _Level, cell: int) -> _Pool:
+        """Return all cells that a search from this one can visit."""
+        seed = 1 << cell
+        known = None
+        if level.passable[cell]:
+            known = next((pool for pool in level.pools if pool.cells & seed), None)
+        if known is None:
+            cells = flood(seed, level.open, self.strides)
+            known = _Pool(cells, bool(neighbours(cells, self.strides) & level.side))
+            if level.passable[cell]:  # a start in rock joins pools that are otherwise apart
+                level.pools.append(known)
+        level.pool_of[cell] = known
+        return known
+
+    def _find_exit(self, level: _Level, below: _Level, cell: int) -> int:
+        """Return the nearest exit, and remember it for every cell on the way."""
+        around = neighbours(1 << cell, self.strides)
+        ways = level.ways
+        if not ways:
+            ways.append(level.exits)
+            level.beyond = level.open ^ level.exits
+        k = 0
+        while not ways[k] & around:
+            k += 1
+            if k == len(ways):
+                ways.append(neighbours(ways[-1], self.strides) & level.beyond)
+                level.beyond ^= ways[-1]
+        self._count(k + 1)
+        passed = []
+        while True:
+            passed.append(cell)
+            for step in (self.width, -self.width, 1, -1):
+                if ways[k] >> cell + step & 1:
+                    cell += step
+                    break
+            known = level.exit_of.get(cell)
+            if known is not None and below.dry[known]:
+                cell = known
+                break
+            if k == 0:
+                break
+            k -= 1
+        for earlier in passed:
+            level.exit_of[earlier] = cell
+        return cell
+
+    def _rest(self, z: int, cell: int) -> Fate:
+        """Fill the cell that a search from this one discovers last."""
+        level = self.levels[z]
+        order = level.orders.get(cell)
+        if order is None:
+            order = _discover(cell, level.passable, self.width)
+            self._count(len(order))
+            self._keep(level, cell, order)
+        while order:
+            last = order.pop()
+            if level.dry[last]:
+                level.dry[last] = 0
+                if z + 1 < len(self.levels) and self.levels[z + 1].passable[last]:
+                    self.levels[z + 1].exits ^= 1 << last
+                    self.levels[z + 1].ways.clear()
+                return "rests"
+        return "full"
+
+    def _keep(self, level: _Level, cell: int, order: list[int]) -> None:
+        self.kept += len(order)
+        if self.kept > _KEPT:
+            for other in self.levels:
+                other.orders.clear()
+            self.kept = len(order)
+        level.orders[cell] = order
+
+    def _count(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise TooMuchWorkError(f"more than {MOST_STEPS:,} steps of drops")
+
+
+def _discover(start: int, passable: bytes, width: int) -> list[int]:
+    """Return the cells that a breadth-first search can reach, in the order of their discovery."""
+    unseen = bytearray(passable)
+    unseen[start] = 0
+    order = [start]
+    add = order.append
+    for cell in order:  # grows meanwhile
+        after = cell + width
+        if unseen[after]:
+            unseen[after] = 0
+            add(after)
+        after = cell - width
+        if unseen[after]:
+            unseen[after] = 0
+            add(after)
+        after = cell + 1
+        if unseen[after]:
+            unseen[after] = 0
+            add(after)
+        after = cell - 1
+        if unseen[after]:
+            unseen[after] = 0
+            add(after)
+    return order
+
+
+def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
+    """Let it rain: one drop on every column, then rounds on some columns until none stays.
+
+    Args:
+        rock: boolean array [x, y, z], equally wide along x and y.
+        columns: x and y of the columns that get a drop in every round, in order.
+
+    Raises:
+        TooMuchWorkError: see `MOST_STEPS`.
+    """
+    rain = _Rain(rock)
+    for x in range(rain.width):
+        for y in range(rain.width):
+            rain.drop(x, y)
+    last_round: tuple[Fate, ...] = ("rests",)
+    while "rests" in last_round:
+        last_round = tuple(rain.drop(x, y) for x, y in columns)
+    water = [
+        np.frombuffer(level.passable, bool) & ~np.frombuffer(level.dry, bool)
+        for level in rain.levels
+    ]
+    return Rained(
+        np.stack(water, axis=-1).reshape(rock.shape),
+        frozenset(divmod(cell, rain.width) for cell in rain.drains),
+        last_round,
+    )

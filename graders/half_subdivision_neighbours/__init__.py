@@ -1,0 +1,119 @@
+"""Are these labels exactly the leaves in side or face contact with the target?
+
+Decided by comparing intervals as integers; strings only, no repeats, order free
+(spec: half_subdivision_neighbours, "Adjacency" and "Correct grader").
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.half_subdivision_neighbours.dyadic_boxes import contacts
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "repeats": "No label is listed twice.",
+    "tree": "Every label is part of the tree.",
+    "leaves": "No label names a box that is cut further.",
+    "target": "The target itself is not listed.",
+    "contact": "Every listed leaf shares a piece of side or face with the target.",
+    "complete": "Every neighbour of the target is listed.",
+}
+
+_LABEL_SHOWN = 60
+
+
+class _Truth(NamedTuple):
+    leaves: frozenset[str]
+    inner: frozenset[str]
+    neighbours: frozenset[str]
+    grazing: frozenset[str]
+
+
+@lru_cache(maxsize=256)
+def _truth(params: Params) -> _Truth:
+    """Return what follows from the instance alone; ``grazing`` touch at a corner or edge only."""
+    touch = contacts(params.leaves, params.axis_cycle, AXES[params.dimension], params.target)
+    return _Truth(
+        frozenset(params.leaves),
+        frozenset(leaf[:k] for leaf in params.leaves for k in range(len(leaf))),
+        frozenset(leaf for leaf, n in touch.items() if n == 1),
+        frozenset(leaf for leaf, n in touch.items() if n > 1),
+    )
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the labels are the target's neighbours, each listed once, else 0."""
+    truth = _truth(params)
+    checks = Checklist(CHECKS)
+    n = len(answer.neighbors)
+    if n > 10 * len(params.leaves):
+        checks.expect(
+            "resource_limit",
+            False,
+            f"{n} labels are listed; the tree has only {len(params.leaves)} leaves.",
+        )
+        return checks.binary()
+
+    given = frozenset(answer.neighbors)
+    repeats: list[str] = []
+    if len(given) < n:
+        counts = Counter(answer.neighbors)
+        repeats = _shown(label for label, count in counts.items() if count > 1)
+    checks.forbid(
+        "repeats",
+        repeats,
+        lambda label: f"{len(repeats)} labels are listed more than once; the first is {label!r}.",
+    )
+    stray = given - truth.leaves
+    # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
+    below = _shown(stray - truth.inner)
+    checks.forbid(
+        "tree",
+        below,
+        lambda label: f"{len(below)} labels go on below a leaf; the first is {label!r}.",
+    )
+    inner = _shown(stray & truth.inner)
+    checks.forbid(
+        "leaves",
+        inner,
+        lambda label: f"{len(inner)} labels name boxes that are cut further, as {label!r}.",
+    )
+    checks.expect(
+        "target", params.target not in given, f"The target {params.target!r} itself is listed."
+    )
+    surplus = sorted((given & truth.leaves) - truth.neighbours - {params.target})
+    grazing = [leaf for leaf in surplus if leaf in truth.grazing]
+    checks.forbid(
+        "contact",
+        surplus,
+        lambda leaf: (
+            f"{len(surplus)} listed leaves are no neighbours ({len(grazing)} of them touch the "
+            f"target at a corner or edge only); the first is {leaf!r}."
+        ),
+    )
+    missing = sorted(truth.neighbours - given)
+    checks.forbid(
+        "complete",
+        missing,
+        lambda leaf: (
+            f"{len(missing)} of {len(truth.neighbours)} neighbours are missing; the first is "
+            f"{leaf!r}."
+        ),
+    )
+    return checks.binary(
+        neighbors=len(truth.neighbours),
+        missing=missing,
+        surplus=surplus,
+        grazing=grazing,
+    )
+
+
+def _shown(labels: Iterable[str]) -> list[str]:
+    """Return labels in order, cut short where they are too long to be shown."""
+    return sorted(label[:_LABEL_SHOWN] for label in labels)

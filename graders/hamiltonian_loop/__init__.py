@@ -1,0 +1,110 @@
+"""Do these cells, in this order, make one closed tour of all free cells?
+
+Judged in whole numbers, rule by rule, on the blocked cells that the prompt shows; no stored tour is
+compared (spec: hamiltonian_loop, "Verification", with two whole numbers to a cell as "Known faults"
+asks for). Positions in messages and details are those of the answer's list, from 0; cells are
+column and row, from 1.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.grid_paths import Cell, Grid, grid, jumps, named, repeats, shown, touch
+from scbench.model import Verdict
+from scbench.schemas.hamiltonian_loop import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "inside": "Every listed cell lies in the grid.",
+    "free": "No listed cell is blocked.",
+    "repeats": "No cell is listed twice.",
+    "count": "As many cells are listed as are free.",
+    "all_cells": "Every free cell is listed.",
+    "adjacent": "Every listed cell shares a side with the one before.",
+    "closed": "The last cell shares a side with the first.",
+}
+
+
+class _Frame(NamedTuple):
+    grid: Grid
+    blocked: frozenset[Cell]
+    free: frozenset[Cell]
+
+
+@lru_cache(maxsize=256)
+def _frame(params: Params) -> _Frame:
+    whole = grid((params.size, params.size), 1)
+    blocked = frozenset(params.blocked)
+    return _Frame(whole, blocked, frozenset(whole.codes) - blocked)
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the steps are a closed tour of the free cells, else 0."""
+    frame = _frame(params)
+    n = len(frame.free)
+    cells = [step["xy"] for step in answer.steps]
+    listed = len(cells)
+    checks = Checklist(CHECKS)
+    if listed > 4 * n + 1000:
+        checks.expect("resource_limit", False, f"{listed} cells are listed; {n} are free.")
+        return checks.binary()
+    codes = frame.grid.encode(cells)
+    checks.forbid(
+        "inside",
+        [i for i, code in enumerate(codes) if code is None],
+        lambda i: (
+            f"{codes.count(None)} of {listed} cells lie outside 1..{params.size}; the first is "
+            f"{named(cells, i)}."
+        ),
+    )
+    entered = [i for i, cell in enumerate(cells) if cell in frame.blocked]
+    checks.forbid(
+        "free",
+        entered,
+        lambda i: f"{len(entered)} of {listed} cells are blocked; the first is {named(cells, i)}.",
+    )
+    again = repeats(cells, codes)
+    checks.forbid(
+        "repeats",
+        again,
+        lambda i: (
+            f"{len(again)} of {listed} entries name a cell that is listed before; the first is "
+            f"{named(cells, i)}."
+        ),
+    )
+    missing = sorted(frame.free.difference(cells))
+    _judge_count(checks, cells, n)
+    checks.forbid(
+        "all_cells",
+        missing,
+        lambda cell: f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}.",
+    )
+    apart = jumps(frame.grid, cells, codes)
+    checks.forbid(
+        "adjacent",
+        apart,
+        lambda i: (
+            f"{len(apart)} of {listed - 1} steps do not lead to a side neighbour; the first leads "
+            f"from {shown(cells[i - 1])} to {named(cells, i)}."
+        ),
+    )
+    checks.expect(
+        "closed",
+        touch(cells[-1], cells[0]),
+        f"The last cell, {shown(cells[-1])}, does not share a side with the first, "
+        f"{shown(cells[0])}.",
+    )
+    return checks.binary(
+        visited=n - len(missing),
+        missing=missing,
+        repeated=sorted({cells[i] for i in again} & frame.free),
+    )
+
+
+def _judge_count(checks: Checklist, cells: list[Cell], n: int) -> None:
+    closing = len(cells) == n + 1 and cells[-1] == cells[0]
+    why = " The start must not be repeated at the end." if closing else ""
+    wrong = f"{len(cells)} cells are listed, but {n} are free.{why}"
+    checks.expect("count", len(cells) == n, wrong)

@@ -1,0 +1,172 @@
+"""How long is this path through the box, is every move legal, and was the food eaten?
+
+Legality is judged in whole numbers, rule by rule. A path with an illegal move scores 0; a legal one
+by its length, with 98 % of the free cells counting as all of them where there are walls, divided by
+one more than the number of food items missed (spec: hyper_snake, "Verification" and "Score"; walls
+count in every instance, food on the start is eaten). Positions in messages and details are those of
+the answer's list, from 0.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.grid_paths import Cell, Grid, grid, jumps, named, repeats, shown
+from scbench.model import Verdict
+from scbench.schemas.hyper_snake import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "start": "The path starts in the start cell.",
+    "dimensions": "Every cell has one coordinate for each axis.",
+    "repeats": "No cell is visited twice.",
+    "inside": "Every cell lies in the box.",
+    "walls": "No cell of the path is a wall.",
+    "moves": "Every move changes one coordinate by 1.",
+    "length": "The path is long enough for a full score.",
+    "food": "All food is eaten.",
+}
+
+_ENOUGH = 0.98
+"""Share of the free cells that counts as all of them where there are walls."""
+
+
+class _Frame(NamedTuple):
+    grid: Grid
+    walls: frozenset[int]
+    """Codes of the walls."""
+    free: int
+    needed: int
+    """Cells for a full score."""
+    bound: int
+    """Cells of two colours alternate along a path, so that none is longer."""
+
+
+@lru_cache(maxsize=64)
+def _frame(params: Params) -> _Frame:
+    box = grid(params.size, 0)
+    free = len(box.codes) - len(params.walls)
+    odd = sum(sum(cell) & 1 for cell in box.codes.keys() - set(params.walls))
+    like_start, other = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
+    return _Frame(
+        grid=box,
+        walls=frozenset(box.codes[wall] for wall in params.walls),
+        free=free,
+        needed=-(-98 * free // 100) if params.walls else free,
+        bound=min(2 * like_start, 2 * other + 1),
+    )
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return the share of the box that a legal path fills, less what missed food costs."""
+    frame = _frame(params)
+    cells = [place["pos"] for place in answer.path]
+    length = len(cells)
+    checks = Checklist(CHECKS)
+    if length > 4 * frame.free + 1000:
+        wrong = f"{length} cells are listed; the box has {frame.free} free ones."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+    codes = frame.grid.encode(cells)
+    faults = _judge_moves(checks, params, frame, cells, codes)
+    legal_prefix = min(faults, default=length)
+    checks.expect(
+        "length",
+        length >= frame.needed,
+        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones.",
+        needed=frame.needed,
+    )
+    visited = set(codes)
+    missed = sorted(cell for cell in params.food if frame.grid.codes[cell] not in visited)
+    checks.forbid(
+        "food",
+        missed,
+        lambda cell: (
+            f"{len(missed)} of {len(params.food)} food items are never visited; one is at "
+            f"{list(cell)}."
+        ),
+    )
+    return checks.partial(
+        0.0 if faults else _score(params, frame, length, len(missed)),
+        length=length,
+        legal_prefix=legal_prefix,
+        free_cells=frame.free,
+        length_bound=frame.bound,
+        share_of_bound=legal_prefix / frame.bound,
+        missed_food=missed,
+    )
+
+
+def _score(params: Params, frame: _Frame, length: int, missed: int) -> float:
+    share = length / frame.free
+    if params.walls:
+        share = min(1.0, share / _ENOUGH)
+    return share / (missed + 1)
+
+
+def _judge_moves(
+    checks: Checklist,
+    params: Params,
+    frame: _Frame,
+    cells: list[Cell],
+    codes: list[int | None],
+) -> set[int]:
+    """Check everything that makes a path legal; return the positions of illegal cells."""
+    n, length = len(params.size), len(cells)
+    off_start = set() if cells[0] == params.start else {0}
+    checks.expect(
+        "start",
+        not off_start,
+        f"The path must start at {list(params.start)}; its first cell is {shown(cells[0])}.",
+    )
+    beyond = [i for i, code in enumerate(codes) if code is None] if None in codes else []
+    misshapen = [i for i in beyond if len(cells[i]) != n]
+    outside = [i for i in beyond if len(cells[i]) == n]
+    checks.forbid(
+        "dimensions",
+        misshapen,
+        lambda i: (
+            f"{len(misshapen)} of {length} cells do not have {n} coordinates; the first is "
+            f"{named(cells, i)}."
+        ),
+    )
+    again = repeats(cells, codes)
+    checks.forbid(
+        "repeats",
+        again,
+        lambda i: (
+            f"{len(again)} of {length} entries name a cell that is visited before; the first is "
+            f"{named(cells, i)}."
+        ),
+    )
+    if len(misshapen) == length:
+        for check_id in ("inside", "walls", "moves"):
+            checks.skip(check_id, f"No cell has {n} coordinates.")
+        return off_start.union(misshapen)
+    checks.forbid(
+        "inside",
+        outside,
+        lambda i: (
+            f"{len(outside)} of {length} cells lie outside the box; the first is {named(cells, i)}."
+        ),
+    )
+    entered = []
+    if not frame.walls.isdisjoint(codes):
+        entered = [i for i, code in enumerate(codes) if code in frame.walls]
+    checks.forbid(
+        "walls",
+        entered,
+        lambda i: f"{len(entered)} of {length} cells are walls; the first is {named(cells, i)}.",
+    )
+    unjudged = {*misshapen, *(i + 1 for i in misshapen)}
+    apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
+    checks.forbid(
+        "moves",
+        apart,
+        lambda i: (
+            f"{len(apart)} of {length - 1} moves do not change one coordinate by 1; the first "
+            f"leads from {shown(cells[i - 1])} to {named(cells, i)}."
+        ),
+    )
+    return off_start.union(misshapen, outside, entered, again, apart)

@@ -1,0 +1,304 @@
+"""What is asked of all parts in their places: size, rods, interference, grip, and the cage's gaps.
+
+Spec: interlocking_parts, "Verification" 3 to 6 and 8, in their correct form. Each function records
+its criterion's checks and returns figures worth reporting.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from manifold3d import Manifold
+
+from scbench.graders.interlocking_parts.face_survey import Distances, survey
+from scbench.graders.interlocking_parts.printed_parts import FARTHEST
+from scbench.graders.interlocking_parts.shells import Shell
+from scbench.graders.shared.bodies import unite, volume
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.contacts import is_crowded
+from scbench.graders.shared.meshes import Array
+from scbench.schemas.interlocking_parts import Params, Space, Survey
+
+_MOST_TRIANGLES = 120_000
+_MOST_MEETING = {False: 1_000_000, True: 200_000}
+"""Pairs of triangles of different parts whose boxes meet: in a right cage some 60,000. Where there
+are more, to find out what the parts share would take minutes, sooner so if parts are tangled."""
+_SEAM = 1e-5
+_SPECK = 1e-4
+_NOTHING = "No part has the geometry for this."
+_CROWDED = "The parts cut each other in too many places."
+
+
+class Placed(NamedTuple):
+    """A part in its place in the cage."""
+
+    number: int
+    body: Manifold
+    box: tuple[float, ...]
+    """Lowest x, y, z, then highest."""
+
+
+def place(index: int, body: Manifold, matrix: Array) -> Placed | None:
+    """Return a part where its transform (4, 4) puts it; None if that is no place."""
+    if np.max(np.abs(matrix)) > FARTHEST or abs(np.linalg.det(matrix[:3, :3])) < 1e-9:
+        return None
+    moved = body.transform(np.ascontiguousarray(matrix[:3]))
+    return Placed(index, moved, tuple(moved.bounding_box()))
+
+
+def not_rigid(matrix: Array, tolerance: float) -> str:
+    """Return why a matrix (4, 4) is not a turn and a shift, or an empty text."""
+    if not np.array_equal(matrix[3], (0, 0, 0, 1)):
+        return "its last row is not 0, 0, 0, 1"
+    if np.max(np.abs(matrix)) > FARTHEST:
+        return f"it moves the part by more than {FARTHEST:,.0f} mm"
+    turn = matrix[:3, :3]
+    if np.max(np.abs(turn)) > 1 + tolerance:
+        return "it scales"
+    if np.max(np.abs(turn.T @ turn - np.eye(3))) > tolerance:
+        return "its columns are not square to each other and of length 1"
+    return "it mirrors" if np.linalg.det(turn) < 0 else ""
+
+
+def for_each(
+    checks: Checklist,
+    check: str,
+    items: Sequence[tuple[int, Any]],
+    fault: Callable[[Any], str],
+    show: Callable[[Any], dict[str, Any]],
+) -> None:
+    """Record one check over all parts that can be looked at."""
+    if not items:
+        checks.skip(check, _NOTHING)
+        return
+    wrong = [{"part": i, "why": why, **show(item)} for i, item in items if (why := fault(item))]
+    checks.forbid(check, wrong, lambda item: f"Part {item['part']} {item['why']}.")
+
+
+def mode_is_off(found: Distances, rules: Survey) -> str:
+    """Return what is wrong with the distances found, to follow the name of what was measured."""
+    if found.mode is None:
+        return "has no distances"
+    if not rules.wanted[0] <= found.mode <= rules.wanted[1]:
+        return f"mostly measures {found.mode:g} mm"
+    if found.share < rules.share:
+        return f"measures {found.mode:g} mm in only {100 * found.share:.3g} % of the places"
+    return ""
+
+
+def shown(found: Distances) -> dict[str, Any]:
+    """Return what a picture needs of the distances found."""
+    share = round(found.share, 4)
+    return {"mode": found.mode, "share": share, "faces": len(found.values)}
+
+
+def _box(space: Space) -> Manifold:
+    size = (*space.sides, space.z[1] - space.z[0])
+    low = (-space.sides[0] / 2, -space.sides[1] / 2, space.z[0])
+    return Manifold.cube(size).translate(low)
+
+
+def _common(body: Placed, tool: Manifold) -> float:
+    """Return the volume that a part shares with a body."""
+    low, high = np.array(body.box), np.array(tool.bounding_box())
+    shared = np.minimum(low[3:], high[3:]) - np.maximum(low[:3], high[:3])
+    if np.any(shared <= 0) or np.prod(shared) < _SPECK:
+        return 0.0  # parts that only touch do so up to rounding errors
+    return volume(body.body ^ tool)
+
+
+def _rest(body: Placed, box: Manifold) -> float:
+    """Return the volume that a part has outside of a box."""
+    ends = box.bounding_box()
+    if all(a <= b for a, b in zip(ends[:3], body.box[:3], strict=True)) and all(
+        a >= b for a, b in zip(ends[3:], body.box[3:], strict=True)
+    ):
+        return 0.0
+    return max(0.0, round(volume(body.body) - _common(body, box), 6))
+
+
+def crowded(placed: Sequence[Placed], *, tangled: bool) -> bool:
+    """Whether parts cut each other in so many places that their overlaps are not worked out.
+
+    Args:
+        placed: the parts.
+        tangled: whether there is one among them whose surface cuts itself, as it may.
+    """
+    meshes = [part.body.to_mesh64() for part in placed]
+    points = [np.asarray(mesh.vert_properties)[:, :3] for mesh in meshes]
+    corners = [np.asarray(mesh.tri_verts).astype(np.int64) for mesh in meshes]
+    bodies = [p[c] for p, c in zip(points, corners, strict=True) if len(c)]
+    return is_crowded(bodies, _MOST_MEETING[tangled])
+
+
+def check_size(checks: Checklist, params: Params, placed: Sequence[Placed]) -> dict[str, Any]:
+    """Criterion 3: the inside is free, and the outside is not too large."""
+    if not placed:
+        checks.skip("inside_free", _NOTHING)
+        checks.skip("outer_size", _NOTHING)
+        return {}
+    empty, outer = _box(params.empty), _box(params.outer)
+    inside = [(part.number, _common(part, empty)) for part in placed]
+    outside = [(part.number, _rest(part, outer)) for part in placed]
+    for check, found, where in (
+        ("inside_free", inside, "inside the cage"),
+        ("outer_size", outside, "outside of the cage"),
+    ):
+        total = round(sum(size for _, size in found), 3)
+        checks.expect(
+            check,
+            total <= params.overlap,
+            f"{total:g} mm³ of the parts are {where}.",
+            volume=total,
+            parts=[i for i, size in found if size > params.overlap / 100],
+        )
+    return {}
+
+
+@lru_cache(maxsize=64)
+def _cylinders(at: float, diameter: float, z: tuple[float, ...], facets: int) -> list[Manifold]:
+    """Return prisms around the cylinders at the four corners of a square."""
+    radius = diameter / 2 / np.cos(np.pi / facets)
+    rod = Manifold.cylinder(z[1] - z[0], radius, radius, facets)
+    return [rod.translate((x, y, z[0])) for x, y in _corners(at)]
+
+
+def _corners(at: float) -> list[list[float]]:
+    return [[-at, -at], [at, -at], [at, at], [-at, at]]
+
+
+class Grip(NamedTuple):
+    """What a part shares with the cylinders around the four rods."""
+
+    number: int
+    rods: list[float]
+    nuts: list[float]
+    held: list[float]
+    """As ``nuts``, but between the heights at which parts are to be gripped."""
+
+
+def find_grips(params: Params, placed: Sequence[Placed]) -> list[Grip]:
+    """Return what every part shares with the cylinders around the rods, corner by corner."""
+    rods = params.rods
+    thin = _cylinders(rods.at, rods.free, rods.free_z, rods.facets)
+    thick = _cylinders(rods.at, rods.gripped, rods.free_z, rods.facets)
+    short = _cylinders(rods.at, rods.gripped, rods.gripped_z, rods.facets)
+    grips = []
+    for part in placed:
+        nuts = [_common(part, tool) for tool in thick]
+        same = all(
+            z[0] <= part.box[2] and part.box[5] <= z[1] for z in (rods.free_z, rods.gripped_z)
+        )
+        held = nuts if same else [_common(part, tool) for tool in short]
+        grips.append(Grip(part.number, [_common(part, tool) for tool in thin], nuts, held))
+    return grips
+
+
+def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:
+    """Criterion 4: rods pass at the corners, nuts do not."""
+    if not grips:
+        checks.skip("rod_passes", _NOTHING)
+        checks.skip("nut_held", _NOTHING)
+        return {}
+    blocked, open_ = [], []
+    for k, corner in enumerate(_corners(params.rods.at)):
+        in_way = round(sum(grip.rods[k] for grip in grips), 6)
+        if in_way >= params.overlap:
+            parts = [grip.number for grip in grips if grip.rods[k] > params.overlap / 100]
+            blocked.append({"corner": corner, "volume": round(in_way, 3), "parts": parts})
+        met = round(sum(grip.nuts[k] for grip in grips), 6)
+        if met <= params.overlap:
+            open_.append({"corner": corner, "volume": round(met, 3)})
+    checks.forbid(
+        "rod_passes",
+        blocked,
+        lambda item: f"The rod at {item['corner']} has {item['volume']:g} mm³ in its way.",
+    )
+    checks.forbid("nut_held", open_, lambda item: f"Nothing holds a nut at {item['corner']}.")
+    return {}
+
+
+def check_interference(
+    checks: Checklist,
+    params: Params,
+    placed: Sequence[Placed],
+    *,
+    too_many: bool,
+) -> dict[str, Any]:
+    """Criterion 5: no two parts are in the same place."""
+    if too_many:
+        checks.expect("resource_limit", False, _CROWDED)
+        checks.skip("interference", _CROWDED)
+        return {}
+    if not placed:
+        checks.skip("interference", _NOTHING)
+        return {}
+    clashes = []
+    for k, a in enumerate(placed):
+        for b in placed[k + 1 :]:
+            size = _common(a, b.body)
+            if size > params.overlap:
+                box = [round(value, 3) + 0.0 for value in (a.body ^ b.body).bounding_box()]
+                clash = {"parts": [a.number, b.number], "volume": round(size, 3)}
+                clashes.append(clash | {"low": box[:3], "high": box[3:]})
+    checks.forbid(
+        "interference",
+        clashes,
+        lambda item: (
+            f"{len(clashes)} pairs of parts overlap; the first is {item['parts']}, by "
+            f"{item['volume']:g} mm³."
+        ),
+    )
+    return {"pairs": len(placed) * (len(placed) - 1) // 2}
+
+
+def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:
+    """Criterion 6: the rods hold every part."""
+    least = params.rods.least
+    counts = [(grip.number, sum(size > params.overlap for size in grip.held)) for grip in grips]
+    for_each(
+        checks,
+        "rods_gripped",
+        counts,
+        lambda count: "" if count >= least else f"grips {count} rods",
+        lambda count: {"rods": count},
+    )
+    return {"rods": [list(pair) for pair in counts]}
+
+
+def check_gaps(
+    checks: Checklist,
+    params: Params,
+    placed: Sequence[Placed],
+    *,
+    too_many: bool,
+) -> dict[str, Any]:
+    """Criterion 8: from bar to bar, along x and y, it is about as far everywhere."""
+    rules = params.gaps
+    found = None
+    if too_many:
+        placed = ()
+        checks.expect("resource_limit", False, _CROWDED)
+    if placed and sum(part.body.num_tri() for part in placed) <= _MOST_TRIANGLES:
+        # What was cut where parts touch is put together again.
+        cage = unite(part.body for part in placed).as_original().simplify(_SEAM)
+        mesh = cage.to_mesh64()
+        points = np.asarray(mesh.vert_properties)[:, :3]
+        found = survey(
+            Shell(points, np.asarray(mesh.tri_verts).astype(np.int64)), rules, "out", (0, 1)
+        )
+    if found is None:
+        if placed:
+            checks.expect("resource_limit", False, "The cage has too many facets to measure.")
+        checks.skip("gap_faces", "There is no cage that can be measured.")
+        checks.skip("gaps", "There is no cage that can be measured.")
+        return {}
+    checks.expect(
+        "gap_faces",
+        len(found.values) >= rules.least,
+        f"The cage has {len(found.values)} faces to measure gaps from, not {rules.least}.",
+    )
+    wrong = mode_is_off(found, rules)
+    checks.expect("gaps", not wrong, f"The cage {wrong}.", **shown(found))
+    return {"gap": found.mode}

@@ -1,0 +1,152 @@
+"""Is this tower of digits printable, is its number a prime, and how long and tall is it?
+
+Every digit is judged in the orientation that is given for it (spec: largest_printable_prime,
+"Verification"; a 3 on its long side may be named either way). The score counts digits against the
+longest number known. Heights are sums of tenths of a millimetre; positions count from 0 at the
+bottom.
+"""
+
+from collections import Counter
+from functools import lru_cache
+from itertools import pairwise
+
+import gmpy2
+
+from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, groups, pose, rests
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.largest_printable_prime import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "not_empty": "There is a digit.",
+    "allowed": "Every digit and every orientation is one that may be used.",
+    "leading_zero": "The number does not begin with 0.",
+    "max_digits": "The number has no more digits than it may have.",
+    "groups": "No two groups of digits are equal.",
+    "printable": "Every digit can be printed in its orientation.",
+    "prime": "The number is a prime.",
+    "stack": "Every digit can be printed on the one below it.",
+    "height": "The tower is taller than the target height.",
+    "length": "The number has as many digits as the longest one known.",
+}
+
+MAX_DIGITS = 1000
+"""Far more than any tower can have; longer numbers are not tested for primality."""
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return the share of the best length, less if the tower is short; 0 if a rule is broken."""
+    checks = Checklist(CHECKS)
+    items = answer.numberSequence
+    count = len(items)
+    if count > MAX_DIGITS:
+        wrong = f"The number has {count} digits; at most {MAX_DIGITS} are judged."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+    checks.expect("not_empty", count > 0, "The list of digits is empty.")
+    banned = [
+        i
+        for i, item in enumerate(items)
+        if item.digit not in params.digits or item.orientation not in params.orientations
+    ]
+    checks.forbid(
+        "allowed",
+        banned,
+        lambda i: (
+            f"{len(banned)} digits may not be used or not be turned so; the first is the "
+            f"{items[i].digit} ({items[i].orientation}) at position {i}."
+        ),
+    )
+    number = "".join(str(item.digit) for item in items)
+    _judge_number(checks, params, number)
+    tall = _judge_tower(checks, params, answer)
+    legal = checks.all_passed
+    figures = {"number": number, "digits": count, "height_mm": None if tall is None else tall / 10}
+    if tall is None:
+        checks.skip("height", "Not every digit can be printed.")
+    else:
+        checks.expect(
+            "height",
+            tall > round(10 * params.target_height_mm),
+            f"The tower is {tall / 10:g} mm tall, and not taller than "
+            f"{params.target_height_mm:g} mm.",
+        )
+    short = not checks.all_passed
+    checks.expect(
+        "length",
+        count >= params.best_digits,
+        f"The number has {count} digits; the longest one known has {params.best_digits}.",
+    )
+    score = min(1.0, count / params.best_digits) * (params.short_factor if short else 1.0)
+    return checks.partial(score if legal else 0.0, **figures)
+
+
+def _judge_number(checks: Checklist, params: Params, number: str) -> None:
+    """Check the number, whatever it is made of."""
+    checks.expect("leading_zero", not number.startswith("0"), "The number begins with 0.")
+    if params.max_digits is not None:
+        checks.expect(
+            "max_digits",
+            len(number) <= params.max_digits,
+            f"The number has {len(number)} digits; it may have {params.max_digits}.",
+        )
+    counts = Counter(groups(number, params.group))
+    repeated = sorted(group for group, times in counts.items() if times > 1)
+    checks.forbid(
+        "groups",
+        repeated,
+        lambda group: (
+            f"{len(repeated)} groups of {params.group} digits occur more than once; the first is "
+            f"{group}, {counts[group]} times."
+        ),
+    )
+    if number:
+        checks.expect("prime", is_prime(number), "The number is not a prime.")
+    else:
+        checks.skip("prime", "There is no number.")
+
+
+def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | None:
+    """Check how the digits are printed; return the height in tenths of a millimetre.
+
+    Returns:
+        None if a digit cannot be printed at all.
+    """
+    items = answer.numberSequence
+    poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
+    unprintable = [i for i, one in enumerate(poses) if one is None]
+    checks.forbid(
+        "printable",
+        unprintable,
+        lambda i: (
+            f"{len(unprintable)} digits cannot be printed as they are turned; the first is the "
+            f"{items[i].digit} ({items[i].orientation}) at position {i}."
+        ),
+    )
+    unsupported = [
+        i
+        for i, (lower, upper) in enumerate(pairwise(poses), start=1)
+        if lower is not None and upper is not None and not rests(upper, lower)
+    ]
+    checks.forbid(
+        "stack",
+        unsupported,
+        lambda i: (
+            f"{len(unsupported)} digits cannot be printed on the one below; the first is the "
+            f"{items[i].digit} ({items[i].orientation}) at position {i}, on a "
+            f"{items[i - 1].digit} ({items[i - 1].orientation})."
+        ),
+    )
+    return None if unprintable else sum(HEIGHTS[one.stand] for one in poses if one is not None)
+
+
+@lru_cache(maxsize=1024)
+def is_prime(number: str) -> bool:
+    """Whether a number is a prime, by the test of Baillie, Pomerance, Selfridge and Wagstaff.
+
+    No composite number is known that passes it, and none below 2**64 does.
+    """
+    value = gmpy2.mpz(number)
+    return value > 1 and bool(gmpy2.is_strong_bpsw_prp(value))

@@ -1,0 +1,261 @@
+"""Do the bricks stand as one can build them, and how well do they fill the target?
+
+Footprints are compared as polygons, studs in the frame of the lower brick, support goes along any
+path of contacts, and volumes are compared with the ideal body (spec: lego_hemispherical_shell,
+"Verification" with what "Known faults of the research grader" says is correct; "Cost" for the
+volumes, which are integrated along z here). Indices are those of the answer's list.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from scbench.graders.lego_hemispherical_shell.bricks import (
+    CONTACT_GAP,
+    HALF,
+    HEIGHT,
+    TIP_SLACK,
+    VOLUME,
+    Bricks,
+    Indices,
+    Pairs,
+    close_pairs,
+    groups,
+    misfits,
+    stances,
+)
+from scbench.graders.lego_hemispherical_shell.revolved import (
+    Body,
+    Boxes,
+    body,
+    shared_volumes,
+    strays,
+)
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.lego_hemispherical_shell import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "not_empty": "There is a brick.",
+    "layers": "Every brick is in a layer: its z is within 0.96 mm of 4.8, 14.4, 24 and so on, and "
+    "not below 4.7.",
+    "hollow": "No brick lies wholly in the hollow of the target.",
+    "outside": "No brick lies wholly outside the target.",
+    "duplicates": "No brick is listed twice.",
+    "overlap": "No two bricks overlap.",
+    "studs": "Bricks that are joined, directly or through others, are on one stud grid.",
+    "support": "Every brick is joined to the ground, directly or through others.",
+    "balance": "Every group of joined bricks has its centre of gravity above its ground bricks.",
+    "volume": "The bricks agree with the target well enough for full marks.",
+}
+
+MAX_BRICKS = 20_000
+PAIRS_PER_BRICK = 60
+"""Bricks that do not overlap have fewer to be compared with: about 37 in a solid block."""
+PAIRS_FREE = 10_000
+LAYER_SLACK = 0.96
+LOWEST = 4.7
+DIFFERENCE_WEIGHT = 0.5
+
+_ARENA = 10_000.0
+"""Bricks farther out are outside every target, and not compared with others."""
+_DUST = 1e-9
+_SHOWN = 1000
+_GROUPS_SHOWN = 50
+
+
+@lru_cache(maxsize=256)
+def _target(params: Params) -> Body:
+    return body(params)
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return how well the volumes agree, over the instance's divisor; 0 if a rule is broken."""
+    checks = Checklist(CHECKS)
+    count = len(answer.bricks)
+    if count > MAX_BRICKS:
+        wrong = f"{count} bricks are listed; at most {MAX_BRICKS} are judged."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+    bricks = Bricks.of([(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks])
+    boxes = as_boxes(bricks)
+    _judge_places(checks, _target(params), bricks, boxes)
+    used = _judge_repeats(checks, bricks)
+    faults = _judge_structure(checks, bricks.take(used), used)
+    legal = checks.all_passed
+    agreement, figures = _agreement(_target(params), boxes)
+    score = min(max(round(agreement / params.full_marks, 9), 0.0), 1.0)
+    if faults["overlapping"] != [] or len(used) < count:
+        checks.skip("volume", "Not all bricks lie beside each other, so volumes do not add up.")
+    else:
+        checks.expect(
+            "volume",
+            score == 1,
+            f"{figures['filled']:.2%} of the target is filled, and bricks of "
+            f"{figures['spill']:.2%} of its volume lie outside it: an agreement of "
+            f"{agreement:.4f}, where full marks ask for {params.full_marks:g}.",
+        )
+    return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
+
+
+def as_boxes(bricks: Bricks) -> Boxes:
+    """Return bricks as the boxes of `revolved`: seen from each brick, where the axis is."""
+    # Coordinates may be anything; what is far away stays far away.
+    x, y, z = (np.clip(values, -_ARENA, _ARENA) for values in bricks[:3])
+    along = np.abs(bricks.cos * x + bricks.sin * y)
+    across = np.abs(bricks.cos * y - bricks.sin * x)
+    return Boxes(along, across, z - HEIGHT / 2, z + HEIGHT / 2, HALF)
+
+
+def _agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
+    """Return I / R - D / 2R of bricks that do not overlap, and its parts."""
+    shared = round(float(shared_volumes(target, boxes).sum()), 6)
+    filled = shared / target.volume
+    spill = max(VOLUME * len(boxes.low) - shared, 0.0) / target.volume
+    agreement = filled - DIFFERENCE_WEIGHT * (1 - filled + spill)
+    figures = {"agreement": agreement, "filled": filled, "spill": spill}
+    return agreement, {name: round(value, 9) for name, value in figures.items()}
+
+
+def _judge_places(checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes) -> None:
+    """Check every brick by itself."""
+    checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
+    layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
+    off = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST
+    off |= bricks.z < LOWEST - _DUST
+    checks.forbid(
+        "layers",
+        np.flatnonzero(off).tolist(),
+        lambda i: (
+            f"{int(off.sum())} bricks are in no layer; the first is brick {i} at "
+            f"z = {bricks.z[i]:g}."
+        ),
+    )
+    hollow, outside = strays(target, boxes)
+    for check_id, stray, where in (
+        ("hollow", hollow, "in the hollow"),
+        ("outside", outside, "outside the target"),
+    ):
+        checks.forbid(
+            check_id,
+            np.flatnonzero(stray).tolist(),
+            lambda i, stray=stray, where=where: (  # type: ignore[misc]
+                f"{int(stray.sum())} bricks lie wholly {where}; the first is brick {i}."
+            ),
+        )
+
+
+def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
+    """Check for repeats; return the first of each among bricks that are not absurdly far away."""
+    far = np.max(np.abs(np.stack(bricks[:3])), axis=0) > _ARENA
+    near = np.flatnonzero(~far)
+    x, y, z, angle = (values[near] for values in bricks[:4])
+    keys = np.rint(np.stack([10 * x, 10 * y, 10 * z, np.rint(angle) % 180], axis=1))
+    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    earlier = near[first[group.ravel()]]
+    repeats = np.flatnonzero(earlier != near)
+    checks.forbid(
+        "duplicates",
+        np.stack([near, earlier], axis=1)[repeats].tolist(),
+        lambda pair: (
+            f"{len(repeats)} bricks repeat an earlier one; the first is brick {pair[0]}, which "
+            f"repeats brick {pair[1]}."
+        ),
+    )
+    return np.sort(near[first])
+
+
+def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
+    """Check how different bricks stand together.
+
+    Args:
+        checks: takes the checks.
+        bricks: the bricks.
+        names: their indices in the answer.
+
+    Returns:
+        What a picture needs, as lists of the answer's indices; at most 1000 entries each.
+    """
+    count = len(names)
+    most = PAIRS_PER_BRICK * count + PAIRS_FREE
+    pairs = close_pairs(bricks, most)
+    if pairs is None:
+        checks.expect(
+            "resource_limit",
+            False,
+            f"{count} bricks are so crowded that more than {most} pairs of them would have to be "
+            "compared.",
+        )
+        for check_id in ("overlap", "studs", "support", "balance"):
+            checks.skip(check_id, "The bricks are too crowded to be compared pair by pair.")
+        return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
+    clash = pairs.where(pairs.depth >= CONTACT_GAP)
+    overlapping = _named(clash, names)
+    checks.forbid(
+        "overlap",
+        overlapping,
+        lambda pair: (
+            f"{len(overlapping)} pairs of bricks overlap; the first is {pair[0]} and {pair[1]}, "
+            f"whose plans share {clash.area[0]:g} square millimetres."
+        ),
+    )
+    contacts = pairs.where(pairs.depth < CONTACT_GAP)
+    label = groups(count, contacts)
+    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _SHOWN)]
+    checks.forbid(
+        "studs",
+        misaligned,
+        lambda pair: (
+            f"{'At least ' * (len(misaligned) == _SHOWN)}{len(misaligned)} pairs of joined bricks "
+            f"are not on one stud grid; the first is {pair[0]} and {pair[1]}."
+        ),
+    )
+    # A brick that sinks into the table stands on it; that it sinks is another check's matter.
+    ground = bricks.z < HEIGHT
+    grounded = np.zeros(count, dtype=bool)
+    grounded[label[ground]] = True
+    floating = names[~grounded[label]].tolist()
+    checks.forbid(
+        "support",
+        floating,
+        lambda i: (
+            f"{len(floating)} of {count} bricks are not joined to the ground; the first is brick "
+            f"{i}."
+        ),
+    )
+    standing = stances(bricks, label, ground)
+    tipping = [
+        {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}
+        for s in standing
+        if s.outside > TIP_SLACK
+    ]
+    checks.forbid(
+        "balance",
+        tipping,
+        lambda group: (
+            f"{len(tipping)} groups of bricks fall over; the first is that of {group['bricks']} "
+            f"bricks around brick {group['brick']}, whose centre of gravity lies "
+            f"{group['outside_mm']:.3f} mm outside its support."
+        ),
+    )
+    return {
+        "overlapping": overlapping[:_SHOWN],
+        "misaligned": misaligned,
+        "floating": floating[:_SHOWN],
+        "groups": [
+            {
+                "brick": int(names[s.first]),
+                "bricks": s.size,
+                "centre": [round(value, 6) for value in s.centre],
+                "support": s.support,
+            }
+            for s in standing[:_GROUPS_SHOWN]
+        ],
+    }
+
+
+def _named(pairs: Pairs, names: Indices) -> list[list[int]]:
+    return np.stack([names[pairs.lower], names[pairs.upper]], axis=1).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,28 @@
+"""Is this how often the letters stand in the words that count (spec: manifolds)?"""
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import integer, shown
+from scbench.model import Verdict
+from scbench.schemas.letter_counting import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is one whole number.",
+    "value": "It is the number of occurrences.",
+}
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer is the number of occurrences, else 0."""
+    checks = Checklist(CHECKS)
+    given = integer(answer.answer)
+    wrong = f"{shown(answer.answer)} is not one whole number."
+    checks.expect("readable", given is not None, wrong)
+    if given is None:
+        checks.skip("value", "There is no number.")
+    else:
+        text = "|".join(word for word, counts in params.words if counts).casefold()
+        right = sum(map(text.count, params.letters))
+        checks.expect("value", given == right, f"There are {right}, not {shown(answer.answer)}.")
+    return checks.binary()

@@ -1,0 +1,247 @@
+"""Is this a maze of heights with exactly one route from A to B, long enough and with enough jumps?
+
+Steps and jumps are edges of a graph of cells. There is exactly one route if and only if each edge
+of some route is a bridge; then that route is the only one, and its cells and jumps can be counted
+(spec: maze_3d, "Verification", "Move graph", "Why bridges are enough").
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.maze_3d import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "shape": "The text is a square of as many rows and columns as asked for.",
+    "characters": "Every character is a digit from 0 to 9, A or B.",
+    "ends": "A and B occur once each.",
+    "height_share": "No height fills more than its permitted share of the cells.",
+    "route": "B can be reached from A.",
+    "one_route": "There is only one route from A to B.",
+    "coverage": "The route visits its share of the cells.",
+    "jumps": "The route has enough jumps.",
+}
+
+_CHARACTERS = frozenset("0123456789AB")
+
+Graph = list[list[int]]
+
+
+class Routes(NamedTuple):
+    """What leads from A to B, as cells numbered row by row.
+
+    ``route`` is a shortest route and ``other`` another one; each is empty if there is none.
+    ``reached`` is all that can be reached from A.
+    """
+
+    route: list[int]
+    other: list[int]
+    reached: list[int]
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the maze keeps every rule, else 0."""
+    checks = Checklist(CHECKS)
+    n = params.size
+    text = answer.root.strip()
+    if len(text) > 4 * n * n + 4 * n:
+        message = f"The text has {len(text)} characters; a maze has {n * (n + 1) - 1}."
+        checks.expect("resource_limit", False, message)
+        return checks.binary()
+    rows = text.replace("\r\n", "\n").split("\n")
+    readable = _judge_text(checks, n, rows)
+    cells = "".join(rows)
+    ends = _judge_ends(checks, n, rows)
+    if not readable:
+        for check_id in ("height_share", "route", "one_route", "coverage", "jumps"):
+            checks.skip(check_id, "The text is not a square of heights.")
+        return checks.binary()
+    heights = [_height(params, character) for character in cells]
+    _judge_shares(checks, params, heights)
+    if not ends:
+        for check_id in ("route", "one_route", "coverage", "jumps"):
+            checks.skip(check_id, "There is not one A and one B.")
+        return checks.binary()
+    return _judge_route(checks, params, heights, cells.index("A"), cells.index("B"))
+
+
+def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
+    """Check that the text is a square of the permitted characters."""
+    ragged = [y for y, row in enumerate(rows) if len(row) != n]
+    square = checks.expect(
+        "shape",
+        len(rows) == n and not ragged,
+        f"There are {len(rows)} rows, of which {len(ragged)} do not have {n} characters"
+        + (f"; the first is row {ragged[0]} with {len(rows[ragged[0]])}." if ragged else "."),
+        rows=len(rows),
+        wrong_rows=ragged[:50],
+    )
+    strange = [
+        [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c not in _CHARACTERS
+    ]
+    clean = checks.forbid(
+        "characters",
+        strange,
+        lambda at: (
+            f"{len(strange)} characters are not permitted; the first is {rows[at[1]][at[0]]!r} in "
+            f"row {at[1]}, column {at[0]} (from 0)."
+        ),
+    )
+    return square and clean
+
+
+def _judge_ends(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
+    found = {
+        end: [[x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end]
+        for end in "AB"
+    }
+    return checks.expect(
+        "ends",
+        all(len(places) == 1 for places in found.values()),
+        f"A occurs {len(found['A'])} times and B {len(found['B'])} times.",
+        **{end: places[:n] for end, places in found.items()},
+    )
+
+
+def _height(params: Params, character: str) -> int:
+    if character == "A":
+        return params.a_height
+    return params.b_height if character == "B" else int(character)
+
+
+def _judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> None:
+    counts = Counter(heights)
+    most = params.max_height_percent
+    too_many = [
+        [height, count]
+        for height, count in sorted(counts.items())
+        if 100 * count > most * len(heights)
+    ]
+    checks.forbid(
+        "height_share",
+        too_many,
+        lambda item: (
+            f"Height {item[0]} fills {item[1]} of {len(heights)} cells, more than {most} %."
+        ),
+    )
+
+
+def move_graph(n: int, heights: Sequence[int]) -> Graph:
+    """Return the cells that can be stepped or jumped to from every cell.
+
+    Args:
+        n: rows and columns.
+        heights: of all cells, row by row.
+    """
+    graph: Graph = [[] for _ in heights]
+    for cell, height in enumerate(heights):
+        x = cell % n
+        for step, room in ((1, n - 1 - x), (n, n - 1 - cell // n)):
+            if room < 1:
+                continue
+            beside = cell + step
+            difference = heights[beside] - height
+            if -1 <= difference <= 1:
+                graph[cell].append(beside)
+                graph[beside].append(cell)
+            beyond = beside + step
+            if difference <= -2 and room > 1 and heights[beyond] == height:
+                graph[cell].append(beyond)
+                graph[beyond].append(cell)
+    return graph
+
+
+def find_routes(graph: Graph, start: int, end: int) -> Routes:
+    """Return a shortest route from start to end, and another one if there is any."""
+    parents = {start: start}
+    waiting = [start]
+    for cell in waiting:
+        for beside in graph[cell]:
+            if beside not in parents:
+                parents[beside] = cell
+                waiting.append(beside)
+    if end not in parents:
+        return Routes([], [], sorted(parents))
+    route = _back(parents, end)
+    return Routes(route, _other_route(graph, route), sorted(parents))
+
+
+def _other_route(graph: Graph, route: list[int]) -> list[int]:
+    """Return a second route; empty if all edges of the first are bridges.
+
+    They are if, without these edges, no cell of the route is joined to another cell of it.
+    """
+    place = {cell: i for i, cell in enumerate(route)}
+    seen: set[int] = set()
+    for i, start in enumerate(route):
+        parents = {start: start}
+        waiting = [start]
+        for cell in waiting:
+            for beside in graph[cell]:
+                j = place.get(beside, -1)
+                if beside in parents or beside in seen:
+                    continue
+                if j < 0:
+                    parents[beside] = cell
+                    waiting.append(beside)
+                elif cell != start or abs(i - j) > 1:
+                    parents[beside] = cell
+                    detour = _back(parents, beside)
+                    return route[:i] + detour + route[j + 1 :]
+        seen.update(parents)
+    return []
+
+
+def _back(parents: dict[int, int], cell: int) -> list[int]:
+    way = [cell]
+    while parents[cell] != cell:
+        cell = parents[cell]
+        way.append(cell)
+    return way[::-1]
+
+
+def _judge_route(
+    checks: Checklist, params: Params, heights: Sequence[int], start: int, end: int
+) -> Verdict:
+    n = params.size
+    route, other, reached = find_routes(move_graph(n, heights), start, end)
+    places, others = ([[c % n, c // n] for c in cells] for cells in (route, other))
+    if not checks.expect(
+        "route",
+        bool(route),
+        f"B cannot be reached from A; {len(reached)} cells can be.",
+        **({} if route else {"reached": [[c % n, c // n] for c in reached]}),
+    ):
+        for check_id in ("one_route", "coverage", "jumps"):
+            checks.skip(check_id, "There is no route.")
+        return checks.binary()
+    jumps = [
+        [(x + u) // 2, (y + v) // 2]
+        for (x, y), (u, v) in pairwise(places)
+        if abs(x - u) + abs(y - v) == 2
+    ]
+    if checks.expect(
+        "one_route",
+        not other,
+        f"There is more than one route: one has {len(route)} cells, another {len(other)}.",
+    ):
+        share = params.min_route_percent
+        checks.expect(
+            "coverage",
+            100 * len(route) >= share * n * n,
+            f"The route visits {len(route)} of {n * n} cells, which is less than {share} %.",
+        )
+        checks.expect(
+            "jumps",
+            len(jumps) >= params.jumps,
+            f"The route has {len(jumps)} jumps, not {params.jumps} or more.",
+        )
+    else:
+        for check_id in ("coverage", "jumps"):
+            checks.skip(check_id, "It is not clear which route to count.")
+    return checks.binary(route=places, jumped_over=jumps, other_route=others)

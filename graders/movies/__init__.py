@@ -1,0 +1,54 @@
+"""Is this the choice with most in common with the films that are liked (spec: manifolds)?
+
+Every choice is compared with every liked film, one pair after the other.
+"""
+
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import option, shown
+from scbench.model import Verdict
+from scbench.schemas.movies import Answer, Film, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is one of the choices.",
+    "value": "It is the choice with the most points.",
+}
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer is the right choice, by letter or title, else 0."""
+    checks = Checklist(CHECKS)
+    given = option(answer.answer, [film[0] for film in params.choices])
+    if given is None:
+        given = option(answer.answer, [f"{film[0]} ({film[1]})" for film in params.choices])
+    wrong = f"{shown(answer.answer)} is not one of the choices."
+    checks.expect("readable", given is not None, wrong)
+    if given is None:
+        checks.skip("value", "There is no choice.")
+        return checks.binary()
+    points = points_of(params)
+    best = max(points)
+    if points.count(best) > 1:
+        raise ValueError(f"two choices have {best} points; the instance has no one answer")
+    wrong = (
+        f"{params.choices[points.index(best)][0]} has {best} points, "
+        f"{params.choices[given][0]} has {points[given]}."
+    )
+    checks.expect("value", points[given] == best, wrong)
+    return checks.binary()
+
+
+@lru_cache(maxsize=1024)
+def points_of(params: Params) -> tuple[int, ...]:
+    """Return the points of every choice."""
+    return tuple(
+        sum(_in_common(choice, film, params) for film in params.liked) for choice in params.choices
+    )
+
+
+def _in_common(a: Film, b: Film, params: Params) -> int:
+    genres, themes = set(a[2]) & set(b[2]), set(a[3]) & set(b[3])
+    return params.genre_weight * len(genres) + params.theme_weight * len(themes)

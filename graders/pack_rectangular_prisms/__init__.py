@@ -1,0 +1,172 @@
+"""Are exactly the listed prisms packed without overlap, and how full is their bounding box?
+
+All in whole numbers (spec: pack_rectangular_prisms, "Verification" with the corrections of "Known
+faults of the research grader"): each box has positive extents that are those of a listed prism,
+every prism is there exactly as often as listed, and only the extent of the packing counts, not
+where it lies. Positions in messages and details are those of the answer's list.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.pack_rectangular_prisms import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "corners": "On every axis XyzMax is greater than XyzMin.",
+    "sizes": "Every box has the edge lengths of a listed prism, in some order.",
+    "counts": "Every listed prism is placed exactly as often as it is listed.",
+    "overlap": "No two boxes overlap.",
+    "density": "The boxes fill as much of their bounding box as full marks ask for.",
+}
+
+Corners = tuple[Sequence[int], Sequence[int]]
+Size = tuple[int, ...]
+
+
+class _Frame(NamedTuple):
+    counts: Counter[Size]
+    """How many prisms of each size there are, edges ascending."""
+    volume: int
+    """Of all prisms together."""
+
+
+@lru_cache(maxsize=256)
+def _frame(params: Params) -> _Frame:
+    counts: Counter[Size] = Counter()
+    for line in params.prisms:
+        counts[tuple(sorted(line.size))] += line.count
+    return _Frame(counts, sum(math.prod(size) * count for size, count in counts.items()))
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return the share of the bounding box that is filled, over that which full marks ask for."""
+    frame = _frame(params)
+    checks = Checklist(CHECKS)
+    listed, wanted = len(answer.boxes), frame.counts.total()
+    if listed > 2 * wanted + 50:
+        wrong = f"{listed} boxes are listed; there are {wanted} prisms."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+    boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
+    proper = _judge_sizes(checks, frame, boxes)
+    pairs = overlapping(boxes, proper)
+    checks.forbid(
+        "overlap",
+        pairs,
+        lambda pair: (
+            f"{len(pairs)} pairs of boxes overlap; the first are those at positions {pair[0]} and "
+            f"{pair[1]}."
+        ),
+    )
+    if not checks.all_passed:
+        checks.skip("density", "The boxes are not a packing of the listed prisms.")
+        return checks.binary()
+    extent = [
+        max(high[axis] for _, high in boxes) - min(low[axis] for low, _ in boxes)
+        for axis in range(3)
+    ]
+    filled = Fraction(frame.volume, math.prod(extent))
+    score = min(Fraction(1), filled * 100 / params.full_marks_percent)
+    figures = {
+        "efficiency": float(filled),
+        # Numbers this long say nothing and may not even be printable.
+        "extent": extent if max(extent) < 10**15 else None,
+    }
+    checks.expect(
+        "density",
+        score == 1,
+        f"The boxes fill {float(100 * filled):.4f} % of their bounding box; full marks ask for "
+        f"{params.full_marks_percent} %.",
+        **figures,
+    )
+    return checks.partial(float(score), **figures)
+
+
+def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> list[int]:
+    """Check every box by itself and their numbers; return positions of boxes with a volume."""
+    proper: list[int] = []
+    improper: list[int] = []
+    unlisted: list[int] = []
+    placed: Counter[Size] = Counter()
+    for i, ((x, y, z), (u, v, w)) in enumerate(boxes):
+        size = tuple(sorted((u - x, v - y, w - z)))
+        if size[0] <= 0:
+            improper.append(i)
+            continue
+        proper.append(i)
+        if size in frame.counts:
+            placed[size] += 1
+        else:
+            unlisted.append(i)
+    checks.forbid(
+        "corners",
+        improper,
+        lambda i: (
+            f"{len(improper)} of {len(boxes)} boxes have an XyzMax that is not greater than their "
+            f"XyzMin on every axis; the first is that at position {i}."
+        ),
+    )
+    checks.forbid(
+        "sizes",
+        unlisted,
+        lambda i: (
+            f"{len(unlisted)} of {len(boxes)} boxes are no listed prism; the first is that at "
+            f"position {i}."
+        ),
+    )
+    wrong = [
+        {"size": list(size), "placed": placed[size], "listed": count}
+        for size, count in frame.counts.items()
+        if placed[size] != count
+    ]
+    checks.forbid(
+        "counts",
+        wrong,
+        lambda line: (
+            f"{line['placed']} prisms of size {line['size']} are placed and {line['listed']} are "
+            f"listed; {len(wrong)} sizes have a wrong number."
+        ),
+    )
+    return proper
+
+
+def overlapping(boxes: Sequence[Corners], chosen: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the pairs of boxes that share some volume, in order of their positions.
+
+    Args:
+        boxes: corners with the smallest and the largest coordinates.
+        chosen: positions of those to look at; all of them have a volume.
+    """
+    at = list(chosen)
+    if not at:
+        return []
+    # Sweep along the axis on which boxes are short compared with the whole.
+    axis = min(range(3), key=lambda axis: _crowding(axis, boxes, at))
+    p, q = (axis + 1) % 3, (axis + 2) % 3
+    active: list[tuple[int, int, int, int, int, int]] = []
+    pairs: list[tuple[int, int]] = []
+    for i in sorted(at, key=lambda i: boxes[i][0][axis]):
+        low, high = boxes[i]
+        begin, left, right, bottom, top = low[axis], low[p], high[p], low[q], high[q]
+        active = [box for box in active if box[0] > begin]
+        pairs += [
+            (box[5], i) if box[5] < i else (i, box[5])
+            for box in active
+            if box[1] < right and box[2] > left and box[3] < top and box[4] > bottom
+        ]
+        active.append((high[axis], left, right, bottom, top, i))
+    return sorted(pairs)
+
+
+def _crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> Fraction:
+    total = sum(boxes[i][1][axis] - boxes[i][0][axis] for i in at)
+    whole = max(boxes[i][1][axis] for i in at) - min(boxes[i][0][axis] for i in at)
+    return Fraction(total, whole)

@@ -1,0 +1,139 @@
+"""Do these joints make one closed loop of 1 m pipes in the square that keeps every constraint?
+
+Any loop that does is right (spec: pipe_loop_fitting, "Verification" with the recommended
+tolerances, and "Known faults of the research grader"). Contact between pipes is decided exactly on
+the doubles given; every other measure is compared with its limit with a slack of `SLACK`. Positions
+in messages and details are those of the answer's list; pipe i leads from joint i to the next one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scbench.graders.pipe_loop_fitting.closed_loops import contacts
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
+    CONSTRAINT_CHECKS,
+    JUDGES,
+    SLACK,
+    Loop,
+    judge_joints,
+    measure,
+)
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.pipe_loop_fitting import Answer, Params
+
+VERSION = 1
+
+HAIRPIN = 0.99
+"""Largest cosine of an interior angle."""
+DECIMALS = 6
+"""Joints that agree when rounded to so many decimals are the same."""
+
+CHECKS = {
+    "count": "Exactly the asked-for number of joints is listed.",
+    "inside": "Every joint lies in the square.",
+    "length": "Every pipe has the right length.",
+    "repeats": "No two joints are the same.",
+    "crossings": "The loop crosses itself exactly as often as asked.",
+    "touches": "No two pipes touch without crossing, neighbours apart.",
+    "hairpins": "No pipe folds back on the one before.",
+    **CONSTRAINT_CHECKS,
+}
+
+_PIPES = ("length", "repeats", "crossings", "touches", "hairpins")
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the joints make a loop that keeps all rules, else 0."""
+    checks = Checklist(CHECKS)
+    n, side = len(answer.points), params.side
+    if n > 2 * params.pipes + 16:
+        wrong = f"{n} joints are listed where {params.pipes} are asked for."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+    checks.expect(
+        "count",
+        n == params.pipes,
+        f"{n} joints are listed; {params.pipes} pipes have {params.pipes}.",
+        listed=n,
+        wanted=params.pipes,
+    )
+    points = [(point.x, point.y) for point in answer.points]
+    low, high = -SLACK, side + SLACK
+    outside = [i for i, (x, y) in enumerate(points) if not (low <= min(x, y) <= max(x, y) <= high)]
+    checks.forbid(
+        "inside",
+        outside,
+        lambda i: (
+            f"{len(outside)} of {n} joints lie outside the square of side {side} m; the first is "
+            f"joint {i}."
+        ),
+    )
+    why = ""
+    if n < 3:
+        why = "Fewer than three joints are listed."
+    elif any(max(abs(x), abs(y)) > 10 * side + 10 for x, y in points):
+        why = "Joints far outside the square are not measured."
+    if why:
+        for check_id in (*_PIPES, *(constraint.type for constraint in params.constraints)):
+            checks.skip(check_id, why)
+        return checks.binary()
+    loop = measure(points)
+    _judge_pipes(checks, params, loop, points)
+    for constraint in params.constraints:
+        JUDGES[constraint.type](checks, side, constraint, loop)
+    return checks.binary(
+        shortest=round(float(loop.length.min()), 6), longest=round(float(loop.length.max()), 6)
+    )
+
+
+def _judge_pipes(
+    checks: Checklist, params: Params, loop: Loop, points: Sequence[tuple[float, float]]
+) -> None:
+    """Check what every loop must keep."""
+    tolerance = params.length_tolerance + SLACK
+    wrong = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
+    checks.forbid(
+        "length",
+        wrong,
+        lambda i: (
+            f"{len(wrong)} of {len(points)} pipes are not 1 m long within "
+            f"{params.length_tolerance:g} m; the first is pipe {i}, from joint {i}, with "
+            f"{loop.length[i]:.4f} m."
+        ),
+    )
+    seen: dict[tuple[float, float], int] = {}
+    again: list[tuple[int, int]] = []
+    for i, (x, y) in enumerate(points):
+        before = seen.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
+        if before != i:
+            again.append((before, i))
+    checks.forbid(
+        "repeats",
+        again,
+        lambda pair: f"Joints {pair[0]} and {pair[1]} are the same; {len(again)} joints repeat.",
+    )
+    met = contacts(loop.points)
+    checks.expect(
+        "crossings",
+        len(met.crossings) == params.crossings,
+        f"The loop crosses itself {len(met.crossings)} times instead of {params.crossings}.",
+        count=len(met.crossings),
+        wanted=params.crossings,
+        pipes=met.crossings[:50],
+    )
+    checks.forbid(
+        "touches",
+        met.touches,
+        lambda pair: (
+            f"{len(met.touches)} pairs of pipes touch; the first are pipes {pair[0]} and {pair[1]}."
+        ),
+    )
+    judge_joints(
+        checks,
+        "hairpins",
+        loop,
+        loop.cosines > HAIRPIN + SLACK,
+        lambda i: f"Pipe {i} folds back on the pipe before it at joint {i}.",
+    )

@@ -1,0 +1,166 @@
+"""Does the sign of this polynomial redraw the picture?
+
+The formula's text is parsed, never run, and worked out in every cell (spec:
+polynomial_curve_fitting, "Verification", "Score" and "Parsing the function safely"). The score is
+the fourth power of the share of cells that match, from three quarters on.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scbench.graders.polynomial_curve_fitting.formula import (
+    MAX_BRACKETS,
+    MAX_CHARACTERS,
+    MAX_NODES,
+    X_AXIS,
+    Y_AXIS,
+    Formula,
+    FormulaError,
+    FormulaSizeError,
+    bracket_depth,
+    foreign_tokens,
+    parse,
+    plain_lines,
+)
+from scbench.graders.polynomial_curve_fitting.formula_values import FormulaCostError, signs
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.polynomial_curve_fitting import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "text": "The text holds nothing but the permitted words, signs and numbers.",
+    "form": "It is one function f(x, y) with a single return.",
+    "polynomial": "Divisors are constants, exponents whole numbers, and the degree is permitted.",
+    "variables": "Both x and y occur in the formula.",
+    "defined": "The formula has a value in every cell.",
+    "two_colours": "The formula is positive in some cells but not in all.",
+    "floor": "At least three quarters of the cells match.",
+    "missed": "Every # cell is positive.",
+    "surplus": "No . cell is positive.",
+}
+
+
+@lru_cache(maxsize=64)
+def _black(params: Params) -> NDArray[np.bool_]:
+    """Return where the picture is #, as a (row, column) array."""
+    return np.array([[cell == "#" for cell in row] for row in params.grid])
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return the fourth power of the matched share, or 0 below three quarters."""
+    checks = Checklist(CHECKS)
+    formula = _read(checks, plain_lines(answer.function.strip()))
+    if formula is None or not checks.all_passed:
+        for check_id in ("defined", "two_colours", "floor", "missed", "surplus"):
+            checks.skip(check_id, "There is no formula that could be worked out.")
+        return checks.binary()
+    n = len(params.grid)
+    try:
+        drawn, failed = signs(formula, n)
+    except FormulaCostError as error:
+        checks.expect("resource_limit", False, f"Working out the formula {error}.")
+        return checks.binary()
+    return _compare(checks, _black(params), drawn, failed)
+
+
+def _read(checks: Checklist, text: str) -> Formula | None:
+    """Parse the text; return None if there is no formula."""
+    too_large = ""
+    if len(text) > MAX_CHARACTERS:
+        too_large = f"The text has {len(text)} characters; up to {MAX_CHARACTERS} are read."
+    elif bracket_depth(text) > MAX_BRACKETS:
+        too_large = f"Brackets are nested deeper than {MAX_BRACKETS}."
+    if too_large:
+        checks.expect("resource_limit", False, too_large)
+        return None
+    foreign = foreign_tokens(text)
+    checks.forbid(
+        "text",
+        foreign,
+        lambda item: (
+            f"{len(foreign)} things do not belong in the text of a polynomial; the first is "
+            f"{item[1]} at character {item[0]}."
+        ),
+    )
+    if foreign:
+        for check_id in ("form", "polynomial", "variables"):
+            checks.skip(check_id, "The text is not that of a polynomial.")
+        return None
+    try:
+        formula = parse(text)
+    except FormulaError as error:
+        checks.expect("form", False, str(error))
+        for check_id in ("polynomial", "variables"):
+            checks.skip(check_id, "There is no function f(x, y) to look at.")
+        return None
+    except FormulaSizeError:
+        message = f"The formula has more than {MAX_NODES} numbers, names and operators."
+        checks.expect("resource_limit", False, message)
+        return None
+    checks.expect("form", True, "")
+    checks.expect(
+        "polynomial", not formula.faults, f"This is refused: {'; '.join(formula.faults)}."
+    )
+    missing = [name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis]
+    checks.expect("variables", not missing, f"Not in the formula: {' and '.join(missing)}.")
+    return formula
+
+
+def _compare(
+    checks: Checklist,
+    black: NDArray[np.bool_],
+    drawn: NDArray[np.bool_],
+    failed: NDArray[np.bool_],
+) -> Verdict:
+    """Check the picture that was drawn; cells without a value never match."""
+    no_value = _cells(failed)
+    checks.forbid(
+        "defined",
+        no_value,
+        lambda cell: f"In {len(no_value)} cells there is no value; the first is {_at(cell)}.",
+    )
+    cells, positive = black.size, int(drawn.sum())
+    two_colours = checks.expect(
+        "two_colours",
+        0 < positive < cells,
+        f"The formula is positive in {'every cell' if positive else 'no cell'}.",
+        positive=positive,
+    )
+    matched = int((~failed & (drawn == black)).sum())
+    enough = checks.expect(
+        "floor",
+        4 * matched >= 3 * cells,
+        f"{matched} of {cells} cells match, which is less than three quarters.",
+        matched=matched,
+    )
+    missed, surplus = _cells(black & ~drawn), _cells(drawn & ~black)
+    checks.forbid(
+        "missed",
+        missed,
+        lambda cell: f"{len(missed)} # cells are not positive; the first is {_at(cell)}.",
+    )
+    checks.forbid(
+        "surplus",
+        surplus,
+        lambda cell: f"{len(surplus)} . cells are positive; the first is {_at(cell)}.",
+    )
+    score = matched**4 / cells**4 if two_colours and enough else 0.0
+    return checks.partial(
+        score,
+        matched=matched,
+        cells=cells,
+        drawn=[row.tobytes().decode() for row in np.where(drawn, b"#", b".")],
+    )
+
+
+def _cells(mask: NDArray[np.bool_]) -> list[list[int]]:
+    """Return [x, y] of every cell that is marked, row by row."""
+    return [[int(x), int(y)] for y, x in np.argwhere(mask)] if mask.any() else []
+
+
+def _at(cell: list[int]) -> str:
+    return f"x = {cell[0]}, y = {cell[1]}"

@@ -1,0 +1,1 @@
+"""What several graders use, one module per subject."""

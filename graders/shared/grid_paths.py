@@ -1,0 +1,101 @@
+"""Paths through the cells of a box: who is next to whom, told in one subtraction.
+
+A cell is a tuple of coordinates. Inside the box every cell has a code, chosen so that two codes
+differ by one of the grid's strides exactly if the cells share a side; so a path of thousands of
+cells in ten dimensions is judged without looking at single coordinates.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise, product
+from operator import sub
+from typing import NamedTuple
+
+Cell = tuple[int, ...]
+
+
+class Grid(NamedTuple):
+    """The cells of a box."""
+
+    codes: dict[Cell, int]
+    strides: frozenset[int]
+
+    def encode(self, cells: Sequence[Cell]) -> list[int | None]:
+        """Return the code of every cell, None for those outside the box."""
+        return list(map(self.codes.get, cells))
+
+
+@lru_cache(maxsize=128)
+def grid(size: Cell, first: int) -> Grid:
+    """Return the grid of this size along each axis, coordinates counted from ``first``.
+
+    Coordinate differences lie in 1-n..n-1, so digits to the base 2n-1 cannot carry, and a
+    difference of codes tells the differences of all coordinates.
+    """
+    strides, stride = [], 1
+    for n in size:
+        strides.append(stride)
+        stride *= 2 * n - 1
+    codes = {
+        cell: sum((c - first) * s for c, s in zip(cell, strides, strict=True))
+        for cell in product(*(range(first, first + n) for n in size))
+    }
+    return Grid(codes, frozenset(strides))
+
+
+def side_neighbours(cell: Cell) -> list[Cell]:
+    """Return the cells that differ by 1 in one coordinate, inside the box or not."""
+    return [(*cell[:k], c + step, *cell[k + 1 :]) for k, c in enumerate(cell) for step in (-1, 1)]
+
+
+def touch(a: Cell, b: Cell) -> bool:
+    """Whether two cells of as many dimensions share a side, wherever they lie."""
+    if len(a) != len(b):
+        return False
+    changes = [p - q for p, q in zip(a, b, strict=True) if p != q]
+    return changes in ([1], [-1])
+
+
+def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
+    """Return the positions of cells that do not share a side with the one before.
+
+    Args:
+        grid: the box.
+        cells: the path; it may leave the box.
+        codes: what `Grid.encode` gives for it.
+    """
+    strides = grid.strides
+    if None not in codes and strides.issuperset(map(abs, map(sub, codes[1:], codes))):
+        return []
+    return [
+        i
+        for i, (a, b) in enumerate(pairwise(codes), start=1)
+        if not (touch(cells[i - 1], cells[i]) if a is None or b is None else abs(b - a) in strides)
+    ]
+
+
+def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
+    """Return the positions of cells that are listed before; for the arguments see `jumps`."""
+    if len(set(codes)) == len(codes):  # hashed faster than cells
+        return []
+    seen: set[Cell] = set()
+    found = []
+    for i, cell in enumerate(cells):
+        if cell in seen:
+            found.append(i)
+        seen.add(cell)
+    return found
+
+
+def shown(cell: Cell) -> str:
+    """Return a cell in few characters, whatever numbers it holds."""
+    if len(cell) > 20:
+        return f"a cell with {len(cell)} coordinates"
+    if max(map(abs, cell), default=0) >= 10**9:  # printing takes time with the square of the length
+        return "a cell with a coordinate beyond 10^9"
+    return str(list(cell))
+
+
+def named(cells: Sequence[Cell], i: int) -> str:
+    """Return a cell of a path with its position."""
+    return f"{shown(cells[i])} at position {i}"

@@ -1,0 +1,208 @@
+"""Do these rectangles cut the grid into pieces that each hold one clue, equal to their area?
+
+Cells are bits of one integer, so that covering is decided exactly and in one operation for each
+rectangle (spec: shikaku_rectangles, "Verification", steps 2 and 3). No stored solution is compared:
+whatever keeps the rules is right. Positions in messages and details are those of the answer's list.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.shikaku_rectangles import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "corners": "In every rectangle, right is not less than left and bottom is not less than top.",
+    "inside": "Every rectangle lies inside the grid.",
+    "overlap": "No cell is covered by two rectangles.",
+    "covered": "Every cell is covered by a rectangle.",
+    "one_clue": "Every rectangle holds exactly one clue.",
+    "area": "Every rectangle inside the grid with one clue has as many cells as the clue says.",
+}
+
+Cell = tuple[int, int]
+"""Column and row."""
+
+
+class _Frame(NamedTuple):
+    clues: int
+    """Bits of the cells with a clue."""
+    values: dict[int, int]
+    """The number on each clue's cell, by its bit."""
+    columns: tuple[int, ...]
+    """Entry h: the first cell of each of the h top rows."""
+
+
+@lru_cache(maxsize=256)
+def _frame(params: Params) -> _Frame:
+    values = {
+        1 << y * params.width + x: value
+        for y, row in enumerate(params.grid)
+        for x, value in enumerate(row)
+        if value
+    }
+    columns = [0]
+    for y in range(params.height):
+        columns.append(columns[-1] | 1 << y * params.width)
+    return _Frame(sum(values), values, tuple(columns))
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the rectangles solve the puzzle, else 0."""
+    checks = Checklist(CHECKS)
+    listed, size = len(answer.rectangles), params.width * params.height
+    if listed > size:
+        wrong = f"{listed} rectangles are listed; the grid has {size} cells."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+    frame = _frame(params)
+    cells, outside = _judge_corners(checks, params, frame, answer)
+    overlapped, uncovered = _judge_cover(checks, params, frame, cells)
+    open_clues = _judge_clues(checks, params, frame, answer, cells, outside)
+    return checks.binary(overlapped=overlapped, uncovered=uncovered, open_clues=open_clues)
+
+
+def _judge_corners(
+    checks: Checklist, params: Params, frame: _Frame, answer: Answer
+) -> tuple[dict[int, int], set[int]]:
+    """Check the corners alone.
+
+    Returns:
+        For each position with corners in order, the bits of its cells that lie inside the grid; and
+        the positions of rectangles that leave the grid.
+    """
+    width, height, n = params.width, params.height, len(answer.rectangles)
+    cells: dict[int, int] = {}
+    crossed, outside = [], []
+    for i, (left, top, right, bottom) in enumerate(answer.rectangles):
+        if max(left, right) >= width or max(top, bottom) >= height:
+            outside.append(i)
+        if right < left or bottom < top:
+            crossed.append(i)
+            continue
+        across, down = min(right, width - 1) - left + 1, min(bottom, height - 1) - top + 1
+        away = across <= 0 or down <= 0
+        cells[i] = 0 if away else _block(frame, across, down) << top * width + left
+    checks.forbid(
+        "corners",
+        crossed,
+        lambda i: (
+            f"{len(crossed)} of {n} rectangles have right less than left or bottom less than top; "
+            f"the first is {_named(answer, i)}."
+        ),
+    )
+    checks.forbid(
+        "inside",
+        outside,
+        lambda i: (
+            f"{len(outside)} of {n} rectangles leave the grid of {width} columns and {height} "
+            f"rows; the first is {_named(answer, i)}."
+        ),
+    )
+    return cells, set(outside)
+
+
+def _judge_cover(
+    checks: Checklist, params: Params, frame: _Frame, cells: dict[int, int]
+) -> tuple[list[Cell], list[Cell]]:
+    """Check that every cell is covered once; return those covered more than once and not at all."""
+    width, height = params.width, params.height
+    seen = twice = 0
+    for bits in cells.values():
+        twice |= seen & bits
+        seen |= bits
+    overlapped = _places(twice, width)
+    sharing = [i for i, bits in cells.items() if bits & twice]
+    checks.forbid(
+        "overlap",
+        sharing,
+        lambda i: (
+            f"{len(overlapped)} of {width * height} cells are covered more than once, the first "
+            f"at {_at(overlapped[0])}; the first of {len(sharing)} rectangles with such cells is "
+            f"number {i} of the list (from 0)."
+        ),
+    )
+    uncovered = _places(_block(frame, width, height) & ~seen, width)
+    checks.forbid(
+        "covered",
+        uncovered,
+        lambda cell: (
+            f"{len(uncovered)} of {width * height} cells are in no rectangle, the first at "
+            f"{_at(cell)}."
+        ),
+    )
+    return overlapped, uncovered
+
+
+def _judge_clues(
+    checks: Checklist,
+    params: Params,
+    frame: _Frame,
+    answer: Answer,
+    cells: dict[int, int],
+    outside: set[int],
+) -> list[Cell]:
+    """Check clues and areas; return the clues that have no rectangle of their own and their area.
+
+    A rectangle that leaves the grid may hold a clue, but has no area that could be right.
+    """
+    n = len(answer.rectangles)
+    clueless, wrong_area = [], []
+    solved = 0
+    for i, bits in cells.items():
+        clue = bits & frame.clues
+        value = frame.values.get(clue)
+        if value is None:
+            clueless.append(i)
+        elif i in outside:
+            continue
+        elif bits.bit_count() == value:
+            solved |= clue
+        else:
+            wrong_area.append(i)
+    checks.forbid(
+        "one_clue",
+        clueless,
+        lambda i: (
+            f"{len(clueless)} of {n} rectangles do not hold exactly one clue; the first is "
+            f"{_named(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}."
+        ),
+    )
+    if solved or wrong_area:
+        checks.forbid(
+            "area",
+            wrong_area,
+            lambda i: (
+                f"{len(wrong_area)} of {n} rectangles have another area than their clue; the "
+                f"first is {_named(answer, i)}, with {cells[i].bit_count()} cells for the clue "
+                f"{frame.values[cells[i] & frame.clues]}."
+            ),
+        )
+    else:
+        checks.skip("area", "No rectangle inside the grid holds exactly one clue.")
+    return _places(frame.clues & ~solved, params.width)
+
+
+def _block(frame: _Frame, across: int, down: int) -> int:
+    """Return the bits of a rectangle of this size in the grid's top left corner."""
+    return frame.columns[down] * ((1 << across) - 1)
+
+
+def _places(bits: int, width: int) -> list[Cell]:
+    """Return the column and row of every bit that is set, row by row."""
+    marks = f"{bits:b}"[::-1]
+    return [(k % width, k // width) for k, mark in enumerate(marks) if mark == "1"]
+
+
+def _at(cell: Cell) -> str:
+    return f"column {cell[0]} of row {cell[1]}"
+
+
+def _named(answer: Answer, i: int) -> str:
+    corners = answer.rectangles[i]
+    # Printing a number takes time with the square of its length.
+    text = str(list(corners)) if max(corners) < 10**9 else "with coordinates beyond 10^9"
+    return f"number {i} of the list (from 0), {text}"

@@ -1,0 +1,53 @@
+"""Is this what the person has at the end (spec: manifolds)?
+
+The way of the thing is followed backwards: from the person who has it at the end, swap by swap, to
+the one who had it at first.
+"""
+
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import option, shown
+from scbench.model import Verdict
+from scbench.schemas.shuffle import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is one of the options.",
+    "value": "It is what the person has at the end.",
+}
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer is the right option, by its letter or its text, else 0."""
+    checks = Checklist(CHECKS)
+    given = option(answer.answer, params.options)
+    if given is None:  # texts read "the ..." in the story
+        given = option(answer.answer, [f"the {text}" for text in params.options])
+    wrong = f"{shown(answer.answer)} is not one of the options."
+    checks.expect("readable", given is not None, wrong)
+    if given is None:
+        checks.skip("value", "There is no option.")
+    else:
+        right = outcome(params)
+        person = params.people[params.asked]
+        wrong = f"At the end {person} has {right}, not {params.options[given]}."
+        checks.expect("value", params.options[given] == right, wrong)
+    return checks.binary()
+
+
+@lru_cache(maxsize=1024)
+def outcome(params: Params) -> str:
+    """Return what the person asked about has at the end.
+
+    Raises:
+        ValueError: the options are not the things that people have.
+    """
+    if sorted(params.options) != sorted(params.things) or len(params.things) != len(params.people):
+        raise ValueError("things and options must be the same, one for each of the people")
+    owner = params.asked
+    for swaps, a, b, _ in reversed(params.events):
+        if swaps and owner in {a, b}:
+            owner = a + b - owner
+    return params.things[owner]

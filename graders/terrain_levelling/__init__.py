@@ -1,0 +1,165 @@
+"""How much larger do these blasts make the largest flat region?
+
+The blasts are simulated one after the other in PyBullet; nothing else gives the same numbers, and
+PyBullet does only on the same kind of machine, so each verdict says what it was judged with
+(spec: terrain_levelling, "Verification" and "Score").
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from scbench.graders.shared.checklist import Checklist, brief
+from scbench.graders.terrain_levelling.rubble import (
+    ball_count,
+    blast_cell,
+    engine,
+    engine_facts,
+    largest_flat,
+)
+from scbench.model import Verdict
+from scbench.progress import beat
+from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
+
+VERSION = 1
+
+CHECKS = {
+    "count": "The plan has no more blasts than allowed.",
+    "grid": "Every blast is at a cell of the map.",
+    "positive": "Every blast lowers its cell by more than 0.",
+    "depth": "No blast goes deeper than its cell is high when its turn comes.",
+    "level": "The largest flat region has grown by as much as a score of 1 takes.",
+}
+
+MAX_WORK = 10**10
+"""Most work for one plan: the sum over its blasts of the number of balls to the fourth power, as
+which the time for one blast grows. A plan of `MAX_BLASTS` blasts may lower by 6.6 on average."""
+
+
+class _Start(NamedTuple):
+    heights: tuple[float, ...]
+    flat: tuple[int, ...]
+    wanted: float
+
+
+@lru_cache(maxsize=64)
+def _start(params: Params) -> _Start:
+    """Return the map before any blast, its largest flat region, and the gain that scores 1."""
+    n = len(params.heights)
+    heights = tuple(height for row in params.heights for height in row)
+    flat = tuple(largest_flat(heights, n, params.flat_tolerance))
+    return _Start(heights, flat, min(params.share * n * n, n * n - len(flat)))
+
+
+class _End(NamedTuple):
+    heights: list[float]
+    simulated: int
+    lost: int
+    stopped: tuple[str, str] | None
+    """The check that the next blast fails, and how; None if every blast was simulated."""
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return the gain in flat cells over the gain that is wanted, or 0 if a blast breaks a rule.
+
+    Raises:
+        CannotGrade: PyBullet is not installed.
+    """
+    engine()
+    n, start, blasts = len(params.heights), _start(params), answer.blasts
+    checks = Checklist(CHECKS)
+    checks.expect(
+        "count",
+        len(blasts) <= params.max_blasts,
+        f"The plan has {len(blasts)} blasts; at most {params.max_blasts} are allowed.",
+    )
+    checks.forbid(
+        "grid",
+        [i for i, blast in enumerate(blasts) if not _on_map(blast, n)],
+        lambda i: (
+            f"Blast {i} (counted from 0) is at x = {brief(blasts[i].x)}, "
+            f"y = {brief(blasts[i].y)}; "
+            f"both must be in 0..{n - 1}."
+        ),
+    )
+    checks.forbid(
+        "positive",
+        [i for i, blast in enumerate(blasts) if blast.z <= 0],
+        lambda i: f"Blast {i} (counted from 0) has depth {blasts[i].z}, which is not above 0.",
+    )
+    end = _simulate(start.heights, n, blasts)
+    if end.stopped is not None:
+        check_id, wrong = end.stopped
+        if check_id in {"depth", "resource_limit"}:
+            checks.expect(check_id, False, wrong, blast=end.simulated)
+        why = f"Only the blasts before number {end.simulated} (counted from 0) could be simulated."
+        if check_id != "depth":
+            checks.skip("depth", why)
+        checks.skip("level", why)
+    else:
+        checks.expect("depth", True, "")
+    void = not checks.all_passed
+
+    flat = largest_flat(end.heights, n, params.flat_tolerance)
+    gain = len(flat) - len(start.flat)
+    score = min(1.0, max(0.0, gain / start.wanted)) if start.wanted > 0 else 1.0
+    if end.stopped is None:
+        checks.expect(
+            "level",
+            score == 1,
+            f"The largest flat region went from {len(start.flat)} to {len(flat)} cells; a score of "
+            f"1 takes {start.wanted:g} more than before.",
+        )
+    return checks.partial(
+        0.0 if void else score,
+        **engine_facts(),
+        blasts=len(blasts),
+        simulated=end.simulated,
+        balls_lost=end.lost,
+        flat_before=len(start.flat),
+        flat_after=len(flat),
+        gain_wanted=start.wanted,
+        region_before=_picture(start.flat, n),
+        region_after=_picture(flat, n),
+        heights_after=[
+            [round(height, 4) for height in end.heights[i : i + n]] for i in range(0, n * n, n)
+        ],
+    )
+
+
+def _on_map(blast: Blast, n: int) -> bool:
+    return 0 <= blast.x < n and 0 <= blast.y < n
+
+
+def _simulate(start: Sequence[float], n: int, blasts: Sequence[Blast]) -> _End:
+    """Set the blasts one after the other, up to the first that breaks a rule."""
+    heights = list(start)
+    work = lost = 0
+    if len(blasts) > MAX_BLASTS:
+        wrong = f"The plan has more than {MAX_BLASTS} blasts; none of them was simulated."
+        return _End(heights, 0, 0, ("resource_limit", wrong))
+    for i, (x, y, z) in enumerate((blast.x, blast.y, blast.z) for blast in blasts):
+        if not _on_map(blasts[i], n):
+            return _End(heights, i, lost, ("grid", ""))
+        if z <= 0:
+            return _End(heights, i, lost, ("positive", ""))
+        height = heights[y * n + x]
+        if z > height:
+            wrong = (
+                f"Blast {i} (counted from 0) goes {z} deep at x = {x}, y = {y}, where the ground "
+                f"is {height:.12g} high by then."
+            )
+            return _End(heights, i, lost, ("depth", wrong))
+        work += ball_count(z) ** 4
+        if work > MAX_WORK:
+            wrong = f"Blasts 0 to {i} throw up too many balls at once for them to be simulated."
+            return _End(heights, i, lost, ("resource_limit", wrong))
+        lost += blast_cell(heights, n, x, y, z)
+        beat(i + 1, len(blasts))
+    return _End(heights, len(blasts), lost, None)
+
+
+def _picture(cells: Sequence[int], n: int) -> list[str]:
+    """Return the map as one text a row, with # at these cells."""
+    inside = set(cells)
+    return ["".join("#" if y * n + x in inside else "." for x in range(n)) for y in range(n)]

@@ -1,0 +1,152 @@
+"""How well do the shadows of the given tetrahedra cover the target?
+
+Plain areas of polygons, a real rotation, touching up to 0.001 deep allowed, the published divisors
+(spec: tetrahedra_shadow_projection, "Score", with what "Known faults" says is correct). Areas and
+depths are rounded to 9 digits, so that no score depends on the version of GEOS.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Polygon
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.tetrahedra_shadow_projection.shadows import Cover, area, cover, drawn
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
+from scbench.model import Verdict
+from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
+
+VERSION = 1
+
+CHECKS = {
+    "reach": "No x, y or z is larger than 1,000,000 in absolute value.",
+    "rotation": "Every quaternion has a direction.",
+    "unit_quaternions": "Every quaternion has a squared length within 0.01 of 1.",
+    "intersection": "No two tetrahedra reach more than 0.001 into each other.",
+    "cover": "The shadow covers 99 % of the target, or enough for a full score.",
+    "difference": "Spill and gaps beyond the slack are at most 2 % of the target's area, or little "
+    "enough for a full score.",
+}
+
+MAX_TETRAHEDRA = 2000
+REACH = 1e6
+UNIT_TOLERANCE = Fraction(1, 100)
+TOUCH = 0.001
+SLACK = 0.05
+NOT_UNIT_FACTOR = 0.25
+CUT_FACTOR = 0.5
+DIFFERENCE_WEIGHT = 0.5
+FULL = 0.98
+
+_CUTS_SHOWN = 200
+_POINTS_DRAWN = 2000
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return the share covered, less what lies outside, over the instance's divisor."""
+    poses = answer.tetrahedrons
+    checks = Checklist(CHECKS)
+    if len(poses) > MAX_TETRAHEDRA:
+        checks.expect(
+            "resource_limit",
+            False,
+            f"{len(poses)} tetrahedra are placed; at most {MAX_TETRAHEDRA} are judged.",
+        )
+        return checks.partial(0.0)
+    far = [i for i, p in enumerate(poses) if max(abs(p.x), abs(p.y), abs(p.z)) > REACH]
+    lost = [i for i, p in enumerate(poses) if p.q0 == p.q1 == p.q2 == p.q3 == 0]
+    sound = checks.forbid("reach", far, lambda i: f"Tetrahedron {i} is farther out than that.")
+    sound &= checks.forbid(
+        "rotation", lost, lambda i: f"The quaternion of tetrahedron {i} is all zeros."
+    )
+    unit = checks.forbid(
+        "unit_quaternions",
+        [i for i, pose in enumerate(poses) if not _is_unit(pose)],
+        lambda i: f"The quaternion of tetrahedron {i} is not of length 1.",
+    )
+    # What is out of reach or has no direction has no shadow; the others are still judged.
+    used = sorted(set(range(len(poses))).difference(far, lost))
+    bodies = corners(_table([poses[i] for i in used]))
+    found = cuts(bodies, TOUCH, _CUTS_SHOWN)
+    pairs = [[used[i], used[j], depth] for i, j, depth in found.pairs]
+    apart = checks.forbid(
+        "intersection",
+        pairs,
+        lambda pair: (
+            f"{'' if found.complete else 'At least '}{len(pairs)} pairs of tetrahedra cut each "
+            f"other; the first is {pair[0]} and {pair[1]}, {pair[2]:.6f} deep."
+        ),
+    )
+    target, whole = _target(params)
+    seen = cover(target, outlines(bodies), SLACK)
+    # Without a fault of the bodies, an answer below a full score fails at least one of the two.
+    full = score_of(seen, whole, 1.0, params.divisor) == 1
+    checks.expect(
+        "cover",
+        full or seen.covered >= 0.99 * whole,
+        f"The shadow covers {seen.covered / whole:.2%} of the target.",
+    )
+    checks.expect(
+        "difference",
+        full or seen.difference <= 0.02 * whole,
+        f"Spill and gaps beyond the slack are {seen.difference / whole:.2%} of the target's area; "
+        f"{seen.spill / whole:.2%} is spill.",
+    )
+    factor = NOT_UNIT_FACTOR if not unit else 1.0 if apart else CUT_FACTOR
+    return checks.partial(
+        score_of(seen, whole, factor, params.divisor) if sound else 0.0,
+        covered=seen.covered / whole,
+        difference=seen.difference / whole,
+        spill=seen.spill / whole,
+        factor=factor,
+        cutting_pairs=pairs[:_CUTS_SHOWN],
+        all_cutting_pairs=found.complete,
+        gaps=drawn(seen.gaps, _POINTS_DRAWN),
+        spills=drawn(seen.spills, _POINTS_DRAWN),
+    )
+
+
+def _table(poses: Sequence[Pose]) -> Floats:
+    rows = [(p.x, p.y, p.z, p.q0, p.q1, p.q2, p.q3) for p in poses]
+    return np.array(rows, dtype=np.float64).reshape(-1, 7)
+
+
+def outlines(bodies: Floats) -> NDArray[np.object_]:
+    """Return the shadow of every body, straight down the z axis, as an array of polygons."""
+    return np.asarray(shapely.convex_hull(shapely.multipoints(bodies[:, :, :2])))
+
+
+def score_of(seen: Cover, whole: float, factor: float, divisor: float) -> float:
+    """Return the score of a cover.
+
+    Args:
+        seen: the cover.
+        whole: area of the target.
+        factor: what faults of the bodies leave of the covered share.
+        divisor: the instance's.
+    """
+    raw = seen.covered / whole * factor - DIFFERENCE_WEIGHT * seen.difference / whole
+    score = round(min(max(raw / divisor, 0.0), 1.0), 9)
+    return 1.0 if score >= FULL else score
+
+
+@lru_cache(maxsize=256)
+def _target(params: Params) -> tuple[Polygon, float]:
+    """Return the target and its area."""
+    target = Polygon(params.exterior, params.holes)
+    if not target.is_valid:
+        raise ValueError(f"{params.title}: the outline or a hole crosses itself or another")
+    shapely.prepare(target)
+    return target, area(target)
+
+
+def _is_unit(pose: Pose) -> bool:
+    """Whether the squared length is within the tolerance of 1, without rounding."""
+    parts = (pose.q0, pose.q1, pose.q2, pose.q3)
+    if max(map(abs, parts)) > 2:
+        return False
+    return abs(sum((Fraction(q) * Fraction(q) for q in parts), Fraction(-1))) <= UNIT_TOLERANCE

@@ -1,0 +1,103 @@
+"""Is this the list of all corner patterns that force the classes to meet?
+
+Patterns are compared up to renaming of the classes, so any labels will do; the set must be equal to
+the one that follows from the winding rule, with nothing twice (spec: topology_enumeration,
+"Verification", without its step 4, and "Parametric generator").
+"""
+
+from collections import Counter
+from functools import lru_cache
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.squares import Labels, agrees, canonical, meeting_patterns
+from scbench.model import Verdict
+from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "corners": "Every pattern has one label for each corner.",
+    "repeats": "No pattern is listed twice, under the same or other names.",
+    "all_classes": "Every pattern shows all the classes, and no more.",
+    "known": "Every pattern agrees with what is known of it.",
+    "forced": "Every pattern that shows all the classes forces them to meet.",
+    "complete": "Every pattern that forces the classes to meet is listed.",
+}
+
+_LIMIT = 2000
+"""Patterns read at most; no question has as many as a tenth of this."""
+
+
+@lru_cache(maxsize=256)
+def _truth(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
+    """Return all forcing patterns, and those of them that agree with what is known."""
+    ring = POLYGONS[len(params.corner_order)]
+    forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
+    return (
+        frozenset(forcing),
+        frozenset(pattern for pattern in forcing if agrees(pattern, params.known)),
+    )
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the patterns are exactly those asked for, each once, else 0."""
+    checks = Checklist(CHECKS)
+    forcing, right = _truth(params)
+    k, n = len(params.corner_order), params.n_classes
+    if len(answer.configs) > _LIMIT:
+        wrong = f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
+        checks.expect("resource_limit", False, wrong)
+        return checks.binary()
+
+    bad = [i for i, labels in enumerate(answer.configs) if len(labels) != k]
+    checks.forbid(
+        "corners",
+        bad,
+        lambda i: (
+            f"{len(bad)} patterns do not have {k} labels; the first, at position {i}, has "
+            f"{len(answer.configs[i])}."
+        ),
+    )
+    counts = Counter(canonical(labels) for labels in answer.configs if len(labels) == k)
+    checks.forbid(
+        "repeats",
+        sorted(pattern for pattern, count in counts.items() if count > 1),
+        lambda pattern: f"Pattern {list(pattern)} is listed {counts[pattern]} times.",
+    )
+    surplus = sorted(counts.keys() - right)
+    other = [pattern for pattern in surplus if max(pattern) + 1 != n]
+    checks.forbid(
+        "all_classes",
+        other,
+        lambda pattern: (
+            f"{len(other)} patterns do not show exactly {n} classes; the first is {list(pattern)}."
+        ),
+    )
+    strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
+    if params.known:
+        checks.forbid(
+            "known",
+            strange,
+            lambda pattern: (
+                f"{len(strange)} patterns do not agree with ({', '.join(params.known)}); the first "
+                f"is {list(pattern)}."
+            ),
+        )
+    loose = [p for p in surplus if max(p) + 1 == n and p not in forcing]
+    checks.forbid(
+        "forced",
+        loose,
+        lambda pattern: (
+            f"{len(loose)} patterns can be drawn without a common point of all {n} classes; the "
+            f"first is {list(pattern)}."
+        ),
+    )
+    missing = sorted(right - counts.keys())
+    checks.forbid(
+        "complete",
+        missing,
+        lambda pattern: (
+            f"{len(missing)} of {len(right)} patterns are missing; the first is {list(pattern)}."
+        ),
+    )
+    return checks.binary(missing=[list(p) for p in missing], surplus=[list(p) for p in surplus])

@@ -1,0 +1,184 @@
+"""Is this a set of so many cells, with three full projections and no symmetry?
+
+Decided on whole-number cells, by the rules of the spec (voxel_grid_projection, "Verification"); all
+48 symmetries of the cube are about the grid's centre.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from itertools import permutations, product
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.model import Verdict
+from scbench.schemas.voxel_grid_projection import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "cells": "Every entry is a cell of the grid.",
+    "permitted": "No cell is forbidden.",
+    "count": "The list has as many entries as asked for.",
+    "repeats": "No cell is listed twice.",
+    "projection_xy": "Along z, every pair (x, y) is covered.",
+    "projection_xz": "Along y, every pair (x, z) is covered.",
+    "projection_yz": "Along x, every pair (y, z) is covered.",
+    "no_symmetry": "No rotation or reflection of the cube keeps the set.",
+    "connected": "Where that is asked for, the cells hang together by their faces.",
+}
+
+_TOLERANCE = 1.00001e-9
+"""1e-9 and a little, so that a coordinate printed as 5.000000001 is within it however it rounds."""
+_TOO_MANY = 20
+_AXES = "xyz"
+_PROJECTIONS = (("projection_xy", 0, 1), ("projection_xz", 0, 2), ("projection_yz", 1, 2))
+_SYMMETRIES = tuple(
+    (axes, flips)
+    for axes in permutations(range(3))
+    for flips in product((False, True), repeat=3)
+    if axes != (0, 1, 2) or any(flips)
+)
+
+Cell = tuple[int, int, int]
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the cells keep every rule, else 0."""
+    checks = Checklist(CHECKS)
+    n, listed = params.size, len(answer.voxels)
+    if listed > _TOO_MANY * params.cells:
+        message = f"{listed} cells are listed where {params.cells} are asked for."
+        checks.expect("resource_limit", False, message)
+        return checks.binary()
+    cells, outside = _cells(answer, n)
+    checks.forbid(
+        "cells",
+        outside,
+        lambda i: (
+            f"{len(outside)} of {listed} entries are not whole numbers from 0 to {n - 1}; the "
+            f"first is entry {i} (from 0), {list(answer.voxels[i].xyz)}."
+        ),
+    )
+    counts = Counter(cells)
+    bad_sums, bad_cells = forbidden(params)
+    barred = [list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells]
+    checks.forbid(
+        "permitted",
+        barred,
+        lambda cell: f"{len(barred)} cells are forbidden; the first is {cell}.",
+    )
+    checks.expect(
+        "count",
+        listed == params.cells,
+        f"There are {listed} entries, not {params.cells}.",
+        listed=listed,
+    )
+    repeated = [list(cell) for cell, count in counts.items() if count > 1]
+    checks.forbid(
+        "repeats",
+        repeated,
+        lambda cell: f"{len(repeated)} cells are listed more than once; the first is {cell}.",
+    )
+    chosen = counts.keys()
+    for check_id, i, j in _PROJECTIONS:
+        _judge_projection(checks, check_id, n, {(cell[i], cell[j]) for cell in chosen})
+    _judge_symmetry(checks, n, chosen)
+    if params.connected:
+        apart = _apart(chosen)
+        checks.forbid(
+            "connected",
+            apart,
+            lambda cell: f"{len(apart)} cells do not hang together with the first, such as {cell}.",
+        )
+    return checks.binary(distinct=len(chosen))
+
+
+def _cells(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
+    """Return the entries that are cells, and the positions of the others."""
+    cells, outside = [], []
+    for i, voxel in enumerate(answer.voxels):
+        a, b, c = voxel.xyz
+        if -0.5 < a < n - 0.5 and -0.5 < b < n - 0.5 and -0.5 < c < n - 0.5:
+            x, y, z = round(a), round(b), round(c)
+            if max(abs(a - x), abs(b - y), abs(c - z)) <= _TOLERANCE:
+                cells.append((x, y, z))
+                continue
+        outside.append(i)
+    return cells, outside
+
+
+@lru_cache(maxsize=64)
+def forbidden(params: Params) -> tuple[frozenset[int], frozenset[tuple[int, ...]]]:
+    """Return the sums and the cells that are forbidden."""
+    digit, residue = params.forbidden_digit, params.forbidden_residue
+    sums = frozenset(
+        total
+        for total in range(3 * params.size - 2)
+        if (digit is not None and str(digit) in str(total))
+        or (residue is not None and total % residue.modulus == residue.remainder)
+    )
+    return sums, frozenset(params.forbidden_cells)
+
+
+def _judge_projection(
+    checks: Checklist, check_id: str, n: int, covered: AbstractSet[tuple[int, int]]
+) -> None:
+    holes = [] if len(covered) == n * n else sorted({*product(range(n), repeat=2)} - covered)
+    first, second = check_id[-2], check_id[-1]
+    checks.forbid(
+        check_id,
+        [list(hole) for hole in holes],
+        lambda hole: (
+            f"{len(holes)} of {n * n} pairs ({first}, {second}) are not covered; the first is "
+            f"({hole[0]}, {hole[1]})."
+        ),
+    )
+
+
+def _judge_symmetry(checks: Checklist, n: int, chosen: Collection[Cell]) -> None:
+    if not chosen:
+        checks.skip("no_symmetry", "There is no cell to look at.")
+        return
+    keeping = [
+        _named(n, axes, flips)
+        for axes, flips in _SYMMETRIES
+        if all(_image(cell, n, axes, flips) in chosen for cell in chosen)
+    ]
+    checks.forbid(
+        "no_symmetry",
+        keeping,
+        lambda name: f"{len(keeping)} symmetries keep the set; the first is {name}.",
+    )
+
+
+def _image(cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]) -> tuple[int, int, int]:
+    """Return where a cell goes: axes exchanged, then reflected at the middle of the grid."""
+    x, y, z = cell[axes[0]], cell[axes[1]], cell[axes[2]]
+    return (
+        n - 1 - x if flips[0] else x,
+        n - 1 - y if flips[1] else y,
+        n - 1 - z if flips[2] else z,
+    )
+
+
+def _named(n: int, axes: Sequence[int], flips: Sequence[bool]) -> str:
+    parts = [
+        f"{n - 1}-{_AXES[a]}" if flip else _AXES[a] for a, flip in zip(axes, flips, strict=True)
+    ]
+    return f"(x, y, z) -> ({', '.join(parts)})"
+
+
+def _apart(chosen: Collection[Cell]) -> list[list[int]]:
+    """Return the cells that no walk through faces joins to the first."""
+    left = set(chosen)
+    waiting = [next(iter(chosen))] if chosen else []
+    left.difference_update(waiting)
+    while waiting:
+        x, y, z = waiting.pop()
+        beside = {(x - 1, y, z), (x + 1, y, z), (x, y - 1, z), (x, y + 1, z)}
+        beside |= {(x, y, z - 1), (x, y, z + 1)}
+        found = beside & left
+        left -= found
+        waiting.extend(found)
+    return [list(cell) for cell in sorted(left)]

@@ -1,0 +1,61 @@
+"""Are these the words, in this order (spec: manifolds)?
+
+The order is checked pair by pair, by the places of letters in the alphabet that the prompt gives.
+How a word is capitalised in the answer does not matter: no two words differ in that alone.
+"""
+
+from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase
+
+from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.short_answers import entries, shown
+from scbench.model import Verdict
+from scbench.schemas.word_sorting import Answer, Params
+
+VERSION = 1
+
+CHECKS = {
+    "readable": "The answer is a list of words.",
+    "words": "It holds every word once, and no others.",
+    "order": "The words are in order.",
+}
+
+_CASED = {letter: i for i, letter in enumerate(ascii_uppercase + ascii_lowercase)}
+_FOLDED = {letter: ascii_lowercase.index(letter.lower()) for letter in _CASED}
+
+
+def grade(params: Params, answer: Answer) -> Verdict:
+    """Return 1 if the answer holds the words in order, else 0."""
+    checks = Checklist(CHECKS)
+    given = entries(answer.answer)
+    wrong = f"{shown(answer.answer)} is not a list of words."
+    checks.expect("readable", given is not None, wrong)
+    if given is None:
+        checks.skip("words", "There is no list.")
+        checks.skip("order", "There is no list.")
+        return checks.binary()
+    written = {word.lower(): word for word in params.words}
+    folded = [word.lower() for word in given]
+    lacking = [word for word in params.words if word.lower() not in set(folded)]
+    strange = [word for word in given if word.lower() not in written]
+    checks.expect(
+        "words",
+        sorted(folded) == sorted(written),
+        f"{len(lacking)} of {len(written)} words are missing, {len(strange)} do not belong, and "
+        f"{len(folded) - len(set(folded))} are repeated.",
+        missing=lacking[:50],
+        surplus=[word[:60] for word in strange[:50]],
+    )
+    known = [written[word] for word in folded if word in written]
+    checks.forbid(
+        "order",
+        [[a, b] for a, b in pairwise(known) if not _in_order(a, b, params)],
+        lambda pair: f"{pair[0]!r} must not stand before {pair[1]!r}.",
+    )
+    return checks.binary()
+
+
+def _in_order(a: str, b: str, params: Params) -> bool:
+    places = _CASED if params.case_sensitive else _FOLDED
+    first, second = [places[letter] for letter in a], [places[letter] for letter in b]
+    return first >= second if params.order == "descending" else first <= second

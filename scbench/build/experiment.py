@@ -1,0 +1,232 @@
+"""Experiments: which cases to draw, of which tasks, at which points; read from a TOML file.
+
+::
+
+    seed = 7                 # the base seed; everything follows from it
+    private = false          # true: the seed is written nowhere
+
+    [[task]]
+    id = "arithmetic"
+    count = 20               # cases at each point
+    division = true          # a knob
+    grid = { length = [4, 8, 16], max_depth = [0, 2] }   # six points
+
+    [[task]]
+    id = "delaunay_triangulation"
+    count = 5
+    points = 30
+
+Knobs that are not named take their defaults. ``scbench tasks TASK`` lists them with their bounds.
+"""
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt, ValidationError
+
+from scbench.build.points import points_of
+from scbench.builders.shared.builder import Point
+from scbench.canonical import canonical_json, content_hash
+from scbench.catalog import Task, get_task
+from scbench.errors import CatalogError, ExperimentError, did_you_mean
+from scbench.release.manifest import ExperimentRecord, ShortfallRecord
+
+MOST_POINTS = 100_000
+MOST_CASES = 1_000_000
+"""Experiments beyond these are refused; several can be drawn beside each other."""
+
+
+class Block(BaseModel):
+    """A task with one point or a grid. All keys but these are knobs of the task."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    id: str = Field(description="id of the task")
+    count: StrictInt = Field(default=1, ge=1, le=MOST_CASES, description="cases at each point")
+    grid: dict[str, list[JsonValue]] = Field(
+        default_factory=dict, description="several values of a knob, or of several knobs"
+    )
+
+    @property
+    def knobs(self) -> Mapping[str, Any]:
+        """Values of knobs that all points of the block have."""
+        return self.model_extra or {}
+
+    def record(self) -> dict[str, JsonValue]:
+        """Return the block as it stands in manifests."""
+        grid: dict[str, JsonValue] = {"grid": self.grid} if self.grid else {}  # type: ignore[dict-item]
+        return {"id": self.id, "count": self.count, **self.knobs, **grid}
+
+
+class Experiment(BaseModel):
+    """Everything that decides which cases are drawn."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: StrictInt | None = Field(default=None, ge=0, description="the base seed")
+    private: StrictBool = Field(
+        default=False, description="whether the base seed is kept out of everything written"
+    )
+    task: tuple[Block, ...] = Field(min_length=1, description="what to draw")
+
+    @property
+    def task_ids(self) -> list[str]:
+        """Ids of the tasks to draw, in order."""
+        return list(dict.fromkeys(block.id for block in self.task))
+
+    def only(self, tasks: Collection[str]) -> "Experiment | None":
+        """Return the part of the experiment that draws these tasks; None if there is none."""
+        blocks = tuple(block for block in self.task if block.id in tasks)
+        return self.model_copy(update={"task": blocks}) if blocks else None
+
+    def record(self, shortfalls: list[ShortfallRecord]) -> ExperimentRecord:
+        """Return what a manifest says of the experiment, without a private seed."""
+        return ExperimentRecord(
+            seed=None if self.private else self.seed,
+            tasks=[block.record() for block in self.task],
+            shortfalls=shortfalls,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A point of an experiment.
+
+    Attributes:
+        index: its place in the experiment.
+        task: whose space it is in.
+        point: with the count of cases that are wanted.
+    """
+
+    index: int
+    task: Task
+    point: Point
+
+    @property
+    def knobs(self) -> dict[str, JsonValue]:
+        """Its knobs, without the count."""
+        return self.point.model_dump(mode="json", exclude={"count"})
+
+
+def plan(experiment: Experiment) -> list[Planned]:
+    """Return the points of an experiment, in its order.
+
+    Raises:
+        ExperimentError: with a line for everything that is wrong: tasks, knobs, bounds, points that
+            are given twice, and more than can be drawn.
+    """
+    planned: list[Planned] = []
+    problems: list[str] = []
+    cases = 0
+    seen: dict[str, int] = {}
+    for number, block in enumerate(experiment.task, 1):
+        at = f"task {number} ({block.id}): "
+        try:
+            task, points = _points(block)
+        except (CatalogError, ExperimentError) as error:
+            problems += (at + line for line in str(error).splitlines())
+            continue
+        cases += block.count * len(points)
+        for point in points:
+            planned.append(Planned(len(planned), task, point))
+            name = content_hash([task.id, planned[-1].knobs])
+            if name in seen:
+                also = "itself" if seen[name] == number else f"task {seen[name]}"
+                problems.append(
+                    f"{at}the point {canonical_json(planned[-1].knobs)} is in {also} already; ask "
+                    "for more cases by count"
+                )
+            seen.setdefault(name, number)
+    if cases > MOST_CASES or len(planned) > MOST_POINTS:
+        problems.append(
+            f"{cases:,} cases at {len(planned):,} points are more than one experiment may have "
+            f"({MOST_CASES:,} and {MOST_POINTS:,}); split it"
+        )
+    if problems:
+        raise ExperimentError("\n".join(problems))
+    return planned
+
+
+def _points(block: Block) -> tuple[Task, list[Point]]:
+    task = get_task(block.id)
+    if not task.available:
+        raise CatalogError(f"this installation cannot grade {task.id}, so nothing is drawn of it")
+    size = 1
+    for values in block.grid.values():
+        size *= len(values)
+    if size > MOST_POINTS:
+        raise ExperimentError(
+            f"a grid of {size:,} points is too large; {MOST_POINTS:,} is the most"
+        )
+    return task, points_of(task, block.knobs, block.grid, block.count)
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment file.
+
+    Raises:
+        ExperimentError: it cannot be read, is no TOML, or holds what no experiment has.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ExperimentError(f"{path} cannot be read: {reason}") from None
+    try:
+        return parse_experiment(text)
+    except ExperimentError as error:
+        raise ExperimentError(
+            "\n".join(f"{path}: {line}" for line in str(error).splitlines())
+        ) from None
+
+
+def parse_experiment(text: str) -> Experiment:
+    """Return the experiment that a TOML text describes.
+
+    Raises:
+        ExperimentError: it is no TOML, or holds what no experiment has.
+    """
+    try:
+        found = tomllib.loads(text)
+    except ValueError as error:
+        raise ExperimentError(f"this is not TOML: {error}") from None
+    except RecursionError:
+        raise ExperimentError("this is not TOML that can be read: nested too deeply") from None
+    return experiment_of(found)
+
+
+def experiment_of(value: Mapping[str, Any]) -> Experiment:
+    """Return the experiment with these contents.
+
+    Raises:
+        ExperimentError: with a line for each key that is unknown, missing or wrong.
+    """
+    try:
+        return Experiment.model_validate(value)
+    except ValidationError as error:
+        raise ExperimentError("\n".join(_explained(error))) from None
+
+
+def _explained(error: ValidationError) -> Iterator[str]:
+    for item in error.errors(include_url=False, include_input=False):
+        *where, last = item["loc"]
+        name = str(last)
+        if item["type"] == "extra_forbidden":
+            hint = did_you_mean(name, Experiment.model_fields)
+            yield f"unknown key {name[:100]!r}.{hint or ' Knobs belong into a [[task]] block.'}"
+        elif item["loc"] == ("task",) and item["type"] == "missing":
+            yield "there is no [[task]] block, so there is nothing to draw"
+        else:
+            place = f"task {int(where[1]) + 1}: " if len(where) > 1 else ""
+            key = ".".join(map(str, item["loc"][2:] or item["loc"]))
+            yield f"{place}{key}: {item['msg'].replace('Input should be', 'must be')}"
+
+
+def manifolds() -> Experiment:
+    """Return the experiment behind the config ``manifolds`` of frozen releases."""
+    text = files("scbench.builders").joinpath("manifolds.toml").read_text("utf-8")
+    return parse_experiment(text)

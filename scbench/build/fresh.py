@@ -1,0 +1,272 @@
+"""Drawing the cases of an experiment: the same ones, however many processes share the work.
+
+The seeds of a point come from a stream that is named for the base seed, the task and the point
+alone, so adding a point never changes another; case by case they are those of
+``builder(Stream("generate", seed, task, knobs)).generate_random(count, **knobs)``. What was drawn
+before, anywhere in the experiment, is dropped and drawn anew, a bounded number of times. Points
+that cannot give enough give fewer, and say why.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+from scbench.build.experiment import Experiment, Planned, plan
+from scbench.build.frozen_task import freeze_task
+from scbench.builders.shared.builder import Builder, Case, PaperItem
+from scbench.canonical import canonical_json, sha256
+from scbench.catalog import MANIFOLDS, Task, get_task
+from scbench.errors import ExperimentError, GenerationError, ScbenchError
+from scbench.model import Instance
+from scbench.release.crew import Crew, Job, crew_of
+from scbench.release.load import Reference
+from scbench.seeding import Stream
+
+REPEATS = 200
+FAILURES = 25
+"""A point is given up after so many cases in a row that were drawn already, or that failed."""
+NO_SEED = "there is no seed: give one in the experiment or with --seed"
+UNRATED = "unrated"
+"""Difficulty of what is drawn: its point says more than a word could."""
+
+Row = dict[str, Any]
+"""A case as `generate_random` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The cases of a point, and why they are fewer than asked for; no reason if they are not."""
+
+    planned: Planned
+    cases: tuple[Row, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a release holds of a point: its instances, and answers that prove the grader."""
+
+    planned: Planned
+    instances: tuple[Instance, ...]
+    references: tuple[Reference, ...]
+    reason: str
+
+
+def draw(
+    planned: Sequence[Planned], seed: int, crew: Crew, seen: set[str], ahead: int = 0
+) -> Iterator[Drawn]:
+    """Draw cases point by point.
+
+    Args:
+        planned: the points, in order.
+        seed: the base seed.
+        crew: who draws.
+        seen: keys of cases that are not to be drawn (see `key_of`); those drawn are added.
+        ahead: how many points are begun before their turn.
+    """
+    begun: deque[_Source] = deque()
+    for i in range(len(planned)):
+        while len(begun) <= ahead and i + len(begun) < len(planned):
+            begun.append(_Source(planned[i + len(begun)], seed, crew))
+        yield begun.popleft().choose(seen)
+
+
+def run(
+    experiment: Experiment,
+    *,
+    workers: int = 1,
+    finished: Sequence[Part] = (),
+    on_cases: Callable[[int], object] = id,
+) -> Iterator[Part]:
+    """Draw the cases of an experiment and prove graders on them; yield point by point.
+
+    Every reference must score 1, and so the counter-references of the first case of each point
+    below it.
+
+    Args:
+        experiment: with a base seed.
+        workers: processes.
+        finished: parts of the first points, from an interrupted run; they are not yielded again.
+        on_cases: called with the number of cases that are done, for progress.
+
+    Raises:
+        ExperimentError: see `scbench.build.experiment.plan`; or there is no seed.
+        GenerationError: a process died.
+        ReleaseError: builder and grader disagree on a case.
+    """
+    if experiment.seed is None:
+        raise ExperimentError(NO_SEED)
+    planned = plan(experiment)[len(finished) :]
+    seen = {key_of(i.task, i.prompt, i.params) for part in finished for i in part.instances}
+    numbers = Counter(i.task for part in finished for i in part.instances)
+    ahead = 4 * workers if workers > 1 else 0
+    done = numbers.total()
+    waiting: deque[_Freezing] = deque()
+    try:
+        with crew_of(workers) as crew:
+            for drawn in draw(planned, experiment.seed, crew, seen, ahead):
+                task = drawn.planned.task
+                waiting.append(_Freezing(drawn, crew, numbers[task.id]))
+                numbers[task.id] += len(drawn.cases)
+                while len(waiting) > ahead:
+                    part = waiting.popleft().part()
+                    done += len(part.instances)
+                    on_cases(done)
+                    yield part
+            for freezing in waiting:
+                part = freezing.part()
+                done += len(part.instances)
+                on_cases(done)
+                yield part
+    except BrokenProcessPool as error:
+        raise GenerationError("a process that draws cases died; is there enough memory?") from error
+
+
+def key_of(task_id: str, prompt: str, params: str) -> str:
+    """Return what cases are told apart by: the text put to a model, and its images if it has any.
+
+    Args:
+        task_id: id of the task.
+        prompt: the text.
+        params: parameters as canonical JSON, which images are drawn from.
+    """
+    return sha256(f"{prompt}\n{params}" if _has_images(task_id) else prompt)
+
+
+def _has_images(task_id: str) -> bool:
+    return get_task(task_id).builder.images is not Builder.images
+
+
+class _Source:
+    """Cases of one point, in the order of its seeds."""
+
+    def __init__(self, planned: Planned, seed: int, crew: Crew) -> None:
+        self._planned = planned
+        self._crew = crew
+        self._stream = Stream("generate", seed, planned.task.id, planned.knobs)
+        self._jobs: deque[tuple[Job, int]] = deque()
+        self._asked = 0
+        self._refill(planned.point.count)
+
+    def _refill(self, missing: int) -> None:
+        """Hand out jobs until the missing cases are under way, but not too many at a time."""
+        under_way = sum(size for _, size in self._jobs)
+        while under_way < missing and len(self._jobs) < _MOST_JOBS:
+            size = min(at_once(self._planned.task), missing - under_way)
+            seeds = [self._stream.getrandbits(63) for _ in range(size)]
+            task, point = self._planned.task, self._planned.point
+            self._jobs.append((self._crew.submit(_attempts, task, point, seeds), size))
+            under_way += size
+
+    def choose(self, seen: set[str]) -> Drawn:
+        """Return the first cases that are new, and remember them."""
+        task, wanted = self._planned.task, self._planned.point.count
+        chosen: list[Row] = []
+        repeated = failed = 0
+        failure = ""
+        while True:
+            self._refill(wanted - len(chosen))
+            for case in self._jobs.popleft()[0].result():
+                if isinstance(case, str):
+                    failed, failure = failed + 1, case
+                else:
+                    key = key_of(task.id, case["input"], canonical_json(case["instance"]))
+                    if key in seen:
+                        repeated += 1
+                    else:
+                        seen.add(key)
+                        chosen.append(case)
+                        repeated = failed = 0
+                if len(chosen) == wanted:
+                    return Drawn(self._planned, tuple(chosen), "")
+                if repeated == REPEATS or failed == FAILURES:
+                    reason = _reason(failed, failure)
+                    return Drawn(self._planned, tuple(chosen), reason)
+
+
+_MOST_JOBS = 16
+"""Jobs of one point that are under way at a time."""
+
+
+def at_once(task: Task) -> int:
+    """Return how many cases of a task one job makes."""
+    return 100 if task.bucket == MANIFOLDS else 1 if task.heavy else 5
+
+
+def _attempts(task: Task, point: Any, seeds: Sequence[int]) -> list[Row | str]:  # noqa: ANN401
+    """Make cases; where the builder fails, say why instead."""
+    make = task.builder().rows_at(point)
+    found: list[Row | str] = []
+    for seed in seeds:
+        try:
+            found.append(make(seed))
+        except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
+            found.append(_said(error))
+    return found
+
+
+def _said(error: Exception) -> str:
+    text = " ".join(str(error).split())[:500]
+    return text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
+
+
+def _reason(failed: int, failure: str) -> str:
+    if failed == FAILURES:
+        return f"{FAILURES} tries without a new case failed; the last: {failure}"
+    also = f", and {failed} failed; the last: {failure}" if failed else ""
+    return (
+        f"{REPEATS} tries without a new case gave what was drawn already; the space at this point "
+        f"is too small{also}"
+    )
+
+
+class _Freezing:
+    """The cases of a point on their way into a release."""
+
+    def __init__(self, drawn: Drawn, crew: Crew, first: int) -> None:
+        self._drawn = drawn
+        task = drawn.planned.task
+        items = items_of(task, drawn.planned.knobs, drawn.cases)
+        size = at_once(task)
+        self._jobs = [
+            crew.submit(_freeze, task, items[at : at + size], first + at)
+            for at in range(0, len(items), size)
+        ]
+
+    def part(self) -> Part:
+        results = [job.result() for job in self._jobs]
+        return Part(
+            self._drawn.planned,
+            tuple(instance for instances, _ in results for instance in instances),
+            tuple(reference for _, references in results for reference in references),
+            self._drawn.reason,
+        )
+
+
+Item = tuple[Row, dict[str, Any], int, bool]
+
+
+def items_of(task: Task, knobs: Mapping[str, Any], cases: Sequence[Row]) -> list[Item]:
+    """Return cases as `PaperItem` takes them, but plain, to be sent to another process."""
+    facts = [name for name in task.builder.case_model.model_fields if name not in Case.model_fields]
+    return [
+        (case["instance"], {**knobs, **{name: case[name] for name in facts}}, case["seed"], i == 0)
+        for i, case in enumerate(cases)
+    ]
+
+
+def _freeze(
+    task: Task, items: Sequence[Item], first: int
+) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
+    model = task.params_model
+    frozen = freeze_task(
+        task,
+        [
+            PaperItem(model.model_validate(params), UNRATED, seed, point, proves)
+            for params, point, seed, proves in items
+        ],
+        first,
+    )
+    return frozen.instances, frozen.references

@@ -1,0 +1,161 @@
+"""Finished points of an experiment, kept beside the folder to come, so that a killed run goes on.
+
+The work folder stands beside the folder that is made, with a dot before its name. In it are the
+journal, a line per finished point with its own hash, and a lock that only one run can hold. The
+base seed is not in it.
+"""
+
+import base64
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from scbench.build.experiment import Experiment, Planned
+from scbench.build.fresh import Part
+from scbench.canonical import canonical_json, content_hash, sha256
+from scbench.errors import ExperimentError
+from scbench.model import Instance
+from scbench.release.load import Reference
+from scbench.version import __version__
+
+JOURNAL = "journal.jsonl"
+
+
+def work_folder(out: Path) -> Path:
+    """Return the folder that a run for an output folder works in."""
+    return out.with_name(f".{out.name}.work")
+
+
+def identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
+    """Return what the cases of an experiment depend on, as a hash."""
+    tasks = {planned.task.id: planned.task for planned in planned}
+    versions = {name: [t.builder.version, t.grader_version] for name, t in tasks.items()}
+    points = [[p.task.id, p.knobs, p.point.count] for p in planned]
+    return content_hash(["journal", __version__, experiment.seed, versions, points])
+
+
+class Journal:
+    """The journal of a run, open for more.
+
+    Attributes:
+        finished: parts of the first points, from an interrupted run.
+        worth_keeping: whether it holds any part.
+    """
+
+    def __init__(self, file: IO[bytes], finished: list[Part]) -> None:
+        self._file = file
+        self.finished = finished
+        self.worth_keeping = bool(finished)
+
+    def add(self, part: Part) -> None:
+        """Keep a part: it is with the operating system when this returns."""
+        text = canonical_json(
+            {
+                "point": part.planned.index,
+                "instances": [_packed(instance) for instance in part.instances],
+                "references": [
+                    [getattr(reference, name) for name in Reference.__slots__]
+                    for reference in part.references
+                ],
+                "reason": part.reason,
+            }
+        )
+        self._file.write(f"{sha256(text)} {text}\n".encode())
+        self._file.flush()
+        self.worth_keeping = True
+
+
+@contextmanager
+def journal_of(
+    out: Path, experiment: Experiment, planned: Sequence[Planned], *, restart: bool
+) -> Iterator[Journal]:
+    """Open the journal of a run for an output folder; its work folder goes when the block ends.
+
+    If the block is left by an exception, it stays for the next run, which goes on from there,
+    unless nothing was finished yet.
+
+    Args:
+        out: the folder that is to be made.
+        experiment: what is drawn.
+        planned: its points.
+        restart: throw away what an interrupted run left.
+
+    Raises:
+        ExperimentError: another experiment was interrupted there, or is running.
+        OSError: the folder cannot be written.
+    """
+    folder = work_folder(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / JOURNAL
+    with path.open("a+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ExperimentError(f"another run is at work in {folder}") from None
+        head = f"{identity(experiment, planned)}\n".encode()
+        file.seek(0)
+        found = file.readline()
+        if not found.endswith(b"\n") or restart:
+            file.truncate(0)
+            file.write(head)
+            finished = []
+        elif found != head:
+            raise ExperimentError(
+                f"{folder} holds an interrupted run of another experiment, seed or version; throw "
+                "it away with --restart, or choose another --out"
+            )
+        else:
+            finished = _load(file, planned)
+        journal = Journal(file, finished)
+        try:
+            yield journal
+        except BaseException:
+            if not journal.worth_keeping:
+                shutil.rmtree(folder)
+            raise
+        shutil.rmtree(folder)
+
+
+def _load(file: IO[bytes], planned: Sequence[Planned]) -> list[Part]:
+    """Return the parts of a journal up to the first line that is cut off or damaged."""
+    parts: list[Part] = []
+    place = file.tell()
+    for line in file:
+        part = None
+        with contextlib.suppress(ValueError, KeyError, TypeError, IndexError):
+            part = _part(line, planned)
+        if part is None or part.planned.index != len(parts):
+            break
+        parts.append(part)
+        place += len(line)
+    os.truncate(file.fileno(), place)
+    file.seek(place)
+    return parts
+
+
+def _part(line: bytes, planned: Sequence[Planned]) -> Part | None:
+    digest, _, text = line.decode().partition(" ")
+    if not text.endswith("\n") or sha256(text[:-1]) != digest:
+        return None
+    found = json.loads(text)
+    return Part(
+        planned[found["point"]],
+        tuple(_unpacked(row) for row in found["instances"]),
+        tuple(Reference(*row) for row in found["references"]),
+        found["reason"],
+    )
+
+
+def _packed(instance: Instance) -> dict[str, Any]:
+    images = [base64.b64encode(image).decode() for image in instance.images]
+    return instance.model_dump(exclude={"images"}) | {"images": images}
+
+
+def _unpacked(row: dict[str, Any]) -> Instance:
+    return Instance(**{**row, "images": tuple(map(base64.b64decode, row["images"]))})

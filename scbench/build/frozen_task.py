@@ -1,0 +1,222 @@
+"""What a release holds of each task: its instances, and answers that prove its grader.
+
+Builders make the answers, graders judge them as read back from what is stored. With several worker
+processes, tasks are made beside each other, and the answers of heavy tasks are judged instance by
+instance.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from scbench.builders.shared.builder import PaperItem
+from scbench.canonical import canonical_json
+from scbench.catalog import Task
+from scbench.errors import ReleaseError, ScbenchError
+from scbench.judge import judge
+from scbench.model import Instance
+from scbench.release.crew import open_pool
+from scbench.release.load import Reference
+from scbench.schemas.base import json_schema
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenTask:
+    """Everything a release holds of one task."""
+
+    task: Task
+    instances: tuple[Instance, ...]
+    references: tuple[Reference, ...]
+
+
+class _Answer(NamedTuple):
+    """A reference or counter-reference that is not judged yet, as canonical JSON."""
+
+    kind: Literal["reference", "counter_reference"]
+    name: str
+    text: str
+
+
+class _Draft(NamedTuple):
+    """An instance and its answers."""
+
+    instance: Instance
+    answers: tuple[_Answer, ...]
+
+
+def freeze_task(
+    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0
+) -> FrozenTask:
+    """Make a task's instances and references, and prove its grader on them.
+
+    Args:
+        task: the task.
+        items: what to freeze, in order; the builder's fixed list by default.
+        first: number of the first instance.
+
+    Raises:
+        ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
+            scores 1, there is none of them, or the grader fails.
+    """
+    drafts = _draft(task, items, first)
+    return _join(task, drafts, [_proven(task, draft) for draft in drafts])
+
+
+def freeze_tasks(
+    tasks: Sequence[Task], workers: int = 1, on_task: Callable[[Task], object] = id
+) -> Iterator[tuple[Task, FrozenTask | Exception]]:
+    """Freeze tasks; yield each, in order, with what came of it.
+
+    Args:
+        tasks: what to freeze.
+        workers: processes; with one, all happens in this one.
+        on_task: called with each task when it is done, for progress.
+    """
+    if workers <= 1:
+        for task in tasks:
+            part = _attempt(task)
+            on_task(task)
+            yield task, part
+        return
+    with open_pool(workers) as pool:
+        done = _together(pool, tasks, on_task)
+    yield from ((task, done[task.id]) for task in tasks)
+
+
+def _attempt(task: Task) -> FrozenTask | Exception:
+    try:
+        return freeze_task(task)
+    except Exception as error:  # noqa: BLE001  (whatever is wrong with a task concerns it alone)
+        return error
+
+
+def _together(
+    pool: ProcessPoolExecutor, tasks: Sequence[Task], on_task: Callable[[Task], object]
+) -> dict[str, FrozenTask | Exception]:
+    drafts: dict[str, list[_Draft]] = {}
+    proofs: dict[str, list[Future[Any]]] = {}
+    done: dict[str, FrozenTask | Exception] = {}
+    # Heavy tasks first: the longest must not be what is left over at the end.
+    order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
+    waiting: dict[Future[Any], Task] = {pool.submit(_draft, task): task for task in order}
+    while waiting:
+        ended, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in ended:
+            task = waiting.pop(future)
+            if task.id in done:
+                continue
+            error = future.exception()
+            if isinstance(error, BrokenProcessPool):
+                raise ReleaseError(f"a process died while {task.id} was made") from error
+            if error is not None:
+                done[task.id] = error if isinstance(error, Exception) else ReleaseError(repr(error))
+                on_task(task)
+            elif task.id not in drafts:
+                drafts[task.id] = future.result()
+                jobs = [pool.submit(_proven, task, draft) for draft in drafts[task.id]]
+                proofs[task.id] = jobs
+                waiting |= dict.fromkeys(jobs, task)
+            elif all(job.done() and not job.exception() for job in proofs[task.id]):
+                proven = [job.result() for job in proofs[task.id]]
+                done[task.id] = _join(task, drafts[task.id], proven)
+                on_task(task)
+    return done
+
+
+def _draft(
+    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0
+) -> list[_Draft]:
+    """Make a task's instances and answers."""
+    builder = task.builder()
+    if items is None:
+        items = builder.paper()
+    if not items:
+        raise ReleaseError(
+            f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
+        )
+    drafts = []
+    for item, instance in zip(items, _instances(task, items, first), strict=True):
+        answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
+        counters = builder.counter_references(item.params) if item.proves else {}
+        if item.proves and not counters:
+            raise ReleaseError(
+                f"{instance.id}: the builder gives no counter-references, so nothing shows that "
+                "the grader can tell a wrong answer"
+            )
+        wrong = (
+            _Answer("counter_reference", name, canonical_json(value))
+            for name, value in counters.items()
+        )
+        drafts.append(_Draft(instance, (_Answer("reference", "reference", answer), *wrong)))
+    return drafts
+
+
+def listed_instances(task: Task) -> tuple[Instance, ...]:
+    """Return the instances of a task's fixed list without their answers, so without any judging."""
+    return tuple(_instances(task, task.builder().paper(), 0))
+
+
+def _instances(task: Task, items: Sequence[PaperItem[Any]], first: int) -> Iterator[Instance]:
+    builder = task.builder()
+    schema = canonical_json(json_schema(task.answer_model))
+    for subtask, item in enumerate(items, first):
+        yield Instance.freeze(
+            task=task.id,
+            bucket=task.bucket,
+            subtask=subtask,
+            difficulty=item.difficulty,
+            prompt=builder.prompt(item.params),
+            images=builder.images(item.params),
+            params=canonical_json(item.params.model_dump(mode="json")),
+            answer_schema=schema,
+            scores=task.scores,
+            seed=item.seed,
+            point=None if item.point is None else canonical_json(item.point),
+            guess_rate=builder.guess_rate_of(item.params),
+        )
+
+
+def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
+    """Judge an instance's answers."""
+    params = task.params_model.model_validate_json(draft.instance.params)
+    return tuple(
+        Reference(
+            draft.instance.id, *answer, score_of_reference(task, params, draft.instance.id, answer)
+        )
+        for answer in draft.answers
+    )
+
+
+def score_of_reference(task: Task, params: Any, instance_id: str, answer: _Answer) -> float:  # noqa: ANN401
+    """Return the mean score of an answer.
+
+    Raises:
+        ReleaseError: it is not what an answer of its kind must score, or the grader fails.
+    """
+    kind, name, text = answer
+    try:
+        verdicts = judge(task, params, json.loads(text))
+    except ScbenchError as error:
+        raise ReleaseError(f"{instance_id}: {name} cannot be judged: {error}") from error
+    except Exception as error:
+        raise ReleaseError(
+            f"{instance_id}: the grader failed on {name}: {type(error).__name__}: {error}"
+        ) from error
+    score = sum(verdict.score for verdict in verdicts) / len(verdicts)
+    if (kind == "reference") != (score == 1):
+        must = "must score 1" if kind == "reference" else "must score below 1"
+        raise ReleaseError(
+            f"{instance_id}: {name} scores {score}, but a {kind.replace('_', '-')} {must}; "
+            "builder and grader disagree"
+        )
+    return score
+
+
+def _join(
+    task: Task, drafts: Sequence[_Draft], proven: Sequence[tuple[Reference, ...]]
+) -> FrozenTask:
+    instances = tuple(draft.instance for draft in drafts)
+    return FrozenTask(task, instances, tuple(ref for refs in proven for ref in refs))

@@ -1,0 +1,329 @@
+"""Verifying a release: recompute everything and report every mismatch.
+
+Two directions meet here. From the files: hashes, sizes, missing and foreign files, column schemas,
+row hashes. From the builders: every row, prompt, schema, card and reference is made again and
+compared; every reference must score 1.0 and every counter-reference less.
+
+Nothing in the folder is trusted, the manifest included: whoever edits a row and mends every hash
+is caught by the builders.
+"""
+
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from scbench.build.compare import compare_records, compare_rows, compare_tables, said, shown
+from scbench.build.experiment import manifolds
+from scbench.build.freeze import (
+    installed,
+    make_manifest,
+    pictures,
+    release_files,
+    rendered_files,
+)
+from scbench.build.frozen_task import FrozenTask, freeze_tasks, listed_instances
+from scbench.build.redraw import redraw
+from scbench.build.schemas import file_schemas, task_schemas
+from scbench.build.tables import instance_table, read_table, reference_table
+from scbench.canonical import sha256
+from scbench.catalog import Task, all_tasks
+from scbench.errors import ReleaseError, did_you_mean
+from scbench.release.hub import OWN_FILES, hub_name
+from scbench.release.load import find_release
+from scbench.release.manifest import (
+    MANIFEST,
+    REFERENCES,
+    ExperimentRecord,
+    Manifest,
+    data_file,
+    layout,
+    may_lack,
+    picture_file,
+    read_manifest,
+)
+from scbench.release.sources import MOST_MANIFEST_BYTES, Source
+from scbench.report.draw.small_png import same_picture
+from scbench.version import __version__
+
+
+def verify_release(
+    root: Path,
+    on_step: Callable[[str], object] = str,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
+) -> tuple[str, ...]:
+    """Return every mismatch as a sentence that names the file or row; none if the release is sound.
+
+    Args:
+        root: folder of the release.
+        on_step: called with the name of each part that is looked at, for progress.
+        workers: processes that make tasks anew.
+        seed: base seed of the drawn instances, if it is private. Without it, each of them is made
+            again from its own seed.
+    """
+    try:
+        manifest = read_manifest(root, check_digest=False)
+    except ReleaseError as error:
+        return (str(error),)
+    on_step("files")
+    problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
+    known = all_tasks()
+    drawn = manifest.experiment.task_ids if manifest.experiment else []
+    usable = [name for name in manifest.tasks if name in known and known[name].available]
+    tasks = [known[name] for name in usable if name not in drawn]
+    for name in sorted(manifest.tasks.keys() - set(usable)):
+        near = did_you_mean(name, known)
+        problems.append(f"task {shown(name)}: this installation has no such task.{near}")
+    frozen: list[FrozenTask] = []
+    for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id)):
+        if isinstance(part, Exception):
+            problems.append(f"task {task.id}: cannot be built again: {said(part)}")
+            problems += _check_listed(root, task)
+            continue
+        frozen.append(part)
+        problems += _check_rows(root, data_file(task.id), instance_table(part.instances), ("id",))
+    record = manifest.experiment
+    if record is not None:
+        on_step("drawn instances")
+        redrawn = redraw(manifest, partial(_stored, root), seed, workers)
+        problems += [*redrawn.problems, *_check_experiment(manifest, record)]
+        record = redrawn.record
+        for part in redrawn.frozen:
+            table = instance_table(part.instances)
+            problems += _check_rows(root, data_file(part.task.id), table, ("id",))
+        frozen = _in_order([*frozen, *redrawn.frozen], manifest)
+    elif seed is not None:
+        problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
+    on_step("references")
+    references = reference_table([ref for part in frozen for ref in part.references])
+    built = {part.task.id for part in frozen}
+    problems += _check_rows(
+        root, REFERENCES, references, ("id", "name"), manifest.tasks.keys() - built
+    )
+    on_step("manifest, schemas and card")
+    problems += _check_texts(root, manifest, frozen, record)
+    on_step("pictures")
+    problems += _check_pictures(root, manifest, frozen, workers)
+    return tuple(problems)
+
+
+def _check_listed(root: Path, task: Task) -> Iterator[str]:
+    """Compare at least the rows of a task whose references cannot be made or judged here."""
+    try:
+        instances = listed_instances(task)
+    except Exception:  # noqa: BLE001  (that they cannot be made is said already)
+        return
+    yield from _check_rows(root, data_file(task.id), instance_table(instances), ("id",))
+
+
+def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
+    place = {name: i for i, name in enumerate(manifest.tasks)}
+    return sorted(frozen, key=lambda part: place[part.task.id])
+
+
+def _stored(root: Path, task_id: str) -> list[dict[str, Any]]:
+    table = read_table((root / data_file(task_id)).read_bytes())
+    rows: list[dict[str, Any]] = table.select(["point", "seed"]).to_pylist()
+    return rows
+
+
+def _check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[str]:
+    """Compare the experiment of a frozen release with that of this package."""
+    if manifest.is_generated or manifest.package_version != __version__:
+        return
+    ours = manifolds().only(record.task_ids)
+    if ours is None or ours.record([]) != record.model_copy(update={"shortfalls": []}):
+        yield f"{MANIFEST}: experiment is not the one that this package draws manifolds by"
+
+
+def verify_anywhere(
+    name: str,
+    on_step: Callable[[str], object] = str,
+    *,
+    workers: int = 1,
+    seed: int | None = None,
+) -> tuple[str, ...]:
+    """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
+
+    Args:
+        name: as `scbench.release.load.find_release` takes it.
+        on_step: called with the name of each part that is looked at, for progress.
+        workers: processes that make tasks anew.
+        seed: as `verify_release` takes it.
+
+    Raises:
+        HubError: it is to come from the Hub, and cannot.
+    """
+    try:
+        release = find_release(name)
+    except ReleaseError as error:
+        return (str(error),)
+    known = {MANIFEST, *release.manifest.files, *(OWN_FILES if hub_name(name) else ())}
+    foreign = sorted(release.source.names() - known)
+    problems = [f"{shown(path)}: the manifest does not list this file" for path in foreign]
+    with tempfile.TemporaryDirectory(prefix="scbench-verify-") as scratch:
+        for path in (MANIFEST, *release.manifest.files):
+            record = release.manifest.files.get(path)
+            try:
+                data = release.source.read(path, record.bytes if record else MOST_MANIFEST_BYTES)
+            except FileNotFoundError:
+                continue  # said with the files
+            except (OSError, ReleaseError) as error:
+                problems.append(f"{path}: cannot be read: {said(error)}")
+                continue
+            copy = Path(scratch, path)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(data)
+        problems += verify_release(Path(scratch), on_step, workers=workers, seed=seed)
+    return tuple(problems)
+
+
+def verify_copy(manifest: Manifest, source: Source, ignored: Collection[str] = ()) -> Iterator[str]:
+    """Yield how a copy differs from the release that a manifest describes, byte by byte.
+
+    For copies of what was verified already: nothing is made anew.
+
+    Args:
+        manifest: of the release.
+        source: gives the bytes of the copy.
+        ignored: names that the copy may hold besides.
+    """
+    for name in sorted(source.names() - manifest.files.keys() - {MANIFEST, *ignored}):
+        yield f"{shown(name)}: is there, though the release has no such file"
+    expected = {name: (record.bytes, record.sha256) for name, record in manifest.files.items()}
+    text = manifest.text().encode()
+    for name, (size, digest) in ({MANIFEST: (len(text), sha256(text))} | expected).items():
+        try:
+            data = source.read(name, size)
+        except (OSError, ReleaseError) as error:
+            yield f"{name}: cannot be read: {said(error)}"
+            continue
+        if sha256(data) != digest:
+            yield f"{name}: is not the release's (SHA-256 differs)"
+
+
+def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
+    path = root / MANIFEST
+    if path.is_symlink():
+        yield f"{MANIFEST}: is a link, not a file"
+    if manifest != manifest.sealed():
+        yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
+    elif path.read_bytes() != manifest.text().encode():
+        yield f"{MANIFEST}: is not written as scbench writes it"
+    needed = layout(manifest.tasks)
+    for name in sorted(needed - manifest.files.keys() - may_lack(manifest)):
+        yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
+    may = set(map(picture_file, manifest.tasks))
+    for name in sorted(manifest.files.keys() - needed - may):
+        yield f"{MANIFEST}: lists {name}, which is no part of a release of these tasks"
+
+
+def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
+    present = set(release_files(root))
+    for name in sorted(present - manifest.files.keys()):
+        yield f"{shown(name)}: the manifest does not list this file"
+    for name, record in manifest.files.items():
+        path = root / name
+        if name not in present:
+            yield f"{name}: missing"
+        elif path.is_symlink():
+            yield f"{name}: is a link, not a file"
+        elif not path.is_file():
+            yield f"{name}: is not a regular file"
+        else:
+            yield from _check_bytes(path, name, record.bytes, record.sha256)
+
+
+def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        yield f"{name}: cannot be read: {error.strerror}"
+        return
+    if len(data) != size:
+        yield f"{name}: {len(data)} bytes, the manifest says {size}"
+    elif sha256(data) != digest:
+        yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
+
+
+def _check_rows(
+    root: Path, name: str, expected: pa.Table, key: Sequence[str], unbuilt: Collection[str] = ()
+) -> Iterator[str]:
+    """Compare a file's rows with those made anew; rows of tasks that cannot be built are let be."""
+    path = root / name
+    if not path.is_file():
+        return  # said with the files
+    try:
+        stored = read_table(path.read_bytes())
+        stored.validate(full=True)
+        found = stored.to_pylist()
+    except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
+        yield f"{name}: cannot be read: {said(error)}"
+        return
+    yield from (f"{name}: {problem}" for problem in compare_tables(stored, expected))
+    if stored.schema.equals(expected.schema):
+        found = [row for row in found if row["id"].split("/")[0] not in unbuilt]
+        differences = compare_rows(found, expected.to_pylist(), key)
+        yield from (f"{name}: {difference}" for difference in differences)
+
+
+def _check_texts(
+    root: Path, manifest: Manifest, frozen: list[FrozenTask], record: ExperimentRecord | None
+) -> Iterator[str]:
+    if not frozen:
+        return  # nothing could be made anew, which is said already
+    rebuilt = make_manifest(manifest.version, frozen, manifest.files, manifest.withdrawn, record)
+    for task_id, found in rebuilt.tasks.items():
+        yield from compare_records(manifest.tasks[task_id], found, f"tasks.{task_id}.")
+    texts = task_schemas([part.task for part in frozen])
+    # Another version of the package words its texts otherwise; hashes still hold for them.
+    ours = manifest.package_version == __version__
+    if ours:
+        texts |= file_schemas()
+    if len(frozen) == len(manifest.tasks):
+        yield from compare_records(manifest, rebuilt)
+        ids = {instance.id for part in frozen for instance in part.instances}
+        for name in sorted(manifest.withdrawn.keys() - ids):
+            yield f"{MANIFEST}: withdraws {shown(name)}, which is no instance of this release"
+        if ours:
+            try:
+                texts |= rendered_files(manifest)
+            except ReleaseError as error:
+                yield str(error)
+    for name, text in texts.items():
+        try:
+            same = not (root / name).is_file() or (root / name).read_bytes() == text.encode()
+        except OSError:
+            continue  # said with the files
+        if not same:
+            yield f"{name}: differs from what is written anew"
+
+
+def _check_pictures(
+    root: Path, manifest: Manifest, frozen: list[FrozenTask], workers: int
+) -> Iterator[str]:
+    """Draw pictures anew where the same package and library would; hashes hold for others."""
+    library = "vl-convert-python"
+    same = (
+        manifest.package_version == __version__
+        and manifest.libraries.get(library) == installed(library)
+        and any(picture_file(name) in manifest.files for name in manifest.tasks)
+    )
+    if not same:
+        return
+    try:
+        drawn = pictures(frozen, workers)
+    except (ReleaseError, ModuleNotFoundError) as error:
+        yield f"gallery: cannot be drawn again: {said(error)}"
+        return
+    for name, data in drawn.items():
+        path = root / name
+        if name not in manifest.files:
+            yield f"{MANIFEST}: does not list {name}, though it lists other pictures"
+        elif path.is_file() and not same_picture(path.read_bytes(), data):
+            yield f"{name}: differs from what is drawn anew"

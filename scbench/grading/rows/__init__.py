@@ -1,0 +1,1 @@
+"""From lines to rows: reading, chunks, which line counts, and the columns of the results."""

@@ -1,0 +1,99 @@
+"""Cutting a predictions file into chunks of whole lines: the unit of work of light tasks.
+
+Where a chunk ends follows from the lines alone, so that every run of a file cuts it alike and an
+interrupted one finds its finished chunks again. The first chunks are small: a short file is to keep
+every worker busy, too.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from scbench.grading.rows.reading import Problem, line_spans, stripped
+
+_SIZES = (32, 128, 512, 1024)
+"""Most lines of a chunk: of the first few, of the next, and so on, and of all later ones."""
+_OF_EACH = 16
+_BYTES = 2**20
+"""A chunk that has reached this many bytes is full."""
+
+
+class Shard(NamedTuple):
+    """One of several equal parts of a file: lines ``number``, ``number + total`` and so on."""
+
+    number: int = 1
+    total: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.total}"
+
+    def holds(self, line: int) -> bool:
+        """Return whether a line is one of this part."""
+        return line % self.total == self.number % self.total
+
+
+WHOLE = Shard()
+
+
+class Chunk(NamedTuple):
+    """Some lines of a file.
+
+    Attributes:
+        place: how many chunks come before it.
+        first: number of its first line.
+        step: by how much line numbers grow; 1 unless only a shard of the file is graded.
+        length: how many lines it has.
+        data: the lines as they stand in the file.
+    """
+
+    place: int
+    first: int
+    step: int
+    length: int
+    data: bytes
+
+    def lines(self) -> Iterator[tuple[int, int, int]]:
+        """Return number, start and end of every line; blanks around it are left in."""
+        return line_spans(self.data, self.first, self.step)
+
+
+def cut(
+    blocks: Iterable[tuple[int, bytes] | Problem], shard: Shard = WHOLE
+) -> Iterator[Chunk | Problem]:
+    """Yield the lines of a shard as chunks, and problems where they stand.
+
+    A blank line is part of a chunk; a problem ends one.
+
+    Args:
+        blocks: as `scbench.grading.rows.reading.read_blocks` gives them.
+        shard: which lines to take.
+    """
+    place = first = size = 0
+    held: list[bytes] = []
+    most = _SIZES[0]
+    for entry in blocks:
+        if isinstance(entry, Problem):
+            if held:
+                yield Chunk(place, first, shard.total, len(held), b"".join(held))
+                place, held, size = place + 1, [], 0
+            if entry.line is None or shard.holds(entry.line) or entry.code == "unreadable":
+                yield entry
+            continue
+        number, data = entry
+        for line, start, end in line_spans(data, number):
+            if shard.total > 1 and not shard.holds(line):
+                continue
+            if not held:
+                first = line
+                most = _SIZES[min(place // _OF_EACH, len(_SIZES) - 1)]
+            held.append(data[start:end])
+            size += end - start
+            if len(held) >= most or size >= _BYTES:
+                yield Chunk(place, first, shard.total, len(held), b"".join(held))
+                place, held, size = place + 1, [], 0
+    if held:
+        yield Chunk(place, first, shard.total, len(held), b"".join(held))
+
+
+def line_at(data: bytes, start: int, end: int) -> bytes:
+    """Return a line of a chunk's bytes as graders and hashes see it."""
+    return stripped(data[start:end])

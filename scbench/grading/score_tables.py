@@ -1,0 +1,135 @@
+"""Bucket and task tables over results.
+
+Every score counts the same: a mean is the sum of scores over the number of scores, never a mean of
+means (spec: analysis, section 2). Rows without a score are not zeros. They lower the
+coverage, which is shown beside every mean, together with the mean that would count them as zeros.
+"""
+
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.model import Status
+
+RUN = ("model", "setting", "budget")
+"""Columns that tell runs apart; samples of one run are pooled."""
+OVERALL = "overall"
+"""All buckets of the paper together; the text tasks are never among them."""
+
+
+def in_release(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows whose instance the release holds."""
+    return results.filter(pl.col("instance_hash").is_not_null())
+
+
+class _Parts(NamedTuple):
+    """Rows by status and score; samples; items: each by run, bucket and task."""
+
+    counts: pl.DataFrame
+    samples: pl.DataFrame
+    items: pl.DataFrame
+
+
+class Condensed:
+    """What tables need of results, in the space of items and runs, however many rows there are.
+
+    Rows may be added in portions; the tables depend neither on those nor on the order of rows.
+    """
+
+    def __init__(self) -> None:
+        self._counts: list[pl.DataFrame] = []
+        self._samples: list[pl.DataFrame] = []
+        self._items: list[pl.DataFrame] = []
+
+    def add(self, results: pl.DataFrame) -> None:
+        """Take rows of ``results.parquet``; those that the release does not hold are left out."""
+        rows = in_release(results)
+        counts = rows.group_by(*_GROUP, "status", "score").agg(rows=pl.len().cast(pl.Int64))
+        self._counts = [_summed([*self._counts, counts])]
+        self._samples = [pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()]
+        self._items = [pl.concat([*self._items, rows.select(*_GROUP, "id", "subtask")]).unique()]
+
+    def table(self, by: Literal["bucket", "task"]) -> pl.DataFrame:
+        """Return what `score_table` returns of all rows taken."""
+        groups = ["bucket", "task"] if by == "task" else ["bucket"]
+        parts = _Parts(*map(pl.concat, (self._counts, self._samples, self._items)))
+        table = _aggregate(parts, groups)
+        if by == "bucket":
+            spatial = (part.filter(pl.col("bucket") != MANIFOLDS) for part in parts)
+            overall = (part.with_columns(bucket=pl.lit(OVERALL)) for part in spatial)
+            table = pl.concat([table, _aggregate(_Parts(*overall), groups)])
+        order = {name: i for i, name in enumerate([*BUCKETS, OVERALL, MANIFOLDS])}
+        tasks = {name: i for i, name in enumerate(all_tasks())}
+        keys = [pl.col("bucket").replace_strict(order, default=len(order), return_dtype=pl.Int64)]
+        if by == "task":
+            key = pl.col("task").replace_strict(tasks, default=len(tasks), return_dtype=pl.Int64)
+            keys.append(key)
+        return table.sort(*RUN, *keys, nulls_last=False, maintain_order=True)
+
+
+_GROUP = (*RUN, "bucket", "task")
+
+
+def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.DataFrame:
+    """Return one row per run and bucket (and one for the paper's together), or per run and task.
+
+    Args:
+        results: rows of ``results.parquet``, with a row for every expected score.
+        by: what to group by.
+
+    Returns:
+        Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
+        coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none),
+        mean_missing_as_zero, and one count per status. Runs are in alphabetical order, buckets and
+        tasks in that of the paper.
+    """
+    condensed = Condensed()
+    condensed.add(results)
+    return condensed.table(by)
+
+
+def _summed(counts: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(counts).group_by(*_GROUP, "status", "score").agg(pl.col("rows").sum())
+
+
+def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
+    keys = [*RUN, *groups]
+    rows, score = pl.col("rows"), pl.col("score")
+    # Floats are added in the order of their values: any other would depend on that of the rows.
+    sums = (
+        parts.counts.sort("score", "status")
+        .group_by(keys, maintain_order=True)
+        .agg(
+            scored=rows.filter(score.is_not_null()).sum(),
+            total=rows.sum(),
+            points=(score * rows).sum(),
+            **{
+                status.value: rows.filter(pl.col("status") == status.value).sum()
+                for status in Status
+            },
+        )
+    )
+    n = parts.items.group_by(keys).agg(n=pl.struct("id", "subtask").n_unique().cast(pl.Int64))
+    drawn = parts.samples.group_by(keys).agg(samples=pl.col("sample").n_unique().cast(pl.Int64))
+    some = pl.col("scored") > 0
+    return (
+        sums.join(n, on=keys, nulls_equal=True, maintain_order="left")
+        .join(drawn, on=keys, nulls_equal=True, maintain_order="left")
+        .select(
+            *keys,
+            "n",
+            "samples",
+            "scored",
+            coverage=pl.col("scored") / pl.col("total"),
+            mean=pl.when(some).then(pl.col("points") / pl.col("scored")),
+            mean_missing_as_zero=pl.col("points") / pl.col("total"),
+            **{status.value: pl.col(status.value) for status in Status},
+        )
+    )
+
+
+def outside_release(results: pl.DataFrame) -> pl.DataFrame:
+    """Return task and number of rows whose instance the release does not hold."""
+    rows = results.filter(pl.col("instance_hash").is_null())
+    return rows.group_by("task").agg(rows=pl.len().cast(pl.Int64)).sort("task")

@@ -1,0 +1,170 @@
+"""What runs inside a worker process: lines in, packed outcomes out.
+
+A worker holds the instances' parameters and nothing else of the release. Whatever a grader raises
+is caught here and becomes an outcome; what kills the process is the engine's business.
+"""
+
+import contextlib
+import gc
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import Structure, c_int64
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from scbench.catalog import Task, get_task
+from scbench.grading.outcome import Outcome, describe_error, grade_prediction
+from scbench.grading.rows.chunks import Chunk
+from scbench.grading.rows.columns import Completer
+from scbench.grading.rows.index import Contents, InstanceKey
+from scbench.grading.rows.reading import Line, parse_line
+from scbench.grading.rows.survey import pack_part, survey
+from scbench.grading.rows.wire import Packed, pack
+from scbench.model import Status
+
+
+class Item(NamedTuple):
+    """One line to grade: its number, its bytes, and the instance it answers."""
+
+    line: int
+    data: bytes
+    instance_id: str
+
+
+class Start(NamedTuple):
+    """What a worker process is started with.
+
+    Attributes:
+        instances: task id and parameters by instance id.
+        memory_bytes: limit on its address space; 0 for none.
+        allow_code: whether programs among the answers may run, in a sandbox.
+        contents: what chunks of lines are graded against; None if it gets single items only.
+    """
+
+    instances: Mapping[str, InstanceKey]
+    memory_bytes: int = 0
+    allow_code: bool = False
+    contents: Contents | None = None
+
+
+class Progress(Structure):
+    """What a worker says in memory that it shares with its parent.
+
+    Attributes:
+        done: steps of the verdict at hand that are made, if its grader says.
+        total: steps that it takes.
+        begun: verdicts that were begun since it started.
+    """
+
+    _fields_ = (("done", c_int64), ("total", c_int64), ("begun", c_int64))
+
+
+THRESHOLDS = (20_000, 20, 20)
+"""Of the garbage collector. Most of what a verdict makes is gone at its end; looking for more often
+would cost a tenth."""
+
+_start = Start({})
+_progress = Progress()
+_completer: Completer | None = None
+_ready: dict[str, tuple[Task, BaseModel]] = {}
+
+
+def start_worker(start: Start, progress: Progress) -> None:
+    """Prepare a worker process.
+
+    Args:
+        start: what it is started with.
+        progress: where to write how far it is.
+    """
+    global _start, _progress, _completer  # noqa: PLW0603  (a worker process has one release)
+
+    def note(done: int, total: int) -> None:
+        progress.done, progress.total = done, total
+
+    progress.listen(note)
+    if start.allow_code:
+        from scbench import sandbox  # noqa: PLC0415  (wanted by one task, and rarely)
+
+        sandbox.allow_code(True)
+    # The parent decides what Ctrl-C means; workers must not race it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Beside us run as many workers as there are processors.
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    # Chunks need polars, too, and no limit runs yet.
+    _completer = None if start.contents is None else Completer(start.contents)
+    if start.memory_bytes:
+        limit_memory(start.memory_bytes)
+    gc.set_threshold(*THRESHOLDS)
+    _start, _progress = start, progress
+    _ready.clear()
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Limit this process's address space where the platform can."""
+    try:
+        import resource  # noqa: PLC0415  (POSIX only)
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
+    with contextlib.suppress(ValueError, OSError):  # some systems know the limit but set none
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def grade_items(items: Sequence[Item]) -> list[tuple[int, Packed]]:
+    """Grade items in order; the result pairs each line number with its outcome."""
+    return [(item.line, grade_item(item)) for item in items]
+
+
+def grade_item(item: Item) -> Packed:
+    """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
+    return _outcome(lambda: _grade(item))
+
+
+def _grade(item: Item) -> Outcome:
+    task, params = _instance(item.instance_id)
+    line = parse_line(item.data, item.line)
+    if not isinstance(line, Line):  # these very bytes were read before
+        raise TypeError(f"line {item.line} cannot be read again: {line}")
+    return grade_prediction(line.prediction, task, params)
+
+
+def grade_chunk(chunk: Chunk) -> bytes:
+    """Grade the light lines of a chunk; return its part, packed.
+
+    Raises:
+        MemoryError: a fresh process is wanted, and smaller pieces.
+    """
+    if _completer is None:
+        raise TypeError("this worker was started for single items")
+    return pack_part(*survey(_completer, chunk, judge_line))
+
+
+def judge_line(line: Line, instance_id: str) -> Packed:
+    """Judge a line as `grade_item` does."""
+    return _outcome(lambda: _judge(line, instance_id))
+
+
+def _outcome(grade: Callable[[], Outcome]) -> Packed:
+    _progress.done = _progress.total = 0
+    _progress.begun += 1
+    try:
+        return pack(grade())
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
+        return pack(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
+
+
+def _judge(line: Line, instance_id: str) -> Outcome:
+    return grade_prediction(line.prediction, *_instance(instance_id))
+
+
+def _instance(instance_id: str) -> tuple[Task, BaseModel]:
+    if instance_id not in _ready:
+        task_id, params = _start.instances[instance_id]
+        task = get_task(task_id)
+        _ready[instance_id] = task, task.params_model.model_validate_json(params)
+    return _ready[instance_id]

@@ -1,0 +1,380 @@
+"""A world of rock after the rain: in space, cut open, level by level, and lake by lake."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from scbench.graders.fluid_simulation.earthworks import ground
+from scbench.model import Verdict
+from scbench.report.draw.blocks import roughness, voxels
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
+from scbench.report.draw.svg import Drawing
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.fluid_simulation.rain_maps import level_maps, paint, section
+from scbench.report.pictures.fluid_simulation.rain_worlds import (
+    MOST_LAKES,
+    World,
+    cut_open,
+    middle_cell,
+    read_world,
+)
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.schemas.fluid_simulation import Answer, Params
+
+_ROUGHEST = 8_000
+"""Rectangles of a world that is still drawn in three dimensions."""
+_BOXES = 40
+_AHEAD = 4
+"""How far outside the world boxes are still drawn."""
+
+Part = Mesh | Lines | Marks
+
+_ASKED = {
+    "lake_surface": "one lake with a surface of {min_columns} columns or more",
+    "wide_lakes": "{lakes} separate lakes, each with a block of {side} x {side} columns",
+    "high_water": "{min_voxels} voxels of water or more at z = {min_z} or above",
+    "hidden_water": "{min_voxels} voxels of water or more, all of it under rock",
+    "lakes_on_levels": "{lakes} lakes on {levels} different levels",
+    "deep_water": "water {min_depth} voxels deep",
+    "large_lakes": "{lakes} lakes of {min_voxels} voxels or more each",
+    "ring_lake": "a lake all round a dry square of {dry_side} x {dry_side} columns",
+    "water_levels": "water at z = {water_at}, and none at z = {dry_at}",
+    "exact_volume": "exactly {voxels} voxels of water",
+    "hidden_lakes": "{lakes} lakes of {min_voxels} voxels or more, all under rock",
+}
+
+_COUNTED = {
+    "lake_surface": "columns of the widest lake",
+    "wide_lakes": "lakes that are wide enough",
+    "high_water": "voxels high enough",
+    "hidden_water": "voxels of water",
+    "lakes_on_levels": "lakes on levels of their own",
+    "deep_water": "depth of the deepest water",
+    "large_lakes": "lakes that are large enough",
+    "ring_lake": "lakes round a dry square",
+    "water_levels": "levels with water",
+    "exact_volume": "voxels of water",
+    "hidden_lakes": "lakes that are large enough",
+}
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the ground; with an answer the world after its earthworks and the rain."""
+    asked = _asked(params)
+    metrics = verdicts[0].metrics if verdicts else {}
+    if answer is None or "water" not in metrics:
+        return _start(params, asked, answer, verdicts)
+    world = read_world(params, metrics, verdicts)
+    caption = _caption(asked, metrics, verdicts)
+    panels = []
+    cut = _cut(world, verdicts)
+    at = cut + world.corner[1]
+    if max(roughness(world.rock), roughness(world.water)) <= _ROUGHEST:
+        scene = _scene(params, world, answer, verdicts)
+        panels.append(Panel("after the rain", scene, f"The world after the rain. {caption}"))
+        if not all(lake["visible"] for lake in metrics["lakes"]):
+            opened = _scene(params, cut_open(world, cut), None, ())
+            title = f"cut open at y = {at}"
+            panels.append(Panel(title, opened, f"The half behind y = {at}. {caption}"))
+    else:
+        caption += " The world is too ragged to be drawn in space."
+    x, y = world.corner
+    where = f" (x {x} to {x + world.wide - 1}, y {y} to {y + world.wide - 1})"
+    title = "level by level" + where * (world.wide < params.width)
+    panels.append(
+        Panel(title, level_maps(world, failures(verdicts).get("dry_levels", ())), caption)
+    )
+    panels.append(Panel(f"cut at y = {at}", section(world, cut), caption))
+    if world.lakes:
+        panels.append(_lake_table(metrics, verdicts))
+    gauges = _gauges(params, verdicts)
+    if gauges:
+        panels.append(gauge_panel(gauges))
+    legend = _legend(params, world, verdicts)
+    return Picture(tuple(panels), caption, tuple(legend), _text(world))
+
+
+def _asked(params: Params) -> str:
+    values = {
+        name: ", ".join(map(str, value)) if isinstance(value, tuple) else value
+        for name, value in params.goal.model_dump().items()
+    }
+    return _ASKED[params.goal.kind].format(**values)
+
+
+def _cut(world: World, verdicts: Sequence[Verdict]) -> int:
+    """Return the row where a cut shows most: through a fault, the goal's water, or any."""
+    if world.wrong.any():
+        return int(np.argwhere(world.wrong)[0][1])
+    goal = check_of(verdicts, "goal")
+    column = goal.details.get("column") if goal else None
+    if column:
+        return int(column[1]) - world.corner[1]
+    if world.lakes:
+        largest = max(world.lakes, key=lambda lake: int(lake.sum()))
+        return middle_cell(np.any(largest, axis=2))[1]
+    return (world.drains or [(0, world.wide // 2)])[0][1]
+
+
+def _start(
+    params: Params, asked: str, answer: Answer | None, verdicts: Sequence[Verdict]
+) -> Picture:
+    """Draw the ground before anything is done to it."""
+    width, stretch = params.width, _stretch(params.width)
+    rock = ground(params)
+    parts: list[Part] = [_lifted(voxels(rock, "rock", name="rock"), stretch)]
+    top = params.height * stretch
+    surface = rock.sum(axis=2) * stretch
+    drops = tuple(
+        np.array([(x + 0.5, y + 0.5, top * 1.15), (x + 0.5, y + 0.5, float(surface[x, y]))])
+        for x, y in params.rain
+    )
+    parts.append(Lines(drops, "water", 2, dashed=True, name="where most of the rain falls"))
+    parts.append(wire((0, 0, 0), (width, width, top), "faint", name="the world"))
+    parts += [_zone(zone.low, zone.high, stretch) for zone in params.protected]
+    drawing = Drawing((0, 0, width, width), size=300)
+    heights = rock.sum(axis=2)
+    for level in sorted(set(heights.ravel().tolist())):
+        share = 0.15 + 0.6 * level / params.height
+        paint(drawing, heights == level, (0, 0), "rock", opacity=share)
+    for zone in params.protected[:_BOXES]:
+        low, high = zone.low, zone.high
+        far = (high[0] + 1, high[1] + 1)
+        drawing.box((low[0], low[1]), far, "note", hatched=True, edge="note", dashed=True)
+    for x, y in params.rain[:64]:
+        drawing.dot((x + 0.5, y + 0.5), "water", radius=3, tip=f"rain at {x}, {y}")
+    drawing.text((0, 0), "x →", "quiet", anchor="start", shift=(14, 10))
+    drawing.text((0, 0), "y ↑", "quiet", shift=(-8, -14), size=10)
+    caption = f"A world of {width} x {width} x {params.height} cells. Asked for: {asked}."
+    if verdicts and answer is None:
+        caption = f"There are no earthworks to draw. {caption}"
+    elif verdicts:
+        caption = f"The world cannot be worked out; {fraction(verdicts)}. {caption}"
+    legend = [("rock", "rock"), ("water", "where most of the rain falls")]
+    if params.protected:
+        legend.append(("note", "must not be changed"))
+    panels = (
+        Panel("the ground", Scene(tuple(parts), azimuth=-60, elevation=35), caption),
+        Panel("from above", drawing, caption),
+    )
+    return Picture(panels, caption, tuple(legend))
+
+
+def _stretch(width: int) -> float:
+    """Return by how much heights are drawn taller, so that wide worlds are not all flat."""
+    return max(1.0, width / 24)
+
+
+def _lifted(mesh: Mesh, stretch: float) -> Mesh:
+    scale = np.array([1.0, 1.0, stretch])
+    lines = tuple(line * scale for line in mesh.outline)
+    return replace(mesh, points=mesh.points * scale, outline=lines)
+
+
+def _zone(
+    low: Sequence[int],
+    high_cell: Sequence[int],
+    stretch: float,
+    role: str = "note",
+    name: str = "protected",
+) -> Lines:
+    (a, b, c), (d, e, f) = low, high_cell
+    high = (d + 1, e + 1, (f + 1) * stretch)
+    return wire((a, b, c * stretch), high, role, width=2, name=name)
+
+
+def _scene(
+    params: Params,
+    world: World,
+    answer: Answer | None,
+    verdicts: Sequence[Verdict],
+) -> Scene:
+    width, stretch = world.wide, _stretch(world.wide)
+    top = params.height * stretch
+    stood = world.rock & ~world.fallen
+    solid = world.rock | world.water
+    parts: list[Part] = [wire((0, 0, 0), (width, width, top), "faint", name="the world")]
+    for mask, role, name in (
+        (stood, "rock", "rock"),
+        (world.fallen & world.rock, "wrong", "rock that fell"),
+        (world.water & ~world.wrong, "water", "water"),
+        (world.wrong, "wrong", "water where it must not be"),
+    ):
+        if mask.any():
+            parts.append(_lifted(voxels(mask, role, others=solid, name=name), stretch))
+    for x, y, z in np.argwhere(world.wrong)[:MOST_LAKES].tolist():
+        ends = [(x + 0.5, y + 0.5, (z + 1) * stretch), (x + 0.5, y + 0.5, top * 1.2)]
+        parts.append(Lines((np.array(ends),), "wrong", 2, dashed=True, name="seen from above"))
+    drains = world.drains[:MOST_LAKES]
+    if drains:
+        paths = tuple(
+            np.array([(x + 0.5, y + 0.5, top * 1.2), (x + 0.5, y + 0.5, -top * 0.2)])
+            for x, y in drains
+        )
+        parts.append(Lines(paths, "wrong", 3, dashed=True, name="water runs out at z = 0"))
+    for zone in params.protected if answer is not None else ():
+        shift = (*world.corner, 0)
+        low, high = ([v - a for v, a in zip(c, shift, strict=True)] for c in (zone.low, zone.high))
+        parts.append(_zone(low, high, stretch))
+    if answer is not None:
+        parts += _ignored(params, world, answer, verdicts)
+    labels = [(i, lake) for i, lake in enumerate(world.lakes) if (lake & world.water).any()]
+    if labels and len(world.lakes) > 1:
+        spots = []
+        for _, lake in labels:
+            x, y = middle_cell(np.any(lake, axis=2))
+            z = int(np.nonzero(lake[x, y])[0][-1])
+            spots.append((x + 0.5, y + 0.5, (z + 1.6) * stretch))
+        names = tuple(str(i + 1) for i, _ in labels)
+        parts.append(Marks(np.array(spots), "ink", 0, names, name="lakes"))
+    return Scene(tuple(parts), azimuth=-60, elevation=35)
+
+
+def _ignored(
+    params: Params, world: World, answer: Answer, verdicts: Sequence[Verdict]
+) -> list[Part]:
+    """Return the boxes that the verdict says were passed over, as far as they are near."""
+    stretch = _stretch(world.wide)
+    start = (*world.corner, 0)
+    end = (world.wide, world.wide, params.height)
+    found: list[Part] = []
+    for i, _ in failures(verdicts).get("boxes", ()):
+        box = answer.earthworks[i] if i < len(answer.earthworks) else None
+        if box is None:
+            continue
+        low, high = (
+            [
+                int(min(max(v - a, -_AHEAD), n + _AHEAD))
+                for v, a, n in zip(corner, start, end, strict=True)
+            ]
+            for corner in (box.xyzMin, box.xyzMax)
+        )
+        pairs = [sorted(pair) for pair in zip(low, high, strict=True)]
+        least, most = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        found.append(_zone(least, most, stretch, "wrong", f"box {i}, ignored"))
+    return found
+
+
+def _lake_table(metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Panel:
+    """Return the figures of the lakes in rows."""
+    goal = check_of(verdicts, "goal")
+    details = goal.details if goal else {}
+    good = set(details.get("lakes", ()))
+    if details.get("lake") is not None:
+        good.add(details["lake"])
+    lakes = metrics["lakes"][:MOST_LAKES]
+    row = 18
+    drawing = Drawing(
+        (0, 0, 330, row * (len(lakes) + 2)), size=max(330, row * (len(lakes) + 2)), up=False
+    )
+    places = (14, 70, 130, 230, 316)
+    for place, title in zip(
+        places, ("lake", "voxels", "columns", "levels", "from above"), strict=True
+    ):
+        drawing.text((place, 8), title, "quiet", size=11)
+    hidden = passed(verdicts, "no_visible_water") is not None
+    for i, lake in enumerate(lakes):
+        levels = [z for z, count in enumerate(lake["levels"]) if count]
+        y = (i + 1) * row + 8
+        role = "right" if i in good else "ink"
+        values = [
+            f"{i + 1} ✓" if i in good else f"{i + 1}",
+            lake["voxels"],
+            lake["columns"],
+            f"{levels[0]}-{levels[-1]}" if len(levels) > 1 else levels[0],
+            "seen" if lake["visible"] else "hidden",
+        ]
+        for k, (place, value) in enumerate(zip(places, values, strict=True)):
+            wrong = hidden and k == 4 and lake["visible"]
+            drawing.text(
+                (place, y), value, "wrong" if wrong else role, size=12, bold=wrong or i in good
+            )
+    more = metrics["lake_count"] - len(lakes)
+    if more > 0:
+        y = (len(lakes) + 1) * row + 8
+        drawing.text((0, y), f"and {more} more", "quiet", anchor="start", size=11)
+    return Panel("the lakes", drawing, f"Figures of {metrics['lake_count']} lakes.")
+
+
+def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
+    goal = check_of(verdicts, "goal")
+    if goal is None or "wanted" not in goal.details:
+        return []
+    kind = params.goal.kind
+    reached, wanted = goal.details["reached"], goal.details["wanted"]
+    sense = "at least"
+    if kind == "exact_volume":
+        reached, sense = verdicts[0].metrics["water_voxels"], "exactly"
+    gauges = [Gauge(_COUNTED[kind], reached, wanted, goal.passed, sense)]
+    for check_id, label in (
+        ("no_visible_water", "columns with visible water"),
+        ("dry_levels", "wet levels that must be dry"),
+    ):
+        check = check_of(verdicts, check_id)
+        if check is not None:
+            count = check.details.get("count", 0)
+            gauges.append(Gauge(label, count, 0, check.passed, "at most"))
+    return gauges
+
+
+def _legend(params: Params, world: World, verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
+    legend = [("rock", "rock")]
+    if params.protected:
+        legend.append(("note", "must not be changed"))
+    if world.water.any():
+        legend.append(("water", "water"))
+    wrong = []
+    if world.fallen.any():
+        wrong.append("rock that fell")
+    if world.wrong.any():
+        wrong.append("hatched: water where it must not be")
+    if world.drains:
+        wrong.append("crosses and arrows: water runs out at z = 0")
+    if failures(verdicts).get("boxes"):
+        wrong.append("frames: boxes that were ignored")
+    return legend + [("wrong", "; ".join(wrong))] * bool(wrong)
+
+
+def _caption(asked: str, metrics: Mapping[str, Any], verdicts: Sequence[Verdict]) -> str:
+    lakes, voxels_ = metrics["lake_count"], metrics["water_voxels"]
+    parts = [f"Asked for: {asked}."]
+    if voxels_:
+        parts.append(f"There are {voxels_} voxels of water in {lakes} lake{'s' * (lakes != 1)}")
+    else:
+        fates = set(metrics.get("last_round", ()))
+        where = [
+            says
+            for fate, says in (("side", "over the sides"), ("bottom", "out at the bottom"))
+            if fate in fates
+        ]
+        parts.append("No water stays" + (f"; it runs {' and '.join(where)}" if where else ""))
+    seen = check_of(verdicts, "no_visible_water")
+    if seen is not None and seen.passed is False:
+        parts[-1] += f", seen from above in {seen.details['count']} columns"
+    many = check_of(verdicts, "box_count")
+    if many is not None and many.passed is False:
+        parts[-1] += "; there are more boxes than allowed"
+    ignored = check_of(verdicts, "boxes")
+    if ignored is not None and ignored.passed is False:
+        count = ignored.details["count"]
+        parts[-1] += f"; {count} box{'es were' if count != 1 else ' was'} ignored"
+    return f"{' '.join(parts)}. {fraction(verdicts).capitalize()}."
+
+
+def _text(world: World) -> str:
+    """Return the lakes from above, the highest y first."""
+    names = "123456789abcdefghijklmnopqrstuvwxyz"
+    table = [["."] * world.wide for _ in range(world.wide)]
+    for x, y in np.argwhere(world.water.any(axis=2)).tolist():
+        table[y][x] = "~"
+    for name, lake in zip(names, world.lakes, strict=False):
+        for x, y in np.argwhere(np.any(lake, axis=2)).tolist():
+            table[y][x] = name
+    for x, y, _ in np.argwhere(world.wrong).tolist():
+        table[y][x] = "!"
+    lines = ["".join(row) for row in reversed(table)]
+    x, y = world.corner
+    key = f"x from {x}, y up from {y}; lakes by number, from above; ! water where it must not be"
+    return "\n".join([*lines, "", key])

@@ -1,0 +1,229 @@
+"""Boxes of a square or cube that is halved again and again, with a part each: flat and in space.
+
+All coordinates lie in 0 to 1.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes as integer_boxes
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
+from scbench.report.draw.svg import Drawing
+
+Interval = tuple[float, float]
+Box = tuple[Interval, ...]
+Frame = tuple[float, float, float, float]
+
+DEEPEST = 60
+"""Labels are followed so far down; such boxes are far too small to be seen."""
+
+TARGET, RIGHT, MISSING, SURPLUS = "target", "right", "missing", "wrong"
+ORDER = (RIGHT, "answer", MISSING, SURPLUS, TARGET)
+"""The parts that boxes can play, named like their colours, in the order they are painted."""
+_OPACITY = {TARGET: 0.85, RIGHT: 0.45, "answer": 0.4, SURPLUS: 0.3}
+_LETTER = 6.2
+"""Pixels of a letter of a label."""
+_GAP = 0.45
+"""How far boxes are pulled apart, in sides of the target."""
+
+
+class Sorted(NamedTuple):
+    """Labels by the part they play; boxes that are no leaves; leaves that should be named less."""
+
+    parts: Mapping[str, Sequence[str]]
+    strangers: Sequence[str] = ()
+    marked: Sequence[str] = ()
+
+
+def unit_boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> dict[str, Box]:
+    """Return the box of each label, followed `DEEPEST` bits down."""
+    names = {label: label[:DEEPEST] for label in labels}
+    whole = 1 << max(map(len, names.values()), default=0)
+    found = integer_boxes(names.values(), cycle, axes)
+    return {
+        label: tuple((low / whole, high / whole) for low, high in found[name])
+        for label, name in names.items()
+    }
+
+
+def plan(places: Mapping[str, Box], seen: Sorted, frame: Frame, size: float) -> Drawing:
+    """Return the square, or what a frame holds of it, with labels where they fit.
+
+    Args:
+        places: the box of every label, two intervals each.
+        seen: which of them are the target, right, missing, and so on.
+        frame: what to show: left, bottom, right, top.
+        size: side of the drawing in pixels.
+    """
+    left, bottom, right, top = frame
+    shown = {
+        label: ((x0, y0), (x1, y1))
+        for label, ((x0, x1), (y0, y1)) in places.items()
+        if x1 >= left and x0 <= right and y1 >= bottom and y0 <= top
+    }
+    drawing = Drawing(frame, size=size, margin=8)
+    leaves = [label for label in shown if label not in set(seen.strangers)]
+    drawing.strokes((_ring(*shown[label]) for label in leaves), "faint")
+    for part in ORDER:
+        for label in seen.parts.get(part, ()):
+            if label in shown:
+                _paint(drawing, shown[label], part, label)
+    for label in seen.strangers:
+        if label in shown:
+            low, high = shown[label]
+            tip = f"{label[:DEEPEST]} is no leaf"
+            drawing.box(low, high, SURPLUS, hatched=True, edge=SURPLUS, width=3, tip=tip)
+            drawing.ring(_middle(low, high), SURPLUS, radius=7)
+    for label in seen.marked:
+        if label in shown:
+            low, high = shown[label]
+            drawing.line(_ring(low, high), SURPLUS, width=4, closed=True)
+            if max(high[0] - low[0], high[1] - low[1]) * drawing.scale < 24:
+                drawing.ring(_middle(low, high), SURPLUS, radius=14)
+    _write(drawing, {label: shown[label] for label in leaves}, seen, frame)
+    return drawing
+
+
+def _write(
+    drawing: Drawing,
+    shown: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    seen: Sorted,
+    frame: Frame,
+) -> None:
+    """Write labels where they fit: all of them, or if most do not, those that matter."""
+    left, bottom, right, top = frame
+    fitting: dict[str, tuple[float, float]] = {}
+    for label, ((x0, y0), (x1, y1)) in shown.items():
+        low, high = (max(x0, left), max(y0, bottom)), (min(x1, right), min(y1, top))
+        wide, tall = ((b - a) * drawing.scale for a, b in zip(low, high, strict=True))
+        if wide > _LETTER * len(label) + 4 and tall > 12:
+            fitting[label] = _middle(low, high)
+    if 2 * len(fitting) < len(shown):
+        matter = {label for labels in seen.parts.values() for label in labels}
+        fitting = {label: at for label, at in fitting.items() if label in matter}
+    for label, at in fitting.items():
+        drawing.text(at, label, bold=label in seen.parts.get(TARGET, ()), size=10.5)
+
+
+def _ring(low: Sequence[float], high: Sequence[float]) -> list[tuple[float, float]]:
+    (x0, y0), (x1, y1) = low, high
+    return [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
+
+
+def _middle(low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
+    return (low[0] + high[0]) / 2, (low[1] + high[1]) / 2
+
+
+def _paint(
+    drawing: Drawing, box: tuple[Sequence[float], Sequence[float]], part: str, label: str
+) -> None:
+    low, high = box
+    tip = f"{label}: {part}"
+    if part == MISSING:
+        drawing.box(low, high, part, hatched=True, edge=part, dashed=True, width=2.5, tip=tip)
+        return
+    width = 3 if part == SURPLUS else 1.5
+    drawing.box(low, high, part, opacity=_OPACITY[part], edge=part, width=width, tip=tip)
+    if part == SURPLUS:
+        span = min(high[0] - low[0], high[1] - low[1]) * drawing.scale
+        drawing.cross(_middle(low, high), part, radius=min(max(span * 0.4, 4), 12))
+
+
+def around(box: Box, room: float) -> Frame:
+    """Return the frame in the unit square that shows a box with room on all sides of it."""
+    sides = max(high - low for low, high in box)
+    (x0, x1), (y0, y1) = ((low - room * sides, high + room * sides) for low, high in box)
+    return max(x0, -0.01), max(y0, -0.01), min(x1, 1.01), min(y1, 1.01)
+
+
+def section(places: Mapping[str, Box], seen: Sorted, axis: int, at: float) -> Drawing:
+    """Return the cut through a cube across an axis; the other two axes go right and up."""
+    others = [i for i in range(3) if i != axis]
+    cut = {
+        label: tuple(box[i] for i in others)
+        for label, box in places.items()
+        if box[axis][0] <= at < box[axis][1]
+    }
+    return plan(cut, seen, (-0.01, -0.01, 1.01, 1.01), 220)
+
+
+def cube(places: Mapping[str, Box], seen: Sorted) -> Scene:
+    """Return the whole cube with the boxes that play a part."""
+    parts: list[Mesh | Lines | Marks] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
+    for part in ORDER:
+        chosen = [places[label] for label in seen.parts.get(part, ()) if label in places]
+        parts += _boxes([_ends(box) for box in chosen], part)
+    parts += _edges([_ends(places[label]) for label in seen.strangers if label in places], True)
+    parts += _edges([_ends(places[label]) for label in seen.marked if label in places], False)
+    ends = np.array([(1.07, 0, 0), (0, 1.07, 0), (0, 0, 1.07)])
+    parts.append(Marks(ends, "quiet", 0, ("x", "y", "z")))
+    return Scene(tuple(parts))
+
+
+def pulled_apart(places: Mapping[str, Box], seen: Sorted, target: str) -> Scene:
+    """Return the target and the boxes near it, each moved away along the axes where it lies beside.
+
+    What lies far from the target is left out, and large boxes are cut off.
+    """
+    centre = places[target]
+    side = max(high - low for low, high in centre)
+    near = [(low - 1.1 * side, high + 1.1 * side) for low, high in centre]
+    parts: list[Mesh | Lines | Marks] = []
+    for part in ORDER:
+        chosen = {}
+        for label in seen.parts.get(part, ()):
+            if label in places:
+                moved = _moved(places[label], centre, near, _GAP * side)
+                if moved is not None:
+                    chosen[label] = moved
+        parts += _boxes(list(chosen.values()), part)
+        if chosen:
+            middles = np.array([np.mean(ends, axis=0) for ends in chosen.values()])
+            parts.append(Marks(middles, "ink", 0, tuple(chosen)))
+    for labels, dashed in ((seen.strangers, True), (seen.marked, False)):
+        boxes_moved = [
+            _moved(places[label], centre, near, _GAP * side) for label in labels if label in places
+        ]
+        parts += _edges([box for box in boxes_moved if box is not None], dashed)
+    return Scene(tuple(parts))
+
+
+def _moved(
+    box: Box, centre: Box, near: Sequence[Interval], gap: float
+) -> tuple[list[float], list[float]] | None:
+    low, high = [], []
+    for (a, b), (c, d), (least, most) in zip(box, centre, near, strict=True):
+        start, end = max(a, least), min(b, most)
+        if end <= start:
+            return None
+        shift = gap * ((a >= d) - (b <= c))
+        low.append(start + shift)
+        high.append(end + shift)
+    return low, high
+
+
+def _ends(box: Box) -> tuple[list[float], list[float]]:
+    return [low for low, _ in box], [high for _, high in box]
+
+
+def _edges(ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool) -> list[Lines]:  # noqa: FBT001
+    """Return the edges alone, for boxes inside or around others that are drawn."""
+    if not ends:
+        return []
+    name = "no leaf" if dashed else "named once too often"
+    return [Lines(boxes(ends, SURPLUS).outline, SURPLUS, 3.5, dashed=dashed, name=name)]
+
+
+def _boxes(
+    ends: Sequence[tuple[Sequence[float], Sequence[float]]], part: str
+) -> Iterator[Mesh | Lines]:
+    if not ends:
+        return
+    if part == MISSING:
+        yield Lines(boxes(ends, part).outline, part, 3, dashed=True, name=part)
+        yield boxes(ends, part, opacity=0.15, name=part, edges=False)
+    else:
+        opacity = 1.0 if part == TARGET else 0.45
+        yield boxes(ends, part, opacity=opacity, name=part)

@@ -1,0 +1,388 @@
+"""A snake in a box, unfolded: how it winds, what stays empty, and its first illegal move."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scbench.model import Verdict
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.svg import Drawing
+from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.hyper_snake.unfolding import Unfolded, unfold
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.schemas.hyper_snake import Answer, Params
+
+_SHOWN = 8_000
+"""Cells drawn of a longer path."""
+_SHADES = 8
+_FINE = 11
+"""In cells of fewer pixels a path is shown by shades alone."""
+_MOST_TEXT = 120
+
+_FAULTS = {
+    "start": "the first cell is not the start",
+    "dimensions": "a cell has too few or too many coordinates",
+    "inside": "the path leaves the box",
+    "walls": "the path runs into a wall",
+    "repeats": "the path comes back to a cell",
+    "moves": "the path jumps or moves diagonally",
+}
+
+Cell = Sequence[int]
+
+
+class _Path(NamedTuple):
+    """What is drawn of a path."""
+
+    cells: list[Cell]
+    legal: int
+    """Cells before the first illegal one."""
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the box with walls and food, and in it the path up to and after its first fault."""
+    layout = unfold(params.size)
+    path = None if answer is None else _path(answer, verdicts)
+    missed = [tuple(cell) for cell in failures(verdicts).get("food", ())]
+    legend: list[tuple[str, str]] = []
+    flat = _flat(params, layout, path, missed, verdicts, legend)
+    caption = _caption(params, path, verdicts)
+    if answer is not None and len(answer.path) > _SHOWN:
+        caption += f" Only the first {_SHOWN} of {len(answer.path)} entries are drawn."
+    if layout.shown != params.size:
+        caption += f" Only a part of {' x '.join(map(str, layout.shown))} cells is drawn."
+    panels = [Panel(_title(params), flat, f"A box of cells. {caption}")]
+    if len(params.size) == 3 and path is not None and len(path.cells) <= 2_000:
+        panels.append(Panel("in space", _space(params, path, missed), caption))
+    gauges = _gauges(params, verdicts)
+    if gauges:
+        panels.append(gauge_panel(gauges))
+    return Picture(tuple(panels), caption, tuple(legend), _text(params, path))
+
+
+def _title(params: Params) -> str:
+    n = len(params.size)
+    if n <= 2:
+        return "the box from above"
+    if n == 3:
+        return "the box in slices"
+    return f"the box of {n} axes, unfolded"
+
+
+def _path(answer: Answer, verdicts: Sequence[Verdict]) -> _Path:
+    cells: list[Cell] = [place["pos"] for place in answer.path[:_SHOWN]]
+    metrics = verdicts[0].metrics if verdicts else {}
+    return _Path(cells, min(int(metrics.get("legal_prefix", len(cells))), len(cells)))
+
+
+def _flat(
+    params: Params,
+    layout: Unfolded,
+    path: _Path | None,
+    missed: Sequence[Cell],
+    verdicts: Sequence[Verdict],
+    legend: list[tuple[str, str]],
+) -> Drawing:
+    longer = max(layout.width, layout.height)
+    size = min(max(34 * longer, 200), 340 if len(params.size) <= 2 else 640)
+    frame = (0, 0, layout.width, layout.height)
+    drawing = Drawing(frame, size=size, up=False, margin=26)
+    cell = drawing.scale
+    if path is not None:
+        _shade(drawing, layout, path)
+    _grid(drawing, layout)
+    walls = [layout.at(wall) for wall in params.walls if layout.holds(wall)]
+    drawing.tiles(walls, "ink")
+    if walls:
+        legend.append(("ink", "walls"))
+    if path is not None:
+        _draw_path(drawing, layout, path)
+        legend.append(
+            ("answer", "the path; later cells are stronger in colour" if path.legal else "the path")
+        )
+        if 0 < path.legal < len(path.cells):
+            legend.append(("quiet", "the path after its first fault"))
+    for food in params.food:
+        if layout.holds(food):
+            _draw_food(drawing, layout.middle(food), path, lost=tuple(food) in missed)
+    if params.food:
+        eaten = "food" if path is None else "food that is eaten"
+        if path is None or len(missed) < len(params.food):
+            legend.append(("right" if path is not None else "target", eaten))
+        if missed:
+            legend.append(("wrong", "food that is missed"))
+    if layout.holds(params.start):
+        x, y = layout.middle(params.start)
+        drawing.dot((x, y), "note", radius=max(min(cell * 0.34, 10), 3), tip="start")
+        if cell >= 12:
+            drawing.text((x, y), "S", size=min(cell * 0.5, 13), bold=True)
+        legend.append(("note", "start"))
+    if path is not None and _mark_faults(drawing, layout, path, verdicts):
+        legend.append(("wrong", "the first fault: arrow and ring; more faults: crosses"))
+    _name_axes(drawing, layout)
+    return drawing
+
+
+def _grid(drawing: Drawing, layout: Unfolded) -> None:
+    wide, high = layout.square
+    inner, outer = [], []
+    for x, y in layout.squares():
+        inner += [[(x + i, y), (x + i, y + high)] for i in range(1, wide)]
+        inner += [[(x, y + i), (x + wide, y + i)] for i in range(1, high)]
+        outer.append([(x, y), (x + wide, y), (x + wide, y + high), (x, y + high), (x, y)])
+    drawing.strokes(inner, "faint")
+    drawing.strokes(outer, "quiet")
+
+
+def _name_axes(drawing: Drawing, layout: Unfolded) -> None:
+    """Write along which way the axes run, outside the frame."""
+    across, down = (
+        ", then ".join(f"axis {axis}" for axis, w in enumerate(layout.ways) if w == way)
+        for way in (0, 1)
+    )
+    words = f"{across} →"
+    drawing.text((0, 0), words, "quiet", anchor="start", size=11, shift=(0, -14))
+    words = f"↓ {down}"
+    if down:
+        corner = (0, layout.height)
+        drawing.text(corner, words, "quiet", anchor="start", size=11, shift=(0, 14))
+
+
+def _shade(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
+    """Fill visited cells, the later the darker."""
+    seen: set[tuple[int, ...]] = set()
+    shades: list[list[tuple[float, float]]] = [[] for _ in range(_SHADES)]
+    for i, cell in enumerate(path.cells[: path.legal]):
+        key = tuple(cell)
+        if key not in seen and layout.holds(cell):
+            seen.add(key)
+            shades[i * _SHADES // max(path.legal, 1)].append(layout.at(cell))
+    for i, corners in enumerate(shades):
+        drawing.tiles(corners, "answer", opacity=0.2 + 0.06 * i)
+
+
+def _runs(layout: Unfolded, cells: Sequence[Cell]) -> Iterator[list[tuple[float, float]]]:
+    """Yield the parts of a path that can be drawn as lines: those within one small square."""
+    run: list[tuple[float, float]] = []
+    last: Cell = ()
+    for cell in cells:
+        if not layout.holds(cell):
+            continue
+        steps = sum(abs(a - b) for a, b in zip(last, cell, strict=False))
+        if run and not (last[2:] == cell[2:] and steps == 1):
+            yield run
+            run = []
+        run.append(layout.middle(cell))
+        last = cell
+    if run:
+        yield run
+
+
+def _draw_path(drawing: Drawing, layout: Unfolded, path: _Path) -> None:
+    width = min(max(drawing.scale / 7, 1.2), 3.5)
+    legal = [run for run in _runs(layout, path.cells[: path.legal]) if run]
+    rest = [run for run in _runs(layout, path.cells[path.legal :]) if len(run) > 1]
+    if drawing.scale < _FINE:
+        return
+    drawing.strokes(rest, "quiet", width=max(width * 0.6, 1), dashed=True)
+    drawing.strokes([run for run in legal if len(run) > 1], "answer", width=width)
+    if len(layout.shown) > 2 and drawing.scale >= 12:
+        for run in legal:  # where it goes on in another square
+            for end in dict.fromkeys((run[0], run[-1])):
+                drawing.dot(end, "answer", radius=width)
+    if len(path.cells) <= path.legal and legal:
+        drawing.dot(legal[-1][-1], "ink", radius=max(width * 1.6, 3), tip="the path ends here")
+
+
+def _draw_food(
+    drawing: Drawing, place: tuple[float, float], path: _Path | None, *, lost: bool
+) -> None:
+    radius = max(drawing.scale * 0.36, 4)
+    if path is None:
+        drawing.dot(place, "target", radius=radius * 0.8, tip="food")
+        drawing.ring(place, "ink", radius=radius * 0.8, width=1)
+    elif lost:
+        drawing.ring(place, "wrong", radius=radius, width=2.5, tip="food that is missed")
+        drawing.cross(place, "wrong", radius=radius * 0.6, width=2)
+    else:
+        drawing.ring(place, "right", radius=radius, width=2.5, tip="food, eaten")
+
+
+def _first_fault(path: _Path, verdicts: Sequence[Verdict]) -> str:
+    """Return the check that the first illegal cell fails; empty if none is known."""
+    for check_id, offenders in failures(verdicts).items():
+        if check_id in _FAULTS and (
+            path.legal in offenders or (check_id == "start" and path.legal == 0)
+        ):
+            return check_id
+    return ""
+
+
+def _mark_faults(
+    drawing: Drawing, layout: Unfolded, path: _Path, verdicts: Sequence[Verdict]
+) -> bool:
+    fault = _first_fault(path, verdicts)
+    failed = failures(verdicts)
+    axes = len(layout.shown)
+    radius = max(min(drawing.scale * 0.3, 7), 3)
+    marked = set()
+    for check_id in ("inside", "walls", "repeats", "moves"):
+        for i in failed.get(check_id, ()):
+            if i != path.legal and i < len(path.cells) and len(path.cells[i]) == axes:
+                place = layout.middle(path.cells[i])
+                if place not in marked:
+                    marked.add(place)
+                    drawing.cross(place, "wrong", radius=radius, width=1.5)
+    if not fault or path.legal >= len(path.cells):
+        return bool(marked)
+    cell = path.cells[path.legal]
+    if len(cell) != axes:
+        return bool(marked)
+    place = layout.middle(cell)
+    if path.legal:
+        before = layout.middle(path.cells[path.legal - 1])
+        drawing.line([before, place], "wrong", width=3, arrow=True)
+    tip = f"position {path.legal}: {_FAULTS[fault]}"
+    drawing.ring(place, "wrong", radius=max(drawing.scale * 0.5, 7), width=3, tip=tip)
+    return True
+
+
+def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
+    """Return the box in three dimensions, with the path as a line."""
+    size = [min(n, 40) for n in params.size]
+
+    def points(cells: Sequence[Cell]) -> Points:
+        kept = [
+            [min(max(c, -1), n) + 0.5 for c, n in zip(cell, size, strict=True)]
+            for cell in cells
+            if len(cell) == 3
+        ]
+        return np.array(kept, dtype=np.float64).reshape(-1, 3)
+
+    parts: list[Mesh | Lines | Marks] = [wire((0, 0, 0), size, "faint", name="the box")]
+    if params.walls:
+        solid = [(wall, [c + 1 for c in wall]) for wall in params.walls[:500]]
+        parts.append(boxes(solid, "quiet", opacity=0.7, name="walls"))
+    legal = points(path.cells[: path.legal])
+    if len(legal) > 1:
+        parts.append(Lines((legal,), "answer", 4, name="the path"))
+    rest = points(path.cells[max(path.legal, 1) - 1 :])
+    if path.legal < len(path.cells) and len(rest) > 1:
+        parts.append(Lines((rest[:2],), "wrong", 5, name="the first fault"))
+        parts.append(Marks(rest[1:2], "wrong", 14))
+        if len(rest) > 2:
+            parts.append(Lines((rest[1:],), "quiet", 1.5, dashed=True, name="after it"))
+    parts.append(Marks(points([params.start]), "note", 12, ("S",), name="start"))
+    for role, cells in (
+        ("right", [food for food in params.food if tuple(food) not in missed]),
+        ("wrong", [food for food in params.food if tuple(food) in missed]),
+    ):
+        if cells:
+            parts.append(Marks(points(cells), role, 10, ("food",) * len(cells), name="food"))
+    return Scene(tuple(parts), azimuth=-55, elevation=20)
+
+
+def _gauges(params: Params, verdicts: Sequence[Verdict]) -> list[Gauge]:
+    metrics = verdicts[0].metrics if verdicts else {}
+    if "legal_prefix" not in metrics:
+        return []
+    length = check_of(verdicts, "length")
+    needed = (length.details if length else {}).get("needed", metrics["free_cells"])
+    legal = metrics["legal_prefix"]
+    whole = legal == metrics["length"]
+    label = "cells on the path" if whole else "cells before the first fault"
+    gauges = [Gauge(label, legal, needed, legal >= needed and whole)]
+    if params.food:
+        food = len(params.food)
+        eaten = food - len(metrics.get("missed_food", ()))
+        gauges.append(Gauge("food on the path", eaten, food, passed(verdicts, "food")))
+    return gauges
+
+
+def _caption(params: Params, path: _Path | None, verdicts: Sequence[Verdict]) -> str:
+    size = " x ".join(map(str, params.size))
+    things = [f"{len(params.walls)} walls"] * bool(params.walls)
+    things += [f"{len(params.food)} with food"] * bool(params.food)
+    box = f"A box of {size} cells" + (f", {' and '.join(things)}" if things else "") + "."
+    if path is None:
+        return ("There is no path to draw. " if verdicts else "") + box
+    metrics = verdicts[0].metrics if verdicts else {}
+    if "legal_prefix" not in metrics:
+        said = "The list is far too long to be judged. " if verdicts else ""
+        return f"{said}{box}" + (f" {fraction(verdicts).capitalize()}." if verdicts else "")
+    fault = _first_fault(path, verdicts)
+    if fault:
+        after = f"After {path.legal} cell{'s' * (path.legal != 1)} " if path.legal else ""
+        said = f"{after}{_FAULTS[fault]}, which voids the path"
+        said = said[0].upper() + said[1:]
+    else:
+        said = f"The path fills {metrics['length']} of {metrics['free_cells']} free cells"
+        missed = len(metrics.get("missed_food", ()))
+        if missed:
+            said += f" and misses {missed} of {len(params.food)} food items"
+    return f"{said}. {fraction(verdicts).capitalize()}."
+
+
+def _text(params: Params, path: _Path | None) -> str | None:
+    """Return the unfolded box in characters; None if it is too wide."""
+    layout = unfold(params.size, whole=True)
+    columns, rows = int(np.ceil(layout.width)), int(np.ceil(layout.height))
+    if columns > _MOST_TEXT or rows > 200:
+        return None
+    shown = dict.fromkeys(np.ndindex(*layout.shown), "·")
+
+    def put(cell: Cell, character: str) -> None:
+        if tuple(cell) in shown:
+            shown[tuple(cell)] = character
+
+    cells = path.cells[: path.legal] if path is not None else []
+    for i, cell in enumerate(cells):
+        put(cell, _joint(cells, i))
+    for wall in params.walls:
+        put(wall, "#")
+    on_path = set(map(tuple, cells))
+    for food in params.food:
+        put(food, "o" if tuple(food) in on_path else "*")
+    key = "S start, # wall, * food"
+    if path is not None:
+        key += ", o food eaten, E end"
+        if cells:
+            put(cells[-1], "E")
+        if path.legal < len(path.cells):
+            put(path.cells[path.legal], "X")
+            key += ", X first fault"
+    put(params.start, "S")
+    table = [[" "] * columns for _ in range(rows)]
+    for place, character in shown.items():
+        x, y = layout.at(place)
+        table[int(y)][int(x)] = character
+    lines = ["".join(row).rstrip() for row in table]
+    return "\n".join([*lines, "", key])
+
+
+_JOINTS = {
+    frozenset(): "•",
+    frozenset("l"): "╴",
+    frozenset("r"): "╶",
+    frozenset("u"): "╵",
+    frozenset("d"): "╷",
+    frozenset("lr"): "─",
+    frozenset("ud"): "│",
+    frozenset("ld"): "┐",
+    frozenset("lu"): "┘",
+    frozenset("rd"): "┌",
+    frozenset("ru"): "└",
+}
+
+
+def _joint(cells: Sequence[Cell], i: int) -> str:
+    """Return the character that joins a cell to those before and after it in its small square."""
+    sides = set()
+    for j in (i - 1, i + 1):
+        if 0 <= j < len(cells):
+            change = [b - a for a, b in zip(cells[i], cells[j], strict=True)]
+            if not any(change[2:]):
+                across, down = (*change, 0)[:2]
+                sides.add({1: "r", -1: "l"}.get(across) or {1: "d", -1: "u"}.get(down, ""))
+    return _JOINTS.get(frozenset(sides - {""}), "•")

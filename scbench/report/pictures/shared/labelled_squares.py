@@ -1,0 +1,299 @@
+"""Squares, and polygons, with a class at each corner: as tiles of a sheet, and as text.
+
+Corners and sides are counted round the ring, counter-clockwise from the bottom left corner and the
+bottom side, which joins the first two corners. A side changes class in its middle.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from scbench.graders.shared.squares import canonical, crossed_sides
+from scbench.report.draw.svg import Drawing
+
+Point = tuple[float, float]
+
+COLUMNS = 6
+_WIDE, _HEAD, _FOOT, _ROOM = 118.0, 20.0, 15.0, 24.0
+"""Pixels of a tile: its width, its title, each line below it, and the space round the polygon."""
+_HALF = 33.0
+_BRIEF = 10**4
+_CLASSES = ("c0", "c5", "c3", "c4")
+"""Colours of classes: none of those that say right or wrong."""
+
+
+class Stroke(NamedTuple):
+    """A piece of an interface inside a tile: from one place to another, bent towards a third.
+
+    Places are in units of half a square's side from its centre.
+    """
+
+    start: Point
+    bend: Point
+    end: Point
+    role: str
+    dashed: bool = False
+    width: float = 3.0
+    tip: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One polygon of a sheet.
+
+    Attributes:
+        labels: classes round the ring; empty if they make no polygon.
+        title: above it.
+        state: ``right``, ``wrong``, ``missing``, or nothing said.
+        below: (role, words) of lines under it.
+        strokes: interfaces.
+        junctions: (role, place) of points where interfaces end.
+        sides: words beside the middle of each side, round the ring.
+        faults: sides to be crossed out.
+        order: corners in the order to be numbered as a path; their labels are left out then.
+        known: a letter at each corner round the ring, instead of a label.
+        corners: how many there are, if there are no labels.
+    """
+
+    labels: tuple[int, ...] = ()
+    title: str = ""
+    state: str = ""
+    below: tuple[tuple[str, str], ...] = ()
+    strokes: tuple[Stroke, ...] = ()
+    junctions: tuple[tuple[str, Point], ...] = ()
+    sides: tuple[str, ...] = ()
+    faults: tuple[int, ...] = ()
+    order: tuple[int, ...] = ()
+    known: str = ""
+    corners: int = 4
+
+    @property
+    def size(self) -> int:
+        """How many corners it has."""
+        return len(self.labels) or self.corners
+
+
+def brief(label: int) -> str:
+    """Return a label in few characters, however large a number it is."""
+    return str(label) if abs(label) < _BRIEF else "large"
+
+
+def tuple_text(labels: Sequence[int]) -> str:
+    """Return labels as a prompt writes them, cut where they are many."""
+    more = ", ..." if len(labels) > 6 else ""
+    return f"({', '.join(map(brief, labels[:6]))}{more})"
+
+
+def corner(k: int, i: int) -> Point:
+    """Return a corner of a tile with k of them."""
+    angle = math.pi * (2 * i / k - 0.5 - 1 / k)
+    radius = math.sqrt(2) if k == 4 else 1.3
+    return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def middle(k: int, side: int) -> Point:
+    """Return the middle of a side, where its class changes if it does."""
+    (ax, ay), (bx, by) = corner(k, side), corner(k, side + 1)
+    return (ax + bx) / 2, (ay + by) / 2
+
+
+def joining(
+    k: int,
+    one: int,
+    other: int,
+    role: str,
+    *,
+    dashed: bool = False,
+    width: float = 3,
+    tip: str = "",
+) -> Stroke:
+    """Return an interface between the middles of two sides."""
+    return Stroke(middle(k, one), (0.0, 0.0), middle(k, other), role, dashed, width, tip)
+
+
+def interfaces(
+    ring: Sequence[int], role: str, *, other_way: bool = False, dashed: bool = False
+) -> tuple[tuple[Stroke, ...], tuple[tuple[str, Point], ...]]:
+    """Return one way to draw the interfaces of a polygon with as few junctions as possible.
+
+    Ends of one type that follow each other are joined; what is left runs to a junction, or to two
+    if there are more than three classes.
+
+    Args:
+        ring: classes round the ring.
+        role: colour of the interfaces.
+        other_way: whether to begin one side later, which gives another drawing if there is one.
+        dashed: whether they are dashed.
+
+    Returns:
+        The interfaces and the junctions.
+    """
+    k = len(ring)
+    ends = crossed_sides(ring)
+    if other_way:
+        ends = ends[1:] + ends[:1]
+    kind = {side: frozenset((ring[side], ring[(side + 1) % k])) for side in ends}
+    strokes: list[Stroke] = []
+    at = 0
+    while len(ends) > 1 and at < len(ends):
+        one, other = ends[at], ends[(at + 1) % len(ends)]
+        if kind[one] == kind[other]:
+            strokes.append(joining(k, one, other, role, dashed=dashed))
+            ends = [side for side in ends if side not in {one, other}]
+            at = 0
+        else:
+            at += 1
+    if not ends:
+        return tuple(strokes), ()
+    classes = {label for side in ends for label in kind[side]}
+    groups = [ends] if len(classes) <= 3 else [ends[: len(ends) // 2], ends[len(ends) // 2 :]]
+    places: list[Point] = []
+    for group in groups:
+        far = [middle(k, side) for side in group]
+        share = 0.0 if len(groups) == 1 else 0.5 / len(far)
+        place = (share * sum(x for x, _ in far), share * sum(y for _, y in far))
+        places.append(place)
+        strokes += [Stroke(end, place, place, role, dashed) for end in far]
+    if len(places) == 2:
+        strokes.append(Stroke(places[0], places[0], places[1], role, dashed))
+    return tuple(strokes), tuple((role, place) for place in places)
+
+
+def sheet(tiles: Sequence[Tile], *, columns: int = COLUMNS, half: float = _HALF) -> Drawing:
+    """Return tiles in rows, left to right, top to bottom.
+
+    Args:
+        tiles: at least one.
+        columns: at most so many in a row.
+        half: half the side of a square in pixels.
+    """
+    columns = min(columns, len(tiles))
+    wide = max(_WIDE, 2 * (half + _ROOM))
+    if any(tile.known for tile in tiles):
+        wide += 0.6 * half
+    lines = max(len(tile.below) for tile in tiles)
+    high = _HEAD + 2 * (half + _ROOM) + _FOOT * lines + (6 if lines else 0)
+    rows = -(-len(tiles) // columns)
+    frame = (columns * wide, rows * high)
+    drawing = Drawing((0, 0, *frame), size=max(frame), up=False, margin=4)
+    for i, tile in enumerate(tiles):
+        _draw(drawing, tile, (i % columns * wide, i // columns * high), wide, high, half)
+    return drawing
+
+
+def _draw(
+    drawing: Drawing, tile: Tile, corner_at: Point, wide: float, high: float, half: float
+) -> None:
+    left, top = corner_at
+    cx, cy = left + wide / 2, top + _HEAD + half + _ROOM
+    k = tile.size
+
+    def at(place: Point) -> Point:
+        return cx + place[0] * half, cy - place[1] * half
+
+    frame = ((left + 2, top + 2), (left + wide - 2, top + high - 2))
+    if tile.state == "missing":
+        drawing.box(*frame, "missing", hatched=True, opacity=0.3)
+        drawing.box(*frame, "missing", opacity=0, edge="missing", dashed=True, width=2)
+    elif tile.state == "wrong":
+        drawing.box(*frame, "wrong", opacity=0.1, edge="wrong", width=2.5)
+    elif tile.state == "right":
+        drawing.box(*frame, "right", opacity=0.08, edge="right", width=1)
+    _sign(drawing, tile.state, (left + wide - 12, top + 12))
+    shift = -8 if tile.state in {"right", "wrong"} else 0
+    drawing.text((cx + shift, top + 12), tile.title, size=11)
+    ring = [at(corner(k, i)) for i in range(k)]
+    if tile.state == "missing":
+        drawing.area(ring, "paper", opacity=0.8)
+    drawing.line(ring, "quiet", closed=True, width=1.5, dashed=not tile.labels)
+    _sides(drawing, tile, at)
+    for stroke in tile.strokes:
+        start, bend, end = at(stroke.start), at(stroke.bend), at(stroke.end)
+        drawing.curve(
+            start,
+            bend,
+            end,
+            stroke.role,
+            width=stroke.width,
+            dashed=stroke.dashed,
+            tip=stroke.tip,
+        )
+    for role, place in tile.junctions:
+        drawing.dot(at(place), role, radius=5.5)
+    for side in crossed_sides(tile.labels):
+        drawing.dot(at(middle(k, side)), "ink", radius=3)
+    for side in tile.faults:
+        drawing.cross(at(middle(k, side)), "wrong", radius=5)
+    _corners(drawing, tile, ring)
+    base = top + _HEAD + 2 * (half + _ROOM) + 6
+    for i, (role, words) in enumerate(tile.below):
+        drawing.text((cx, base + i * _FOOT), words, role, size=11, bold=role != "ink")
+
+
+def _sign(drawing: Drawing, state: str, place: Point) -> None:
+    x, y = place
+    if state == "right":
+        drawing.line([(x - 5, y), (x - 1.5, y + 4), (x + 5, y - 4)], "right", width=2.5)
+    elif state == "wrong":
+        drawing.cross(place, "wrong", radius=4.5, width=2.5)
+
+
+def _sides(drawing: Drawing, tile: Tile, at: Callable[[Point], Point]) -> None:
+    """Draw each half of a side in the colour of its corner, and the words beside sides."""
+    k = tile.size
+    classes = canonical(tile.labels)
+    for i, name in enumerate(classes):
+        halves = [middle(k, (i - 1) % k), corner(k, i), middle(k, i)]
+        drawing.line(map(at, halves), _CLASSES[name % len(_CLASSES)], width=4)
+    for side, words in enumerate(tile.sides):
+        x, y = middle(k, side)
+        away = math.hypot(x, y)
+        drawing.text(at((x, y)), words, "quiet", size=10, shift=(12 * x / away, -12 * y / away))
+
+
+def _corners(drawing: Drawing, tile: Tile, ring: Sequence[Point]) -> None:
+    """Draw labels in discs, or the numbers of a path with its steps."""
+    for a, b in pairwise(tile.order):
+        (ax, ay), (bx, by) = ring[a], ring[b]
+        length = math.hypot(bx - ax, by - ay)
+        ux, uy = (bx - ax) / length * 13, (by - ay) / length * 13
+        drawing.line([(ax + ux, ay + uy), (bx - ux, by - uy)], "note", width=2, arrow=True)
+    for place, i in enumerate(tile.order):
+        drawing.dot(ring[i], "note", radius=10)
+        drawing.dot(ring[i], "paper", radius=8)
+        drawing.text(ring[i], place + 1, size=11, bold=True)
+    for i, (label, name) in enumerate(zip(tile.labels, canonical(tile.labels), strict=True)):
+        words = brief(label)
+        drawing.dot(ring[i], _CLASSES[name % len(_CLASSES)], radius=10, tip=f"class {words}")
+        drawing.dot(ring[i], "paper", radius=7.5)
+        drawing.text(ring[i], words, size=12 if len(words) < 3 else 9, bold=True)
+    for place, letter in zip(tile.order, tile.known, strict=False):
+        (x, y), (cx, cy) = ring[place], _centre(ring)
+        away = math.hypot(x - cx, y - cy)
+        shift = ((x - cx) / away * 18, (y - cy) / away * 18)
+        drawing.text((x, y), letter, "target", size=12, bold=True, shift=shift)
+
+
+def _centre(ring: Sequence[Point]) -> Point:
+    return sum(x for x, _ in ring) / len(ring), sum(y for _, y in ring) / len(ring)
+
+
+def square_text(tile: Tile) -> list[str]:
+    """Return a tile of four corners as lines of text; words beside sides stand at the sides."""
+    k = [brief(label)[:3] for label in tile.labels] or ["?"] * 4
+    bottom, right, top, left = tile.sides or ("-", "|", "-", "|")
+    head = f"{tile.title} {_SIGNS[tile.state]}".rstrip()
+    return [
+        head,
+        f"  {k[3]:>3}--{top}--{k[2]:<3}",
+        "    |     |",
+        f"    {left}     {right}",
+        "    |     |",
+        f"  {k[0]:>3}--{bottom}--{k[1]:<3}",
+        *(words for _, words in tile.below),
+    ]
+
+
+_SIGNS = {"": "", "right": "[right]", "wrong": "[WRONG]", "missing": "[MISSING]"}

@@ -1,0 +1,321 @@
+"""Child programs behind walls: no network, no files, limits on time, memory, processes, output.
+
+Two things run here. A *function* of ours, in a file of its own, imports what it needs, is then
+walled in, and only then sees the data that it works on: `call_script`. A *program* that we were
+given runs behind full walls or not at all, and only if `allow_code` was called: `run_python`.
+
+Sets of walls, strongest first:
+
+- ``bubblewrap``: own network, processes and mounts, made by bwrap(1).
+- ``namespaces``: the same, made by the child itself. Root sets them up and then becomes nobody;
+  others need a user namespace to do so.
+- ``rlimits``: what every POSIX system has. A function cannot open a file or socket, as no
+  descriptor is left to it, and nobody but root can start processes. Programs are not run.
+
+Limits on memory, processor time, sizes of files and number of processes bind in every set, those on
+the wall clock and on output are kept by the parent. The child is a group of processes of its own
+and dies with its parent (on Linux). What the child does lies in ``child.py``.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scbench.errors import CannotGrade
+
+SETS: Mapping[str, tuple[str, ...]] = {
+    "bubblewrap": ("bubblewrap: network, processes, files", "rlimits: memory, time, sizes"),
+    "namespaces": ("namespaces: network, processes, files", "rlimits: memory, time, sizes"),
+    "rlimits": ("rlimits: memory, time, sizes, descriptors",),
+}
+"""The sets of walls, strongest first, and the walls of each in words."""
+
+_CHILD = Path(__file__).with_name("child.py")
+_FLAGS = ("-P", "-s", "-S", "-B")
+"""With an environment of ours the same as -I -S, which would also ignore the hash seed."""
+_ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+_FOLDER = "/.private"
+_READ = 65536
+_STDERR = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a child may use.
+
+    Attributes:
+        seconds: wall clock, and processor time of each process.
+        memory: bytes of address space of each process.
+        output: bytes on standard output.
+        processes: about how many processes it may start.
+        files: bytes in the private folder.
+    """
+
+    seconds: float = 60.0
+    memory: int = 2 * 2**30
+    output: int = 64 * 2**20
+    processes: int = 0
+    files: int = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a child ended, by itself or at its limit of output.
+
+    Attributes:
+        code: exit code.
+        stdout: what it wrote, at most the limit.
+        stderr: the last few thousand bytes of it.
+        flooded: whether it wrote more than the limit and was ended for it.
+    """
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+    flooded: bool = False
+
+
+class ChildError(RuntimeError):
+    """A child hit its limit of time or memory, or crashed: nothing that a score may rest on."""
+
+
+class WallsError(RuntimeError):
+    """A set of walls cannot be put up on this system."""
+
+
+_allowed = False
+
+
+def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
+    """Say whether `run_python` may run programs in this process; at first it may not."""
+    global _allowed  # noqa: PLW0603  (a process has one policy)
+    _allowed = allowed
+
+
+def code_allowed() -> bool:
+    """Whether `run_python` may run programs in this process."""
+    return _allowed
+
+
+def walls() -> tuple[str, ...]:
+    """Return the walls that stand around children on this machine, in words."""
+    return SETS[strongest()]
+
+
+@cache
+def strongest() -> str:
+    """Return the strongest of `SETS` that can be put up here; found out by trying."""
+    return next(name for name in SETS if name == "rlimits" or not trouble(name))
+
+
+@cache
+def trouble(walls: str) -> str:
+    """Return why a set of walls cannot be put up here, or an empty string."""
+    try:
+        _run({"mode": "nothing"}, b"", Limits(seconds=20), walls)
+    except (WallsError, ChildError, OSError) as error:
+        return str(error)
+    return ""
+
+
+def call_script(script: Path, data: bytes, limits: Limits, walls: str | None = None) -> Finished:
+    """Run ``main(data)`` of a Python file of ours behind walls, and return what it gives.
+
+    The file is imported, with all that it imports, before any data is read. From then on nothing
+    can be opened, not even a module.
+
+    Args:
+        script: a file that defines ``main(data: bytes) -> bytes``.
+        data: handed to ``main``.
+        limits: what the child may use.
+        walls: one of `SETS`; by default the strongest there is.
+
+    Raises:
+        ChildError: ``main`` raised, or a limit of time or memory was hit.
+        WallsError: the walls cannot be put up.
+    """
+    folders = [path for path in sys.path if path and Path(path).exists()]
+    job = {"mode": "function", "script": str(script), "path": folders, "files": folders}
+    done = _run(job, data, limits, walls or strongest())
+    if done.code and not done.flooded:
+        raise ChildError(f"{script.name} failed: {done.stderr.decode('utf-8', 'replace')[-500:]}")
+    return done
+
+
+def run_python(source: bytes, limits: Limits, walls: str | None = None) -> Finished:
+    """Run a Python program that we were given; it has the standard library and an empty folder.
+
+    Args:
+        source: the program; its standard input is empty.
+        limits: what it may use.
+        walls: ``bubblewrap`` or ``namespaces``; by default the strongest there is.
+
+    Raises:
+        ChildError: a limit of time or memory ended it.
+        CannotGrade: programs are not allowed, or full walls cannot be had.
+        WallsError: the walls that were asked for cannot be put up.
+    """
+    check_code_can_run(walls)
+    command = [_interpreter(), *_FLAGS, "program.py"]
+    job = {"mode": "program", "argv": command, "files": _interpreter_files()}
+    done = _run(job, source, limits, walls or strongest())
+    if done.code > 128 and not done.flooded:
+        raise ChildError(f"the program was ended by signal {done.code - 128}")
+    return done
+
+
+def check_code_can_run(walls: str | None = None) -> None:
+    """Raise `CannotGrade`, with the reason and what to do, if `run_python` would refuse to run."""
+    if not _allowed:
+        raise CannotGrade(
+            "the answer holds a Python program, and running code is not allowed; "
+            "grade with --allow-code where it may be run"
+        )
+    if (walls or strongest()) == "rlimits":
+        reasons = "; ".join(f"{name}: {trouble(name)}" for name in SETS if name != "rlimits")
+        raise CannotGrade(
+            "the answer holds a Python program, and this machine cannot wall it in; install "
+            f"bubblewrap or allow user namespaces ({reasons})"
+        )
+
+
+def _interpreter() -> str:
+    # Not the link or copy in a virtual environment, which finds its library only from there.
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _interpreter_files() -> list[str]:
+    """Return what a bare interpreter reads: itself, its library, the system's shared ones."""
+    prefix = sys.base_prefix.rstrip("/")
+    places = [_interpreter(), f"{prefix}/lib", f"{prefix}/lib64", "/lib", "/lib64"]
+    places += ["/usr/lib", "/usr/lib64", "/nix/store"]
+    return [place for place in dict.fromkeys(places) if Path(place).exists()]
+
+
+def _run(job: dict[str, Any], data: bytes, limits: Limits, walls: str) -> Finished:
+    """Start a child, feed it, and end it with all that it started."""
+    says, status = os.pipe()
+    root = os.geteuid() == 0 and walls != "rlimits"
+    job = {"files": [], **job, "walls": walls, "limits": asdict(limits), "folder": _FOLDER}
+    job["processor"] = _processor()
+    # A user of its own for each child of root, as limits count the processes of a user.
+    job |= {"status": status, "user": 2**30 + os.getpid() % 2**20 if root else None}
+    try:
+        command = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps(job)]
+        if walls == "bubblewrap":
+            command = [*_bubblewrap(job), *command]
+        child = subprocess.Popen(  # noqa: S603  (our interpreter, our file)
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=_ENVIRONMENT,
+            pass_fds=(status,),
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(says)
+        raise
+    finally:
+        os.close(status)
+    with child, open(says, "rb", buffering=0) as said:  # noqa: PTH123  (a descriptor)
+        try:
+            return _converse(child, said, data, limits)
+        finally:
+            if child.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+
+
+def _processor() -> int | None:
+    """Return one of our processors, another one for each process of ours; None if unknown."""
+    if sys.platform != "linux":
+        return None
+    processors = sorted(os.sched_getaffinity(0))
+    return processors[os.getpid() % len(processors)]
+
+
+def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
+    """Write a child's input and read its output until it ends, floods or is late."""
+    rest, deadline = memoryview(data), time.monotonic() + limits.seconds
+    texts = {end: bytearray() for end in (child.stdout, child.stderr, said)}
+    out, errors, status = texts.values()
+    with selectors.DefaultSelector() as ready:
+        for end in (*texts, child.stdin):
+            os.set_blocking(end.fileno(), False)
+            what = selectors.EVENT_READ if end in texts else selectors.EVENT_WRITE
+            ready.register(end, what)
+        while ready.get_map() and len(out) <= limits.output:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise ChildError(f"no result within {limits.seconds:g} s")
+            for key, _ in ready.select(left):
+                pipe: Any = key.fileobj
+                if pipe in texts:
+                    some = os.read(key.fd, _READ)
+                    texts[pipe] += some
+                    del errors[:-_STDERR]
+                    over = not some
+                else:
+                    rest = _feed(key.fd, rest)
+                    over = not rest
+                if over:
+                    ready.unregister(pipe)
+                    if pipe is child.stdin:
+                        pipe.close()
+    if len(out) > limits.output:
+        return Finished(1, bytes(out[: limits.output]), bytes(errors), flooded=True)
+    try:
+        code = child.wait(max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise ChildError(f"no end within {limits.seconds:g} s") from None
+    if status != b"ok":
+        why = (status or errors).decode("utf-8", "replace").strip()
+        raise WallsError(f"the walls cannot be put up: {why[-300:]}")
+    return Finished(128 - code if code < 0 else code, bytes(out), bytes(errors))
+
+
+def _feed(pipe: int, rest: memoryview) -> memoryview:
+    """Write some of what is left to write, and return what is left then."""
+    try:
+        return rest[os.write(pipe, rest[:_READ]) :]
+    except BrokenPipeError:  # the child wants no more of it
+        return rest[:0]
+
+
+def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
+    """Return the words before a command that put it behind bubblewrap's walls."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise WallsError("bwrap is not installed")
+    words = [program, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc"]
+    words += ["--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+    if job["user"]:  # the child gives up being root by itself, for which it needs two rights
+        words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        words += ["--unshare-user"]
+    shown = {*job["files"], *_interpreter_files(), str(_CHILD)}
+    if "script" in job:
+        shown.add(job["script"])
+    # Folders on the way to them would be closed to others than root.
+    for folder in sorted({str(parent) for path in shown for parent in Path(path).parents} - {"/"}):
+        words += ["--perms", "0755", "--dir", folder]
+    for path in sorted(shown):
+        words += ["--ro-bind", path, path]
+    for path in ("/dev/null", "/dev/zero", "/dev/urandom"):
+        words += ["--dev-bind", path, path]
+    size = str(max(4096, job["limits"]["files"]))
+    words += ["--perms", "0777", "--size", size, "--tmpfs", _FOLDER, "--remount-ro", "/"]
+    return [*words, "--chdir", _FOLDER, "--"]

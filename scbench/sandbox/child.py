@@ -1,0 +1,242 @@
+"""The child's side of `scbench.sandbox`: puts up the walls around itself, then does its job.
+
+This file runs alone, as a program of its own, so it imports nothing but the standard library. Its
+one argument is the job as JSON:
+
+    mode: "function", "program" or "nothing"
+    script, path: for a function, its file and the folders to import from
+    argv: for a program, the command; the program itself is read from standard input
+    walls: the set of walls; "namespaces" are made here, the others stand already or not at all
+    limits: the fields of `scbench.sandbox.Limits`
+    files: paths a program may read
+    folder: the private folder of a program
+    user: the user to become; null for whoever starts this
+    processor: the one a function runs on; null for any
+    status: descriptor that gets "ok" when the walls stand, else what is wrong
+
+With namespaces there are three processes: the first waits in the old namespaces, the second is the
+init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
+third has started; and each dies with the one before it.
+"""
+
+import contextlib
+import ctypes
+import errno
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+Job = dict[str, Any]
+
+NOBODY = 65534
+_SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
+"""New mounts, control groups, host name, inter-process communication, processes, network."""
+_USERS = 0x10000000
+_PRIVATE, _DEEP, _BIND, _CHANGE = 1 << 18, 1 << 14, 1 << 12, 1 << 5
+_RDONLY, _NOSUID, _NODEV, _NOEXEC = 1, 2, 4, 8
+_KEPT = {os.ST_NOSUID: 2, getattr(os, "ST_NODEV", 4): 4, getattr(os, "ST_NOEXEC", 8): 8}
+_KEPT |= {getattr(os, "ST_NOATIME", 1024): 1 << 10, getattr(os, "ST_RELATIME", 4096): 1 << 21}
+"""Flags of a mount as statvfs gives them and as mount takes them."""
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+_STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place is used)
+
+
+def main(job: Job) -> NoReturn:
+    """Put up the walls and do the job behind them."""
+    try:
+        _die_with_parent()
+        spaces = job["walls"] == "namespaces"
+        if spaces:
+            _enter_namespaces(as_root=job["user"] is not None)
+            _wait_for(os.fork())
+        function = _load(job) if job["mode"] == "function" else None
+        if spaces:
+            _empty_root(job["files"] if job["mode"] == "program" else (), job)
+            init = os.fork()
+            if init:
+                os.close(job["status"])
+                _give_up_rights(NOBODY if job["user"] else None)
+                _prctl(4, 0)  # nobody may look into this process
+                _wait_for(init)
+        work = _prepare(job, function)
+        _give_up_rights(job["user"])
+        _set_limits(job)
+        os.write(job["status"], b"ok")
+        os.close(job["status"])
+    except (OSError, AttributeError, ImportError, ValueError) as error:
+        with contextlib.suppress(OSError):
+            os.write(job["status"], f"{type(error).__name__}: {error}".encode())
+        os._exit(1)
+    work()
+    os._exit(0)
+
+
+def _libc(name: str, *arguments: Any) -> None:  # noqa: ANN401
+    """Call a function of the C library that says 0 if it went well."""
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        _libc("prctl", option, *map(ctypes.c_ulong, (value, 0, 0, 0)))
+
+
+def _die_with_parent() -> None:
+    _prctl(1, signal.SIGKILL)
+
+
+def _wait_for(child: int) -> None:
+    """Return in the child; in its parent, end as the child ends."""
+    if child == 0:
+        _die_with_parent()
+        return
+    for number in (0, 1, 2):
+        os.close(number)
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(128 - code if code < 0 else code)
+
+
+def _enter_namespaces(*, as_root: bool) -> None:
+    user, group = os.geteuid(), os.getegid()
+    _libc("unshare", _SPACES if as_root else _SPACES | _USERS)
+    if not as_root:
+        # The same numbers inside: only of users other than root are the processes counted.
+        Path("/proc/self/setgroups").write_text("deny", "ascii")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", "ascii")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", "ascii")
+
+
+def _load(job: Job) -> Callable[[bytes], bytes]:
+    """Import a function with all that it needs, while files can still be read."""
+    sys.path[:0] = job["path"]
+    spec = importlib.util.spec_from_file_location("isolated", job["script"])
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{job['script']} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main  # type: ignore[no-any-return]
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    words = [word.encode() or None for word in (source, target, kind)]
+    _libc("mount", *words, ctypes.c_ulong(flags), options.encode() or None)
+
+
+def _empty_root(files: Sequence[str], job: Job) -> None:
+    """Change the root to an empty folder that holds only these files, read-only."""
+    _mount("none", "/", "", _PRIVATE | _DEEP)
+    _mount("tmpfs", _STAGE, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
+    os.chdir(_STAGE)
+    os.mkdir(".old")  # noqa: PTH102  (as the calls around it)
+    _libc("pivot_root", b".", b".old")
+    os.chdir("/")
+    for file in (*files, *_DEVICES) if files else ():
+        _show(file)
+    Path(job["folder"]).mkdir()
+    size = max(4096, job["limits"]["files"])
+    _mount("tmpfs", job["folder"], "tmpfs", _NOSUID | _NODEV, f"size={size},mode=777")
+    _libc("umount2", b"/.old", 2)
+    Path("/.old").rmdir()
+    _mount("none", "/", "", _BIND | _CHANGE | _RDONLY | _NOSUID | _NODEV)
+    os.chdir(job["folder"])
+
+
+def _show(file: str) -> None:
+    """Mount a file or folder of the old root at its place in the new one, read-only."""
+    place, old = Path(file), f"/.old{file}"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if Path(old).is_dir():
+        place.mkdir(exist_ok=True)
+    else:
+        place.touch()
+    _mount(old, file, "", _BIND | _DEEP)
+    # What the system has locked on a mount must be named again, or the change is refused.
+    held = os.statvfs(file).f_flag
+    flags = sum(flag for mark, flag in _KEPT.items() if held & mark and flag != _NOSUID)
+    flags |= 0 if file in _DEVICES else _NODEV
+    _mount("none", file, "", _BIND | _CHANGE | _RDONLY | _NOSUID | flags)
+
+
+def _prepare(job: Job, function: Callable[[bytes], bytes] | None) -> Callable[[], None]:
+    """Lay out the descriptors, and return what is left to do once the walls stand."""
+    if job["mode"] == "program":
+        with open("program.py", "wb") as file:  # noqa: PTH123  (relative to the private folder)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
+        os.set_inheritable(job["status"], False)
+        home = {"HOME": job["folder"], "TMPDIR": job["folder"]}
+        return lambda: os.execve(job["argv"][0], job["argv"], {**os.environ, **home})  # noqa: S606
+
+    if job["processor"] is not None:
+        # On one processor libraries start no threads, and no result can hang on how many there are.
+        os.sched_setaffinity(0, {job["processor"]})
+
+    def call() -> None:
+        result = os.dup2(1, 3)
+        os.dup2(2, 1)  # whatever prints must not mix with the result
+        # Where no number is free above those in use, nothing can be opened: no file, no socket.
+        os.closerange(result + 1, 256)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (result + 1, result + 1))
+        answer = function(sys.stdin.buffer.read()) if function else b""
+        with open(result, "wb") as pipe:  # noqa: PTH123  (a descriptor)
+            pipe.write(answer)
+
+    return call
+
+
+def _give_up_rights(user: int | None) -> None:
+    """Become another user, if one is given, and lose every capability for good."""
+    if user is not None:
+        os.setgroups([])
+        try:
+            os.setresgid(user, user, user)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            user = NOBODY  # in a container that knows few users
+            os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        _die_with_parent()  # becoming another user took it back
+    if sys.platform == "linux":
+        _libc("capset", (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
+        _prctl(38, 1)  # no new privileges
+
+
+def _set_limits(job: Job) -> None:
+    limits, program = job["limits"], job["mode"] == "program"
+    wanted = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": int(limits["seconds"]) + 2,
+        "RLIMIT_FSIZE": limits["files"] if program else 0,
+        "RLIMIT_NPROC": limits["processes"],
+        "RLIMIT_STACK": 2**27,
+        "RLIMIT_AS": limits["memory"],
+        "RLIMIT_NOFILE": 64,
+    }
+    for name, value in wanted.items():
+        number = getattr(resource, name, None)
+        if number is None:
+            continue
+        _, hard = resource.getrlimit(number)
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        try:
+            resource.setrlimit(number, (most, most))
+        except (OSError, ValueError):
+            if sys.platform == "linux":  # others know limits that they do not set
+                raise
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,3 @@
+"""The version of the package: below everything, so that any module may ask for it."""
+
+__version__ = "1.1.0"

@@ -1,0 +1,74 @@
+"""PNG files: read back by another decoder, and the same bytes everywhere."""
+
+import hashlib
+import io
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
+
+
+def decoded(data):
+    with Image.open(io.BytesIO(data)) as image:
+        image.load()
+        assert image.format == "PNG"
+        return image.size, image.convert("RGB").tobytes()
+
+
+@given(
+    width=st.integers(1, 40),
+    height=st.integers(1, 12),
+    colours=st.integers(1, 16),
+    seed=st.integers(0, 10**6),
+)
+def test_another_decoder_reads_what_was_written(width, height, colours, seed):
+    rng = random.Random(seed)
+    palette = [tuple(rng.randrange(256) for _ in range(3)) for _ in range(colours)]
+    pixels = [[rng.randrange(colours) for _ in range(width)] for _ in range(height)]
+    size, data = decoded(indexed_png(pixels, palette))
+    assert size == (width, height)
+    assert data == bytes(part for row in pixels for value in row for part in palette[value])
+
+
+@pytest.mark.parametrize(("colours", "depth"), [(1, 1), (2, 1), (3, 2), (4, 2), (5, 4), (16, 4)])
+def test_bit_depth_is_the_least_that_holds_the_palette(colours, depth):
+    data = indexed_png([[0]], [(i, i, i) for i in range(colours)])
+    assert data[24] == depth
+
+
+def test_pictures_of_more_than_one_block_are_whole():
+    pixels = [[(x * y) % 2 for x in range(1024)] for y in range(1024)]
+    size, data = decoded(indexed_png(pixels, [(0, 0, 0), (255, 255, 255)]))
+    assert size == (1024, 1024)
+    assert data[::3] == bytes(255 * value for row in pixels for value in row)
+
+
+def test_bytes_are_fixed():
+    data = indexed_png([[0, 1, 2], [2, 1, 0]], [(0, 0, 0), (1, 2, 3), (255, 255, 255)])
+    assert len(data) == 93
+    assert hashlib.sha256(data).hexdigest()[:16] == "3124aab3b5c68a4b"
+
+
+def test_magnified_cells_are_squares():
+    assert magnified([[1, 0]], 2) == [[1, 1, 0, 0], [1, 1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("pixels", "palette"),
+    [
+        ([], [(0, 0, 0)]),
+        ([[]], [(0, 0, 0)]),
+        ([[0], [0, 0]], [(0, 0, 0)]),
+        ([[1]], [(0, 0, 0)]),
+        ([[-1]], [(0, 0, 0)]),
+        ([[0]], []),
+        ([[0]], [(0, 0, 0)] * 17),
+    ],
+)
+def test_what_is_no_picture_is_refused(pixels, palette):
+    with pytest.raises(ValueError):
+        indexed_png(pixels, palette)

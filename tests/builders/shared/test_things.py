@@ -1,0 +1,109 @@
+"""The data that stories and lists are made of: nouns, names, numbers in words, anchors."""
+
+import re
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+from scbench.builders.shared.anchors import anchor, clock, letters, ordinal, roman
+from scbench.builders.shared.things import in_words, listed, numbers_in_words, things
+from scbench.builders.shuffle.names import names
+
+
+def test_eleven_groups_of_at_least_twenty_nouns_share_none():
+    groups = things().groups
+    assert len(groups) == 11
+    assert all(len(nouns) >= 20 for nouns in groups.values())
+    # A plural must not be another's singular either.
+    forms = Counter(form for nouns in groups.values() for noun in nouns for form in set(noun))
+    assert [form for form, times in forms.items() if times > 1] == []
+    assert all(one != many for nouns in groups.values() for one, many in nouns)
+    assert all(re.fullmatch("[a-z]+( [a-z]+)*", form) for form in forms)
+
+
+def test_no_noun_begins_with_a_sound_unlike_its_letter():
+    """The article is chosen by the letter."""
+    silent = re.compile("hour|honest|heir|honou?r|uni|use|usu(?!al)|uk|eu|ewe|one\\b|once")
+    words = [noun[0] for nouns in things().groups.values() for noun in nouns]
+    assert [word for word in [*words, *things().adjectives] if silent.match(word)] == []
+
+
+def test_no_word_of_a_list_can_be_taken_for_a_quantity():
+    quantities = {*numbers_in_words(), "hundred", "dozen", "pair", "couple", "half", "few"}
+    words = [*things().adjectives]
+    words += [word for nouns in things().groups.values() for n in nouns for form in n
+              for word in form.split()]  # fmt: skip
+    assert not quantities & set(words)
+
+
+def test_adjectives_and_openings_are_different():
+    assert len(set(things().adjectives)) == len(things().adjectives) >= 20
+    assert len(set(things().openings)) == len(things().openings) >= 5
+    assert all(opening.endswith(":") for opening in things().openings)
+    nouns = {form for nouns in things().groups.values() for noun in nouns for form in noun}
+    assert not nouns & set(things().adjectives)
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (1, "one"), (10, "ten"), (13, "thirteen"), (20, "twenty"), (40, "forty"),
+        (21, "twenty-one"), (99, "ninety-nine"), (100, "one hundred"),
+        (101, "one hundred and one"), (815, "eight hundred and fifteen"),
+        (999, "nine hundred and ninety-nine"),
+    ],
+)  # fmt: skip
+def test_numbers_in_words(n, words):
+    assert in_words(n) == words
+    assert numbers_in_words()[words] == n
+
+
+def test_every_number_has_words_of_its_own():
+    assert sorted(numbers_in_words().values()) == [1, 1, *range(1, 1000)]
+
+
+def test_lists_in_sentences():
+    assert listed(["a"]) == "a"
+    assert listed(["a", "b"]) == "a and b"
+    assert listed(("a", "b", "c")) == "a, b and c"
+
+
+def test_names_are_different_by_more_than_a_letter():
+    assert list(names()) == sorted(set(names()))
+    assert len(names()) >= 60
+    assert all(re.fullmatch("[A-Z][a-z]{2,9}", name) for name in names())
+    for a, b in combinations(names(), 2):
+        if len(a) == len(b):
+            assert sum(x != y for x, y in zip(a, b, strict=True)) > 1, (a, b)
+        assert a + "s" != b, "a name must not look like another's possessive"
+        assert not b.startswith(a), (a, b)
+
+
+@pytest.mark.parametrize(
+    ("form", "texts"),
+    [
+        ("none", ["", "", ""]),
+        ("number", ["1. ", "2. ", "29. "]),
+        ("roman", ["I. ", "II. ", "XXIX. "]),
+        ("hex", ["0x1: ", "0x2: ", "0x1D: "]),
+        ("letter", ["a) ", "b) ", "ac) "]),
+        ("bullet", ["- ", "- ", "- "]),
+        ("ordinal", ["1st: ", "2nd: ", "29th: "]),
+        ("step", ["Step 1: ", "Step 2: ", "Step 29: "]),
+        ("clock", ["09:01 ", "09:02 ", "09:29 "]),
+    ],
+)
+def test_anchors(form, texts):
+    assert [anchor(form, n) for n in (1, 2, 29)] == texts
+
+
+def test_numbers_of_lines():
+    assert [roman(n) for n in (4, 9, 14, 40, 90, 199)] == ["IV", "IX", "XIV", "XL", "XC", "CXCIX"]
+    assert [letters(n) for n in (1, 26, 27, 52, 53, 703)] == ["a", "z", "aa", "az", "ba", "aaa"]
+    assert [ordinal(n) for n in (3, 11, 12, 13, 21, 22, 111, 101)] == [
+        "3rd", "11th", "12th", "13th", "21st", "22nd", "111th", "101st",
+    ]  # fmt: skip
+    assert clock(200) == "12:20"
+    for make in (roman, letters, ordinal, clock):
+        assert len({make(n) for n in range(1, 201)}) == 200

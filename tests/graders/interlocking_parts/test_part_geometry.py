@@ -1,0 +1,283 @@
+"""Geometry of printed parts against slow and obvious ways to get the same."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from manifold3d import CrossSection, FillRule, Manifold
+
+from scbench.graders.interlocking_parts import face_survey
+from scbench.graders.interlocking_parts.face_survey import survey
+from scbench.graders.interlocking_parts.print_checks import (
+    convex_hull,
+    grown,
+    openings,
+    strip_width,
+)
+from scbench.graders.interlocking_parts.ray_casting import (
+    Meter,
+    TooManyRaysError,
+    cast,
+    frame,
+    grids_on,
+)
+from scbench.graders.interlocking_parts.shells import (
+    Shell,
+    centroid,
+    components,
+    count_edges,
+    facets,
+    neighbours,
+    signed_volume,
+    weld,
+)
+from scbench.graders.shared.contacts import is_crowded
+from scbench.schemas.interlocking_parts import Spacing, Survey
+
+POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))
+
+
+def mesh(body: Manifold) -> Shell:
+    given_mesh = body.to_mesh64()
+    points = np.asarray(given_mesh.vert_properties)[:, :3]
+    return weld(points[np.asarray(given_mesh.tri_verts)])
+
+
+def bracket() -> Manifold:
+    """Two bars that meet at a right angle, with a hole."""
+    body = Manifold.cube((60, 10, 10)) + Manifold.cube((10, 40, 10))
+    return body - Manifold.cylinder(30, 3, 3, 16, True).translate((30, 5, 5))
+
+
+def test_welding_closes_what_was_taken_apart():
+    triangles = mesh(bracket())
+    soup = triangles.points[triangles.corners]
+    rng = random.Random(1)
+    order = list(range(len(soup)))
+    rng.shuffle(order)
+    noise = np.array([rng.uniform(-1, 1) for _ in range(soup.size)]).reshape(soup.shape) * 1e-9
+    again = weld(np.round(soup, 3)[order] + noise)
+    assert count_edges(again) == (0, 0, 0)
+    assert len(again.points) == len(triangles.points)
+
+
+def test_welding_drops_triangles_that_shrink():
+    assert len(weld(np.zeros((3, 3, 3))).corners) == 0
+
+
+def test_edges_are_counted_by_fault():
+    cube = mesh(Manifold.cube((1, 1, 1)))
+    assert count_edges(Shell(cube.points, cube.corners[1:])) == (3, 0, 0)
+    flipped = cube.corners.copy()
+    flipped[0] = flipped[0][::-1]
+    assert count_edges(Shell(cube.points, flipped)) == (0, 0, 3)
+    assert count_edges(Shell(cube.points, np.concatenate([cube.corners] * 2))) == (0, 18, 0)
+
+
+@given(st.integers(1, 30), st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_components_are_those_of_a_search(count, pairs):
+    pairs = [(a % count, b % count) for a, b in pairs]
+    label = components(count, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    reach = {i: {i} for i in range(count)}
+    for _ in range(count):
+        for a, b in pairs:
+            reach[a] |= reach[b]
+            reach[b] |= reach[a]
+    assert all((label[a] == label[b]) == (b in reach[a]) for a in reach for b in reach)
+    assert set(label.tolist()) == set(range(label.max() + 1))
+
+
+def test_volume_and_centre_are_those_of_arithmetic():
+    body = mesh(Manifold.cube((2, 4, 6)).translate((100, 0, -3)))
+    assert signed_volume(body) == pytest.approx(48)
+    assert centroid(body) == pytest.approx([101, 2, 0])
+    assert signed_volume(Shell(body.points, body.corners[:, ::-1])) == pytest.approx(-48)
+
+
+def test_facets_are_whole_faces():
+    found = facets(mesh(bracket()), 1.0)
+    areas = sorted(round(facet.area) for facet in found)
+    assert [area for area in areas if area >= 100] == [100, 100, 300, 400, 500, 600, 872, 872]
+    whole = facets(mesh(Manifold.cube((3, 4, 5))), 1.0)
+    assert sorted(facet.area for facet in whole) == pytest.approx([12, 12, 15, 15, 20, 20])
+    assert sum(facet.normal for facet in whole) == pytest.approx([0, 0, 0])
+
+
+def test_neighbours_share_an_edge():
+    cube = mesh(Manifold.cube((1, 1, 1)))
+    pairs = neighbours(cube)
+    assert len(pairs) == 18
+    assert all(len(set(cube.corners[a]) & set(cube.corners[b])) == 2 for a, b in pairs)
+
+
+# ---- Rays ----
+
+
+def slow_ray(origin, direction, triangles):
+    """The distance to the nearest triangle, each solved as a linear system."""
+    best = math.inf
+    for a, b, c in triangles:
+        system = np.stack([b - a, c - a, -direction], axis=1)
+        if abs(np.linalg.det(system)) < 1e-12:
+            continue
+        u, v, t = np.linalg.solve(system, origin - a)
+        if u >= -1e-9 and v >= -1e-9 and u + v <= 1 + 1e-9 and t > 0:
+            best = min(best, t)
+    return best
+
+
+@pytest.mark.parametrize("direction", [(0, 0, 1), (-1, 0, 0), (0.6, 0.8, 0), (0.48, 0.6, 0.64)])
+def test_rays_hit_what_slow_rays_hit(direction):
+    body = mesh(bracket() + Manifold.sphere(12, 20).translate((25, 20, 4)))
+    triangles = body.points[body.corners]
+    rng = random.Random(2)
+    origins = np.array([[rng.uniform(-20, 70), rng.uniform(-20, 50), rng.uniform(-20, 30)]
+                        for _ in range(120)])  # fmt: skip
+    ray = np.array(direction, dtype=float)
+    found = cast(origins, ray, triangles, Meter(1e9))
+    wanted = [slow_ray(origin, ray, triangles) for origin in origins]
+    assert np.isfinite(found).sum() > 5
+    assert found == pytest.approx(wanted)
+
+
+@given(st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda v: sum(x * x for x in v) > 0.01))
+@settings(max_examples=100, deadline=None)
+def test_frames_are_square(vector):
+    direction = np.array(vector) / np.sqrt(sum(x * x for x in vector))
+    axes = frame(direction)
+    assert axes.T @ axes == pytest.approx(np.eye(3), abs=1e-9)
+    assert axes[:, 2] == pytest.approx(direction)
+
+
+def test_rays_are_counted_before_they_are_cast():
+    body = mesh(bracket())
+    triangles = body.points[body.corners]
+    origins = np.zeros((1000, 3))
+    ray = np.array([0.0, 0.0, 1.0])
+    cast(origins, ray, triangles, Meter(1000 * 21 * len(triangles)))
+    with pytest.raises(TooManyRaysError):
+        cast(origins, ray, triangles, Meter(999))
+
+
+def test_a_part_with_too_many_faces_in_each_others_way_is_not_surveyed(monkeypatch):
+    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)).values
+    monkeypatch.setattr(face_survey, "MOST_RAYS", 100)
+    assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)) is None
+
+
+def test_bodies_are_crowded_if_many_of_their_triangles_may_meet():
+    rng = np.random.default_rng(5)
+    bodies = [rng.uniform(0, 100, (60, 1, 3)) + rng.uniform(-9, 9, (60, 3, 3)) for _ in range(3)]
+    low, high = (
+        np.concatenate([getattr(b, way)(axis=1) for b in bodies]) for way in ("min", "max")
+    )
+    meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
+    owner = np.repeat(np.arange(3), 60)
+    pairs = int(np.count_nonzero(meet & (owner[:, None] < owner[None])))
+    assert pairs > 10
+    assert is_crowded(bodies, pairs - 1)
+    assert not is_crowded(bodies, pairs)
+    assert not is_crowded(bodies[:1], 0)
+    assert not is_crowded([bodies[0], bodies[1] + 1000], 0)
+    flat = rng.uniform(0, 1, (2000, 3, 3)) * (1, 1, 0)
+    assert is_crowded([flat, flat + 1e-9, flat], 10), "comparisons are counted, too"
+
+
+def test_grids_lie_on_their_faces():
+    bottom = np.array([[[0, 0, 0], [30, 0, 0], [0, 12, 6]]], dtype=float)
+    far = np.array([[[500, 500, 9], [501, 500, 9], [500, 501, 9]]], dtype=float)
+    first, second = grids_on([bottom, far], 2, 6, 10, Meter(1e9))
+    cells = [((i + 0.5) * 6, (j + 0.5) * 6) for i in range(5) for j in range(2)]
+    wanted = [(x, y, y / 2) for x, y in cells if x / 30 + y / 12 <= 1]
+    assert np.array(sorted(first.tolist())) == pytest.approx(np.array(sorted(wanted)))
+    assert second == pytest.approx(np.array([[500.5, 500.5, 9]]))
+
+
+RULES = Survey(
+    area=30, upright=0.9, span=5, end=12, cell=6, cells=6, offset=0.05, reach=(0.05, 300), least=1,
+    bin=0.5, wanted=(9.5, 10.5), near=None, share=0.15,
+)  # fmt: skip
+
+
+def test_a_survey_reads_the_thickness_of_a_block():
+    found = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2))
+    assert found.values == (19.95, 19.95, 29.95, 29.95, 49.95, 49.95)
+    only_x = survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0,))
+    assert only_x.values == (49.95, 49.95)
+
+
+def test_a_survey_skips_ends_of_bars_and_small_faces():
+    bar = mesh(Manifold.cube((100, 10, 10)))
+    assert survey(bar, RULES, "in", (0, 1, 2)).values == (9.95,) * 4
+    thin = mesh(Manifold.cube((100, 4, 10)))
+    assert len(survey(thin, RULES, "in", (0, 1, 2)).values) == 2
+
+
+def test_a_survey_outwards_reads_gaps():
+    two = Manifold.cube((10, 10, 50)) + Manifold.cube((10, 10, 50)).translate((62, 0, 0))
+    rules = RULES.model_copy(update={"offset": 0.2})
+    assert survey(mesh(two), rules, "out", (0, 1)).values == (51.8, 51.8)
+
+
+def test_slanted_faces_are_measured_square_to_themselves():
+    block = Manifold.cube((60, 40, 10)).rotate((20, 0, 0))
+    found = survey(mesh(block), RULES, "in", (2,))
+    assert found.values == pytest.approx((9.95, 9.95))
+    steep = Manifold.cube((60, 40, 10)).rotate((45, 0, 0))
+    assert survey(mesh(steep), RULES, "in", (2,)).values == ()
+
+
+# ---- Strips, hulls, columns ----
+
+
+@given(st.lists(POINT, min_size=1, max_size=15))
+@settings(max_examples=200, deadline=None)
+def test_no_direction_gives_a_narrower_strip(points):
+    cloud = np.array(points, dtype=float)
+    width = strip_width(cloud)
+    turns = np.linspace(0, math.pi, 721)
+    spans = np.ptp(cloud @ np.stack([np.cos(turns), np.sin(turns)]), axis=0)
+    assert width <= spans.min() + 1e-9
+    assert width >= spans.min() - 0.3  # a quarter of a degree over at most 57
+
+
+@given(st.lists(POINT, min_size=3, max_size=15))
+@settings(max_examples=200, deadline=None)
+def test_hulls_hold_all_points_and_turn_left(points):
+    hull = convex_hull(np.array(points, dtype=float)).tolist()
+    if len(hull) < 3:
+        return
+    for a, b in zip(hull, hull[1:] + hull[:1], strict=True):
+        for p in points:
+            assert (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) >= -1e-9
+
+
+@given(st.lists(POINT, min_size=3, max_size=6, unique=True), st.integers(1, 9), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_a_point_is_in_the_grown_shape_if_its_square_meets_the_shape(points, by, rng):
+    shape = CrossSection([np.array(points, dtype=float)], FillRule.NonZero)
+    if shape.area() < 1:
+        return
+    larger = grown(shape, by)
+    for _ in range(12):
+        x, y = rng.uniform(-30, 30), rng.uniform(-30, 30)
+        square = CrossSection.square((2 * by, 2 * by), center=True).translate((x, y))
+        touched = (square ^ shape).area()
+        speck = CrossSection.square((1e-3, 1e-3), center=True).translate((x, y))
+        inside = (speck ^ larger).area() > 0.5e-6
+        assert inside == (touched > 0) or touched < 0.05
+
+
+def test_columns_pass_where_there_is_just_room():
+    rules = {"height": 20, "free_reach": 10, "blocked_reach": 10, "ignored_area": 0.01}
+    ring = Manifold.cube((100, 100, 10), True) - Manifold.cube((40, 40, 30), True)
+    for side, free in ((39, True), (39.9, True), (40, False), (41, False)):
+        found = openings(ring, Spacing(**rules, free=side, blocked=side))
+        assert (found.free > 0) == free
+        assert found.free == found.unblocked == pytest.approx(max(0, 40 - side) ** 2, abs=1e-6)
+    above = ring.translate((500, -300, 26))
+    assert openings(above, Spacing(**rules, free=39, blocked=39)).free == pytest.approx(400)

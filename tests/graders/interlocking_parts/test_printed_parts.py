@@ -1,0 +1,292 @@
+"""Every form that parts come in, and what cannot be read."""
+
+import base64
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench import sandbox
+from scbench.builders.interlocking_parts.cage_parts import to_ascii_stl
+from scbench.errors import CannotGrade
+from scbench.graders.interlocking_parts import printed_parts
+from scbench.graders.interlocking_parts.printed_parts import (
+    MOST_CHARACTERS,
+    MOST_TRIANGLES,
+    read_parts,
+    read_stl,
+    unwrap,
+)
+from scbench.graders.interlocking_parts.shells import count_edges, signed_volume
+
+TETRAHEDRON = [
+    [(0, 0, 0), (0, 6, 0), (6, 0, 0)],
+    [(0, 0, 0), (6, 0, 0), (0, 0, 6)],
+    [(0, 0, 0), (0, 0, 6), (0, 6, 0)],
+    [(6, 0, 0), (0, 6, 0), (0, 0, 6)],
+]
+TEXT = to_ascii_stl(TETRAHEDRON)
+
+
+def binary(triangles=TETRAHEDRON) -> bytes:
+    rows = b"".join(
+        b"\0" * 12 + np.array(triangle, "<f4").tobytes() + b"\0\0" for triangle in triangles
+    )
+    return b"solid binary".ljust(80, b" ") + len(triangles).to_bytes(4, "little") + rows
+
+
+def volume(part) -> float:
+    assert part.shell is not None, part.problem
+    assert not any(count_edges(part.shell))
+    return signed_volume(part.shell)
+
+
+def scad(*sources):
+    return read_parts([("OpenSCAD", source) for source in sources])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        TEXT.upper(),
+        TEXT.replace("\n", "\r\n"),
+        TEXT.replace("\n", "\\n"),
+        f"```stl\n{TEXT}```",
+        f"  \n{TEXT}\n\n",
+        TEXT.replace("normal 0 0 0", "normal nan nan nan"),
+        TEXT.replace("vertex 6 0 0", "vertex 6.0e+00 0.0000001 -0"),
+        " ".join(TEXT.split()),
+        base64.b64encode(TEXT.encode()).decode(),
+        base64.b64encode(binary()).decode(),
+        "data:model/stl;base64," + base64.b64encode(binary()).decode(),
+        "\n".join(base64.encodebytes(binary()).decode().splitlines()),
+    ],
+)
+def test_every_form_of_stl_is_read(text):
+    (part,) = read_parts([("STL", text)])
+    assert volume(part) == pytest.approx(36)
+
+
+def test_the_bytes_a_program_prints_are_read():
+    assert volume(read_stl(binary())) == pytest.approx(36)
+    assert volume(read_stl(TEXT.encode())) == pytest.approx(36)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "cube(1);", "solid", "solid x\nendsolid x", "solid vertex", "AAAA", "💥" * 90,
+        TEXT.replace("vertex 6 0 0", "vertex 6 0", 1), TEXT.replace("vertex 6 0 0", "", 1),
+        TEXT.replace("6 0 0", "6 x 0"), TEXT.replace("6 0 0", "6 inf 0"),
+        TEXT.replace("6 0 0", "1e9 0 0"), TEXT.replace("6 0 0", "nan 0 0"),
+        base64.b64encode(binary()[:-1]).decode(), base64.b64encode(binary() + b"x").decode(),
+        to_ascii_stl([[(0, 0, 0)] * 3] * 4),
+    ],
+)  # fmt: skip
+def test_what_is_no_stl_is_told_so(text):
+    (part,) = read_parts([("STL", text)])
+    assert part.shell is None
+    assert part.problem
+    assert not part.too_much
+
+
+def test_what_is_too_large_is_not_looked_at():
+    large = (MOST_TRIANGLES + 1).to_bytes(4, "little")
+    data = base64.b64encode(b"\0" * 80 + large + bytes(50 * (MOST_TRIANGLES + 1))).decode()
+    text = "solid\n" + "vertex 0 0 0\nendfacet\n" * (MOST_TRIANGLES + 1)
+    parts = read_parts([("STL", data), ("STL", text), ("STL", " " * (MOST_CHARACTERS + 1))])
+    assert all(part.too_much and part.shell is None for part in parts)
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=200, deadline=None)
+def test_no_bytes_raise(data):
+    read_stl(data)
+    read_stl(TEXT.encode()[: len(data) * 3] + data)
+
+
+def test_fences_and_escapes_are_undone_only_round_the_whole():
+    assert unwrap("```openscad\ncube(1);\n```") == "cube(1);"
+    assert unwrap("cube(1); // ```") == "cube(1); // ```"
+    assert unwrap("// a\\ncube(1);") == "// a\ncube(1);"
+    assert unwrap('// a\\n\ncube("\\n");') == '// a\\n\ncube("\\n");'
+
+
+def test_openscad_draws_what_it_should():
+    cases = {
+        "cube([2, 3, 4]);": 24,
+        "cube([2, 3, 4], center = true);": 24,
+        "```scad\ncube(2);\n```": 8,
+        "// cage\\ncube(2);": 8,
+        "difference() { cube(4); translate([1, 1, -1]) cube([2, 2, 6]); }": 48,
+        "difference() { cube(4); #translate([1, 1, -1]) cube([2, 2, 6]); }": 48,
+        "cube(2); %cube(9); *cube(8);": 8,
+        "for (i = [0 : 2]) translate([2 * i, 0, 0]) cube(2);": 24,
+        "module m(a) { cube(a); } function f(x) = x * 2; m(f(1));": 8,
+        "linear_extrude(height = 3) polygon([[0, 0], [4, 0], [0, 4]]);": 24,
+        "rotate([0, 90, 0]) cube([1, 2, 3]);": 6,
+        "multmatrix([[1,0,0,5],[0,1,0,0],[0,0,1,0],[0,0,0,1]]) cube(2);": 8,
+        "hull() { cube(1); translate([3, 0, 0]) cube(1); }": 4,
+        "intersection() { cube(4); translate([2, 2, 2]) cube(4); }": 8,
+        "mirror([1, 0, 0]) cube(2);": 8,
+        "cylinder(h = 2, r = 1, $fn = 4);": 4,
+        "$fn = 4; cylinder(h = 2, d = 2);": 4,
+        "polyhedron([[0,0,0],[6,0,0],[0,6,0],[0,0,6]], [[0,1,2],[0,3,1],[0,2,3],[1,3,2]]);": 36,
+        "minkowski() { cube(1); cube(1); }": 8,
+        "render() cube(2);": 8,
+        'color("red") scale([1, 2, 1]) resize([2, 2, 2]) cube(1);': 16,
+        "let (a = 2) cube(a);": 8,
+        "if (true) cube(2); else cube(9);": 8,
+    }  # fmt: skip
+    for source, part in zip(cases, scad(*cases), strict=True):
+        assert volume(part) == pytest.approx(cases[source], rel=1e-5), source
+
+
+def test_circles_have_the_segments_openscad_gives_them():
+    parts = scad("cylinder(h = 1, r = 3.05);", "cylinder(h = 1, r = 30);", "cylinder(h=1, r=0.1);")
+    for part, (r, n) in zip(parts, ((3.05, 10), (30, 30), (0.1, 5)), strict=True):
+        assert volume(part) == pytest.approx(n / 2 * r * r * np.sin(2 * np.pi / n), rel=1e-4)
+
+
+def test_what_openscad_cannot_draw_is_told():
+    sources = [
+        "cube(", "", "square(3);", "echo(1);", "assert(false); cube(1);", 'import("x.stl");',
+        'surface("/etc/passwd");', "include <a.scad>\ncube(1);", "use <b.scad>\ncube(1);",
+        'x = import("/etc/passwd"); cube(1);', "roof() square(3);", "x = dxf_dim(1); cube(1);",
+        "polyhedron([[0,0,0],[6,0,0],[0,6,0],[0,0,6]], [[0,1,2]]);", "cube(\0);", "\ud800",
+        'import\n/* hidden */ ("x.stl");', "module a() { include <c.scad> } a(); cube(1);",
+    ]  # fmt: skip
+    for source, part in zip(sources, scad(*sources), strict=True):
+        assert part.shell is None, source
+        assert part.problem, source
+        assert not part.too_much, source
+
+
+def test_words_in_comments_and_texts_are_no_calls():
+    sources = ["// import(1)\ncube(1);", "/* use <a> */ cube(1);", 'echo("include <a>"); cube(1);']
+    assert [round(volume(part), 6) for part in scad(*sources)] == [1, 1, 1]
+
+
+def test_too_much_work_is_counted_the_same_everywhere(monkeypatch):
+    monkeypatch.setattr(printed_parts, "MOST_STEPS", 200_000)
+    sources = [
+        "for (i = [0 : 9999]) for (j = [0 : 9999]) {}",
+        "function f(n) = n == 0 ? 0 : 1 + f(n - 1); cube(f(1000000));",
+        "function f(n, a) = n == 0 ? a : f(n - 1, a + 1); cube(f(900000, 0));",
+        "module m() { m(); } m();",
+        "a = [for (i = [0 : 899999]) [i, i, i]]; cube(len(a));",
+        's = "xxxxxxxxxx"; module r(s, n) { if (n > 0) r(str(s, s), n - 1); } r(s, 40); cube(1);',
+        "module r(s, n) { if (n > 0) r(concat(s, s), n - 1); } r([1], 40); cube(1);",
+        "sphere(1, $fn = 5000);",
+        "cylinder(1, 1, $fn = 1000000);",
+        "linear_extrude(1, slices = 100000000) square(1);",
+        "rotate_extrude($fn = 5000) translate([3, 0]) circle(1, $fn = 2000);",
+        "minkowski() { sphere(9, $fn = 60); sphere(2, $fn = 60); }",
+        "union() { for (i = [0 : 99]) translate([3 * i, 0, 0]) sphere(1, $fn = 60); }",
+        "cube(" + "+".join(["1"] * 60_000) + ");",
+        "cube(" + "-" * 70_000 + "1);",
+        "cube(rands(0, 1, 100000000)[0]);",
+        "x = [for (i = 0; true; i = i + 1) i]; cube(1);",
+    ]  # fmt: skip
+    for source, part in zip(sources, scad(*sources), strict=True):
+        assert part.too_much, source[:60]
+        assert part.shell is None
+
+
+def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatch):
+    sources = [f"for (i = [0 : 99]) translate([2 * i, {k}, 0]) cube(1);" for k in range(3)]
+    each = [part.steps for part in scad(*sources)]
+    assert min(each) > 99 * 40
+    assert all(part.shell is not None for part in scad(*sources))
+    for known in ([], sources[:1], sources[1:], sources):
+        for most, enough in ((sum(each), True), (sum(each) - 1, False), (each[0] // 2, False)):
+            printed_parts._known.clear()
+            monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
+            scad(*known)
+            monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", most)
+            cube, *parts = read_parts(
+                [("STL", to_ascii_stl(TETRAHEDRON)), *(("OpenSCAD", s) for s in sources)]
+            )
+            assert cube.shell is not None
+            assert [part.shell is not None for part in parts] == [enough] * 3
+            assert [part.too_much for part in parts] == [not enough] * 3
+
+
+COSTLY = {
+    "children": "module d() { children(); children(); } " + "d() " * 18 + "cube(1);",
+    "outline": "linear_extrude(1) polygon([for (i = [0 : 9000]) [i * sin(i * 137), i * cos(i)]]);",
+    "rounding": "linear_extrude(1) offset(3, $fn = 400) polygon([for (i = [0 : 300]) "
+    "[9 * sin(i * 137), 9 * cos(i * 71)]]);",
+    "holes": "linear_extrude(1) for (i = [0 : 150]) { translate([2 * i, 0]) square([1, 300]); "
+    "translate([0, 2 * i]) square([300, 1]); }",
+    "one after the other": "for (i = [0 : 199]) for (j = [0 : 199]) translate([i, j, 0]) cube(1);",
+    "shadows": "linear_extrude(1) projection() for (i = [0 : 900]) rotate([i * 7, i * 11]) "
+    "cube([1, 2, 90]);",
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_what_takes_long_takes_many_steps(name):
+    """Each took more than half a minute with fewer steps than it may take."""
+    (part,) = scad(COSTLY[name])
+    assert part.too_much
+    assert "2,000,000 steps" in part.problem
+
+
+def test_without_the_library_nothing_is_scored(monkeypatch):
+    there = printed_parts.find_spec
+    monkeypatch.setattr(
+        printed_parts, "find_spec", lambda name: None if name[0] == "o" else there(name)
+    )
+    with pytest.raises(CannotGrade, match="pip install openscad-evaluator"):
+        scad("cube(1); // not yet known")
+
+
+def test_random_numbers_are_the_same_every_time():
+    source = "cube(1 + rands(0, 1, 1)[0]);"
+    sizes = [volume(scad(source + " " * i)[0]) for i in range(2)]
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize("walls", [name for name in sandbox.SETS if not sandbox.trouble(name)])
+def test_openscad_is_the_same_behind_every_set_of_walls(monkeypatch, walls):
+    monkeypatch.setattr(sandbox, "strongest", lambda: walls)
+    (part,) = scad(f"cylinder(h = 2, r = 1, $fn = 64); // {walls}")
+    assert volume(part) == pytest.approx(6.273, abs=0.001)
+
+
+@pytest.fixture
+def code(monkeypatch):
+    if sandbox.strongest() == "rlimits":
+        pytest.skip("no full walls on this machine")
+    monkeypatch.setattr(sandbox, "_allowed", True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("Python Generating STL", f"print({TEXT!r})"),
+        ("Python Generating STL", f"```python\nprint({TEXT!r})\n```"),
+        ("Python Generating STL", f"import sys\nsys.stdout.buffer.write({binary()!r})"),
+        ("Python Generating OpenSCAD", "print('scale(1) cube([6, 6, 1]);')"),
+        ("Python Generating OpenSCAD", "if __name__ == '__main__':\n    print('cube([6,6,1]);')"),
+    ],
+)
+def test_programs_are_run(code, kind, source):
+    (part,) = read_parts([(kind, source)])
+    assert volume(part) == pytest.approx(36)
+
+
+@pytest.mark.parametrize(
+    ("source", "too_much"),
+    [
+        ("pass", False), ("1 / 0", False), ("print('nothing')", False), ("import numpy", False),
+        ("print('\\0')", False), ("a\0b", False), ("print('x' * 5_000_000)", True),
+    ],
+)  # fmt: skip
+def test_programs_that_make_no_part_are_told(code, source, too_much):
+    (part,) = read_parts([("Python Generating STL", source)])
+    assert part.shell is None
+    assert part.too_much == too_much

@@ -1,0 +1,151 @@
+"""Bodies of revolution: areas and volumes against plain sums, and against each other."""
+
+import math
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.graders.lego_hemispherical_shell.revolved import (
+    Boxes,
+    body,
+    disc_areas,
+    shared_volumes,
+    strays,
+)
+from scbench.schemas.lego_hemispherical_shell import Params
+
+
+def target(form="hemisphere", inner=40.0, outer=70.0, height=None):
+    return Params(
+        form=form, inner_radius_mm=inner, outer_radius_mm=outer, height_mm=height, full_marks=0.65
+    )
+
+
+TARGETS = {
+    "shell": target(),
+    "thin shell": target(inner=150.0, outer=170.0),
+    "dome": target(inner=0.0),
+    "wall": target("wall", height=50.0),
+    "ring": target("ring"),
+}
+
+
+def inside(params, x, y, z):
+    """Whether points lie in the body, by its definition."""
+    a, b, rho = params.inner_radius_mm, params.outer_radius_mm, np.hypot(x, y)
+    if params.form == "hemisphere":
+        r = np.sqrt(rho**2 + z**2)
+        return (z >= 0) & (a <= r) & (r <= b)
+    if params.form == "wall":
+        return (z >= 0) & (z <= params.height_mm) & (a <= rho) & (rho <= b)
+    return (z >= 0) & (np.hypot(rho - (a + b) / 2, z) <= (b - a) / 2)
+
+
+def boxes(rng, params, n, half):
+    reach = params.outer_radius_mm
+    low = rng.uniform(-6, reach * 0.9, n)
+    x, y = rng.uniform(0, reach, (2, n))
+    return Boxes(x, y, low, low + 9.6, half)
+
+
+def samples(box, i, n):
+    """Points in the middle of the cells of one box, n per axis."""
+    steps = (np.arange(n) + 0.5) / n
+    x = box.first[i] + box.half[0] * (2 * steps - 1)
+    y = box.second[i] + box.half[1] * (2 * steps - 1)
+    z = box.low[i] + (box.high[i] - box.low[i]) * steps
+    return np.meshgrid(x, y, z)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_shared_volumes_are_those_of_many_sample_points(name):
+    params, half = TARGETS[name], (16.0, 8.0)
+    some = boxes(np.random.default_rng(3), params, 150, half)
+    volumes = shared_volumes(body(params), some)
+    shares = np.array([inside(params, *samples(some, i, 40)).mean() for i in range(150)])
+    # A level side of the body can lie anywhere in a cell.
+    assert volumes / 4915.2 == pytest.approx(shares, abs=1 / 80 + 2e-3)
+    assert volumes.sum() / 4915.2 == pytest.approx(shares.sum(), rel=3e-3)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_boxes_that_fill_space_share_the_whole_body(name):
+    params = TARGETS[name]
+    axis = np.arange(-176, 177, 32.0)
+    x, y, z = (v.ravel() for v in np.meshgrid(axis, axis / 2, np.arange(-9.6, 180, 9.6)))
+    # Twelve rows of 16 mm do not reach round the largest bodies, so both halves of them do.
+    rows = np.concatenate([y - 192, y, y + 192])
+    xs, zs = np.tile(x, 3), np.tile(z, 3)
+    assert len(np.unique(np.round(rows, 6))) * 16 >= 2 * params.outer_radius_mm
+    tiles = Boxes(np.abs(xs), np.abs(rows), zs, zs + 9.6, (16.0, 8.0))
+    total = shared_volumes(body(params), tiles).sum()
+    assert total == pytest.approx(body(params).volume, rel=1e-5 if name == "ring" else 2e-6)
+
+
+def test_volumes_are_those_of_the_columns_quadrature():
+    # Gauss-Legendre, 64 x 32 nodes over the plan, of the height of the column in each sphere.
+    nodes = [np.polynomial.legendre.leggauss(n) for n in (64, 32)]
+    some = boxes(np.random.default_rng(5), target(), 300, (16.0, 8.0))
+    some = some._replace(low=np.abs(some.low), high=np.abs(some.low) + 9.6)
+    weights = np.multiply.outer(nodes[0][1], nodes[1][1])
+    total = 0.0
+    for x, y, low, high in zip(*some[:4], strict=True):
+        plan = (x + 16 * nodes[0][0])[:, None] ** 2 + (y + 8 * nodes[1][0])[None, :] ** 2
+        for radius, sign in ((70.0, 1), (40.0, -1)):
+            top = np.minimum(np.sqrt(np.maximum(radius**2 - plan, 0)), high)
+            total += sign * 128 * float((weights * np.maximum(top - low, 0)).sum())
+    assert shared_volumes(body(target()), some).sum() == pytest.approx(total, rel=1e-5)
+
+
+def test_volumes_of_whole_bodies():
+    assert body(target()).volume == pytest.approx(584336.233568, abs=1e-6)
+    assert body(TARGETS["dome"]).volume == pytest.approx(2 / 3 * math.pi * 70**3)
+    assert body(TARGETS["wall"]).volume == pytest.approx(math.pi * (4900 - 1600) * 50)
+    assert body(TARGETS["ring"]).volume == pytest.approx(math.pi**2 * 55 * 15**2)
+
+
+@given(
+    st.floats(-40, 40),
+    st.floats(-40, 40),
+    st.floats(0.5, 20),
+    st.floats(0.5, 20),
+    st.floats(0.01, 50),
+)
+@settings(deadline=None)
+def test_areas_of_rectangles_in_a_disc_are_those_of_polygons(x, y, w, h, radius):
+    turns = np.linspace(0, 2 * math.pi, 721)[:-1]
+    # A polygon of the disc's own area, so that only its outline is a little off.
+    even = radius * math.sqrt(math.pi / (360 * math.sin(math.radians(0.5))))
+    disc = shapely.polygons(np.stack([np.cos(turns), np.sin(turns)], 1) * even)
+    wanted = shapely.area(shapely.intersection(disc, shapely.box(x - w, y - h, x + w, y + h)))
+    ours = disc_areas(*(np.array([v]) for v in (x, y)), (w, h), np.array([radius]))[0]
+    assert ours == pytest.approx(wanted, abs=0.05)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_strays_are_boxes_without_a_point_in_the_body(name):
+    params = TARGETS[name]
+    some = boxes(np.random.default_rng(11), params, 400, (16.0, 8.0))
+    hollow, outside = strays(body(params), some)
+    volumes = shared_volumes(body(params), some)
+    assert not (hollow & outside).any()
+    assert hollow.any() == (name in {"shell", "thin shell", "wall", "ring"})
+    assert outside.any()
+    assert (np.abs(volumes[hollow | outside]) < 1e-6).all()
+    if name != "ring":
+        # Of a convex hollow only the corners count, so every other box shares something.
+        above = some.high > 0.5
+        assert (volumes[~(hollow | outside) & above] > 0).mean() > 0.99
+
+
+def test_a_box_with_all_corners_outside_can_still_cut_the_sphere():
+    # Its long side passes the sphere at its tip.
+    beside = Boxes(np.array([0.0]), np.array([77.9]), np.array([0.0]), np.array([9.6]), (16.0, 8.0))
+    assert np.hypot(0, 69.9) < 70 < np.hypot(16, 69.9)
+    assert strays(body(target()), beside)[1].tolist() == [False]
+    assert shared_volumes(body(target()), beside)[0] > 0
+    farther = beside._replace(second=np.array([78.01]))
+    assert strays(body(target()), farther)[1].tolist() == [True]

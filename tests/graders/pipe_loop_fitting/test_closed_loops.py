@@ -1,0 +1,157 @@
+"""Measures of closed loops against slow or independent ways to get them."""
+
+import math
+import random
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.graders.pipe_loop_fitting.closed_loops import (
+    angle_cosines,
+    contacts,
+    cosine,
+    hull_area,
+    lengths,
+    longest_run,
+)
+
+
+def pieces(points):
+    exact = [(Fraction(x), Fraction(y)) for x, y in points]
+    return list(zip(exact, [*exact[1:], exact[0]], strict=True))
+
+
+def meeting(one, other):
+    """The parameters at which the lines through two pieces meet, or None if they are parallel."""
+    ((ax, ay), (bx, by)), ((cx, cy), (dx, dy)) = one, other
+    ux, uy, vx, vy = bx - ax, by - ay, dx - cx, dy - cy
+    det = ux * vy - uy * vx
+    if det == 0:
+        return None
+    wx, wy = cx - ax, cy - ay
+    return (wx * vy - wy * vx) / det, (wx * uy - wy * ux) / det
+
+
+def square_gap(p, piece):
+    (ax, ay), (bx, by) = piece
+    ux, uy = bx - ax, by - ay
+    square = ux * ux + uy * uy
+    t = ((p[0] - ax) * ux + (p[1] - ay) * uy) / square if square else Fraction(0)
+    t = min(max(t, Fraction(0)), Fraction(1))
+    return (ax + t * ux - p[0]) ** 2 + (ay + t * uy - p[1]) ** 2
+
+
+def slow_contacts(points):
+    """Every pair of pieces in rational arithmetic."""
+    all_pieces, n = pieces(points), len(points)
+    crossings, touches = [], []
+    for i in range(n):
+        for j in range(i + 2, n - (i == 0)):
+            one, other = all_pieces[i], all_pieces[j]
+            at = meeting(one, other)
+            if at is not None and 0 < at[0] < 1 and 0 < at[1] < 1:
+                crossings.append((i, j))
+            elif min(
+                *(square_gap(p, other) for p in one),
+                *(square_gap(p, one) for p in other),
+            ) < Fraction(1, 10**18):
+                touches.append((i, j))
+    return crossings, touches
+
+
+# On a coarse grid most loops have contacts of every kind; tiny shifts put them just off.
+coordinate = st.integers(0, 4).map(float) | st.builds(
+    lambda v, shift: v / 2 + shift,
+    st.integers(0, 8),
+    st.sampled_from([0.0, 1e-9, -1e-9, 9e-10, 1.1e-9, 1e-10, 1e-15, 1e-300, 0.1, 1 / 3]),
+)
+
+
+@given(st.lists(st.tuples(coordinate, coordinate), min_size=3, max_size=14))
+def test_contacts_are_those_of_rational_arithmetic(points):
+    found = contacts(np.array(points))
+    assert (found.crossings, found.touches) == slow_contacts(points)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_contacts_of_long_random_loops(seed):
+    rng = random.Random(seed)
+    points = [(rng.uniform(0, 3), rng.uniform(0, 3)) for _ in range(60)]
+    found = contacts(np.array(points))
+    assert len(found.crossings) > 100
+    assert (found.crossings, found.touches) == slow_contacts(points)
+
+
+@pytest.mark.parametrize(
+    ("gap", "touches"), [(0, True), (9.9e-10, True), (1.01e-9, False), (-1e-12, False)]
+)
+def test_an_end_near_another_piece(gap, touches):
+    # The tip of a triangle above the base of another piece; below it, it crosses.
+    points = np.array([(0, 0), (4, 0), (4, 2), (2.5, 2), (2, gap), (1.5, 2), (0, 2)], float)
+    found = contacts(points)
+    assert bool(found.touches) == touches
+    assert bool(found.crossings) == (gap < 0)
+
+
+def test_signs_that_doubles_cannot_tell_are_right():
+    # (0.1 + 0.2, ...) lies off the line through (0, 0) and (0.5, 0.5) by less than a rounding.
+    x = np.nextafter(0.3, 1)
+    points = [(0.0, 0.0), (0.5, 0.5), (0.5, 0.9), (0.3, x), (0.3, 0.2), (0.9, -1.0)]
+    found = contacts(np.array(points))
+    assert (found.crossings, found.touches) == slow_contacts(points)
+    assert (0, 3) in found.crossings
+
+
+def test_more_contacts_than_are_gone_through_are_all_reported():
+    n = 40
+    found = contacts(np.zeros((n, 2)))
+    assert len(found.touches) == n * (n - 3) // 2
+    row = np.array([(i % 7, 0.0) for i in range(n)])
+    met = contacts(row)
+    _, slow = slow_contacts(row.tolist())
+    assert met.touches == slow
+    assert len(slow) > 100
+
+
+def test_cosines_of_known_angles():
+    assert [cosine(Fraction(d)) for d in (0, 60, 120, 180)] == [1.0, 0.5, -0.5, -1.0]
+    assert abs(cosine(Fraction(90))) < 1e-39
+    for tenth in range(0, 1801, 7):
+        assert cosine(Fraction(tenth, 10)) == pytest.approx(
+            math.cos(math.radians(tenth / 10)), abs=1e-15
+        )
+
+
+def test_angles_and_lengths_of_a_triangle():
+    points = np.array([(0.0, 0.0), (4.0, 0.0), (0.0, 3.0)])
+    assert lengths(points).tolist() == [4, 5, 3]
+    assert angle_cosines(points, lengths(points)).tolist() == pytest.approx([0, 0.8, 0.6])
+    doubled = np.array([(0.0, 0.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
+    assert np.isnan(angle_cosines(doubled, lengths(doubled))).tolist() == [True, True, False, False]
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=12))
+def test_longest_run_goes_around_the_end(marks):
+    run = longest_run(marks)
+    n = len(marks)
+    assert all(marks[i] for i in run)
+    assert all((a + 1) % n == b for a, b in pairwise(run))
+    text = "".join("x" if mark else " " for mark in marks)
+    longest = n if all(marks) else max(map(len, (text + text).split() or [""]))
+    assert len(run) == longest
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9).map(float), st.integers(0, 9).map(float)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_hull_area_is_that_of_another_library(points):
+    assert hull_area(points) == pytest.approx(shapely.MultiPoint(points).convex_hull.area)

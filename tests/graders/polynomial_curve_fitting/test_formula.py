@@ -1,0 +1,341 @@
+"""Formulas: read as Python reads them, worked out as Python works them out, at bounded cost."""
+
+import ast
+import io
+import math
+import re
+import tokenize
+import warnings
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from scbench.graders.polynomial_curve_fitting import formula, formula_values
+from scbench.graders.polynomial_curve_fitting.formula import (
+    MAX_DEGREE,
+    FormulaError,
+    FormulaSizeError,
+    bracket_depth,
+    foreign_tokens,
+    parse,
+    plain_lines,
+)
+from scbench.graders.polynomial_curve_fitting.formula_values import (
+    FormulaCostError,
+    _rounded_power,
+    signs,
+)
+
+HEAD = "def f(x, y):\n    return "
+NUMBER = re.compile(r"(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+SIGNS = {"+", "-", "*", "/", "**", "(", ")", ",", ":"}
+LAYOUT = {
+    tokenize.NEWLINE,
+    tokenize.NL,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
+
+
+def python_reads(text: str) -> ast.expr | None:
+    """The expression, if Python's own tokenizer and parser find one function of the right form."""
+    if not text.isascii():
+        return None
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME and token.string not in {"def", "return", "f", "x", "y"}:
+                return None
+            if token.type == tokenize.OP and token.string not in SIGNS:
+                return None
+            if token.type == tokenize.NUMBER and not NUMBER.fullmatch(token.string):
+                return None
+            if token.type not in LAYOUT | {tokenize.NAME, tokenize.OP, tokenize.NUMBER}:
+                return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, tokenize.TokenError):
+        return None
+    match tree.body:
+        case [
+            ast.FunctionDef(
+                name="f",
+                args=ast.arguments(
+                    posonlyargs=[],
+                    args=[ast.arg("x", None), ast.arg("y", None)],
+                    vararg=None,
+                    kwonlyargs=[],
+                    kwarg=None,
+                    defaults=[],
+                ),
+                body=[ast.Return(ast.expr() as expression)],
+                returns=None,
+            )
+        ]:
+            allowed = ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.operator
+            plain = all(
+                isinstance(node, allowed | ast.unaryop | ast.expr_context)
+                and getattr(node, "id", "x") in {"x", "y"}
+                and math.isfinite(getattr(node, "value", 0))
+                for node in ast.walk(expression)
+            )
+            return expression if plain else None
+    return None
+
+
+def we_read(text: str):
+    text = plain_lines(text)
+    if not text.isascii() or foreign_tokens(text):
+        return None
+    try:
+        return parse(text)
+    except FormulaError:
+        return None
+
+
+PIECES = ["x", "y", "(", ")", "+", "-", "*", "/", "**", "2", "0.5", ".5", "3.", "1e2", "007", "00"]
+PIECES += [" ", "\n", "\t", "\\\n", "\r\n", ",", "return", "f", "def", ":", "//", "=", "#", ";"]
+PIECES += ["1_0", "0x1", "2j", "''", "[", "if", "x2", "X", "\n    ", "\n\n", "()", "-x**2", "+y"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=9).map("".join))
+def test_any_text_is_read_as_python_reads_it(body):
+    for text in (HEAD + body, f"def f(x,y):return {body}", f"{HEAD}({body})"):
+        given = text.strip()
+        assert (we_read(given) is None) == (python_reads(given) is None), repr(given)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [*"fxy(),:*= \t\n", "def ", "return", "\\\n", "\n  ", "def f(x, y):", "x+y"]
+        ),
+        max_size=8,
+    ).map("".join)
+)
+def test_any_first_line_is_read_as_python_reads_it(text):
+    for whole in (f"def f(x, y{text}", f"def f(x, y):{text}return x+y", f"{text}return x*y"):
+        given = whole.strip()
+        # What Python makes of line breaks that are taken back before the first word of a line, or
+        # before a blank line, is not worth following.
+        assume(not re.search(r"(^|\n)\s*\\|\\\n\s*\n", given))
+        assert (we_read(given) is None) == (python_reads(given) is None), repr(given)
+
+
+def atoms():
+    numbers = st.sampled_from(["0", "1", "3", "12", "0.5", "2.25", ".1", "1e3", "98765432109876"])
+    return st.sampled_from(["x", "y"]) | numbers
+
+
+def combine(inner):
+    return (
+        st.tuples(inner, st.sampled_from(["+", "-", "*", " - ", "*-"]), inner).map("".join)
+        | st.tuples(inner, st.sampled_from(["/3", "/0.7", "**0", "**2", "**3", "**7", "**40"])).map(
+            "".join
+        )
+        | inner.map("({})".format)
+        | inner.map("-{}".format)
+    )
+
+
+FORMULAS = st.recursive(atoms(), combine, max_leaves=12)
+
+
+def by_python(node, x, y):
+    """The value by Python's operators; powers of doubles through exact fractions."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return {"x": x, "y": y}[name]
+        case ast.UnaryOp(op, operand):
+            value = by_python(operand, x, y)
+            return -value if isinstance(op, ast.USub) else value
+        case ast.BinOp(left, op, right):
+            a, b = by_python(left, x, y), by_python(right, x, y)
+            match op:
+                case ast.Add():
+                    return a + b
+                case ast.Sub():
+                    return a - b
+                case ast.Mult():
+                    return a * b
+                case ast.Div():
+                    return a / b
+                case ast.Pow():
+                    if isinstance(a, int) or not math.isfinite(a):
+                        return a**b
+                    power = Fraction(a) ** b
+                    return power.numerator / power.denominator
+    raise AssertionError(node)
+
+
+@settings(max_examples=300, deadline=None)
+@given(FORMULAS)
+def test_signs_are_those_of_python(body):
+    text = HEAD + body
+    formula = we_read(text)
+    if formula is None or formula.faults:
+        return
+    expression = python_reads(text)
+    try:
+        positive, failed = signs(formula, 5)
+    except FormulaCostError:
+        assert body.count("**40") > 1
+        return
+    for y in range(5):
+        for x in range(5):
+            try:
+                wanted, error = by_python(expression, x, y) > 0, False
+            except OverflowError:
+                wanted, error = False, True
+            assert (positive[y, x], failed[y, x]) == (wanted, error), (body, x, y)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False).filter(bool), st.integers(2, 512))
+def test_a_doubles_power_is_the_nearest_double(base, exponent):
+    # Small mantissas give ties and exact powers, tiny and huge bases leave the range.
+    mantissa, scale = math.frexp(base)
+    for value in (base, mantissa, 2 * mantissa, math.ldexp(round(mantissa * 64) / 64, scale - 1)):
+        power = Fraction(value) ** exponent
+        try:
+            wanted = power.numerator / power.denominator
+        except OverflowError:
+            wanted = float("inf") if power > 0 else float("-inf")
+        assert _rounded_power(value, exponent) == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("-x**2 + y", -4 + 3),
+        ("(-x)**2*y", 4 * 3),
+        ("x - y - 1", 2 - 3 - 1),
+        ("x/4/2*y", 2 / 4 / 2 * 3),
+        ("2*-x + y", -4 + 3),
+        ("x*(y + 1)**(2)", 2 * 16),
+        ("--x*+y", 6),
+        ("2**3*x - y", 16 - 3),
+    ],
+)
+def test_precedence(body, expected):
+    for offset in (0.25, -0.25):
+        formula = parse(f"{HEAD}({body}) - {expected} + {offset}".replace("- -", "+ "))
+        assert bool(signs(formula, 4)[0][3, 2]) == (offset > 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x/y",
+        "1/(x*0 + 1)",
+        "x**y",
+        "2**x",
+        "x**-1",
+        "x**+1",
+        "x**2.0",
+        "x**2**2",
+        "x**(1 + 1)",
+        "x**513",
+        "(x**512)**3",
+        "x**1000000000000000000000",
+        "(x*y)**512*x",
+        "x**(-2)",
+    ],
+)
+def test_what_is_no_polynomial_of_permitted_degree_is_a_fault(body):
+    assert parse(HEAD + body).faults
+
+
+@pytest.mark.parametrize("body", ["x**512*x**512", "(x*y)**512", "x/(2*3 - 1)", "x**0", "3**0*x"])
+def test_limits_of_degree_and_constant_divisors_are_permitted(body):
+    formula = parse(HEAD + body)
+    assert not formula.faults
+    assert formula.nodes[-1].degree <= MAX_DEGREE
+
+
+def test_all_faults_of_a_formula_are_named():
+    assert len(parse(HEAD + "(x/y)**0.5 + (x**512)**3").faults) == 3
+
+
+def test_equal_parts_are_worked_out_once():
+    formula = parse(HEAD + "(x + y)**2*(x + y)**2 + (x + y)**2 + 1 + 1.0")
+    assert len(formula.nodes) == 11
+    assert len(parse(HEAD + "1 + 1.0 + x").nodes) == 5
+
+
+@pytest.mark.parametrize(
+    ("bits", "fine"), [(62, True), (63, True), (64, True), (65_536, True), (65_537, False)]
+)
+def test_whole_numbers_are_exact_up_to_their_limit(bits, fine):
+    # 2**(bits - 1) takes so many bits; take one off it and put it back.
+    steps = []
+    left = bits - 1
+    while left:
+        steps.append(f"2**{min(left, 512)}")
+        left -= min(left, 512)
+    power = "*".join(steps)
+    formula = parse(f"{HEAD}{power} - {power} + 1 + 0*x + 0*y")
+    if fine:
+        positive, failed = signs(formula, 2)
+        assert positive.all()
+        assert not failed.any()
+    else:
+        with pytest.raises(FormulaCostError, match="too long"):
+            signs(formula, 2)
+
+
+def test_large_cells_are_exact_beyond_machine_words():
+    for power in range(1, 40):
+        for offset, wanted in ((1, True), (0, False), (-1, False)):
+            formula = parse(f"{HEAD}(3*x + y)**{power} - (2*x + x + y)**{power}*1 + {offset}")
+            assert bool(signs(formula, 8)[0].all()) == wanted
+            assert not signs(formula, 8)[1].any()
+
+
+@pytest.mark.parametrize(
+    ("body", "failed", "positive"),
+    [
+        ("x/0 + y", 9, 0),
+        ("0*(x/0) + 1 + y", 9, 0),
+        ("x*10.0**512 + y + 1", 9, 0),
+        ("(x*1e200)**2 + y + 1", 6, 3),
+        ("x*10**400*1.0 + y + 1", 6, 3),
+        ("x*10**400/3 + y + 1", 6, 3),
+        ("x*1e308*1e308 + y + 1", 0, 9),
+        ("x*1e308*1e308 - x*1e308*1e308 + y + 1", 0, 3),
+        ("(x*1e308*10.0)**3 + y + 1", 0, 9),
+        ("10**400/10**399 + x + y", 0, 9),
+    ],
+)
+def test_cells_without_a_value(body, failed, positive):
+    drawn, without = signs(parse(HEAD + body), 3)
+    assert (int(without.sum()), int(drawn.sum())) == (failed, positive)
+
+
+def test_brackets_are_counted():
+    assert bracket_depth("((x)+(y))") == 2
+    assert bracket_depth(")))(") <= 0
+
+
+def test_size_and_work_are_bounded(monkeypatch):
+    monkeypatch.setattr(formula, "MAX_NODES", 2_001)
+    assert parse(HEAD + "+".join("x" * 1_001)).nodes
+    with pytest.raises(FormulaSizeError):
+        parse(HEAD + "+".join("x" * 1_001) + "+-y")
+    monkeypatch.undo()
+    costly = parse(HEAD + "+".join(f"(x*y + {i})**50" for i in range(40)))
+    signs(costly, 16)
+    monkeypatch.setattr(formula_values, "MAX_WORK", 1_000_000)
+    with pytest.raises(FormulaCostError, match="more work"):
+        signs(costly, 16)
+    monkeypatch.undo()
+    monkeypatch.setattr(formula_values, "MAX_BYTES", 10_000)
+    with pytest.raises(FormulaCostError, match="more memory"):
+        signs(costly, 16)

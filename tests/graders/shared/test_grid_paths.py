@@ -1,0 +1,82 @@
+"""Neighbours by code against neighbours by coordinates, and numbers as models write them."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from scbench.graders.shared.grid_paths import grid, jumps, named, repeats, shown, touch
+from scbench.schemas.base import json_schema
+from scbench.schemas.hyper_snake import Answer
+from scbench.schemas.whole_numbers import Whole
+
+
+def side_by_side(a, b):
+    return sorted(abs(p - q) for p, q in zip(a, b, strict=True)) == [0] * (len(a) - 1) + [1]
+
+
+@pytest.mark.parametrize("size", [(1,), (5,), (4, 4), (1, 6), (3, 2, 4), (2, 1, 3, 2), (2,) * 6])
+@pytest.mark.parametrize("first", [0, 1])
+def test_codes_tell_neighbours_in_every_pair_of_cells(size, first):
+    box = grid(size, first)
+    cells = list(product(*(range(first, first + n) for n in size)))
+    assert list(box.codes) == cells
+    assert len(set(box.codes.values())) == len(cells)
+    for a in cells:
+        for b in cells:
+            pair = [a, b]
+            assert (jumps(box, pair, box.encode(pair)) == []) == side_by_side(a, b)
+            assert touch(a, b) == side_by_side(a, b)
+
+
+@given(st.lists(st.tuples(*[st.integers(-1, 3)] * 3), min_size=1, max_size=12))
+def test_jumps_and_repeats_of_any_list_of_cells(cells):
+    box = grid((2, 3, 2), 0)
+    codes = box.encode(cells)
+    assert jumps(box, cells, codes) == [
+        i for i in range(1, len(cells)) if not side_by_side(cells[i - 1], cells[i])
+    ]
+    assert repeats(cells, codes) == [i for i in range(len(cells)) if cells[i] in cells[:i]]
+
+
+def test_cells_of_other_dimensions_touch_nothing():
+    assert not touch((0, 0), (0, 0, 1))
+    assert not touch((0,), ())
+
+
+def test_cells_are_shown_in_few_characters():
+    assert shown((1, -2)) == "[1, -2]"
+    assert shown(()) == "[]"
+    assert len(shown((10**4000, 1))) < 60
+    assert len(shown((-(10**4000), 1))) < 60
+    assert len(shown((1,) * 10**5)) < 60
+    assert named([(0, 0), (0, 1)], 1) == "[0, 1] at position 1"
+
+
+WHOLE = TypeAdapter(Whole)
+
+
+@pytest.mark.parametrize("value", [0, 3, -2, 10**30, 3.0, -0.0, 1e300])
+def test_whole_numbers_are_taken_as_integers(value):
+    taken = WHOLE.validate_python(value)
+    assert taken == value
+    assert type(taken) is int
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, False, "3", 2.5, 1e-300, float("nan"), float("inf"), None, [], [1], {}],
+    ids=repr,
+)
+def test_nothing_else_is_a_whole_number_and_it_is_said_once(value):
+    with pytest.raises(ValidationError) as caught:
+        WHOLE.validate_python(value)
+    assert [error["msg"] for error in caught.value.errors()] == ["Input should be a whole number"]
+
+
+def test_the_published_type_is_integer():
+    place = json_schema(Answer)["$defs"]["Place"]
+    assert place["properties"]["pos"]["items"] == {"type": "integer"}
+    assert place["additionalProperties"] is False

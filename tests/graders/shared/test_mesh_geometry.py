@@ -1,0 +1,360 @@
+"""Triangles in each other's way, windings and volumes, against slower or simpler ways."""
+
+import itertools
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from manifold3d import Manifold
+
+from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
+from scbench.graders.csg_union.solids import solid_mesh
+from scbench.graders.shared.bodies import differences, to_body, unite
+from scbench.graders.shared.contacts import close_pairs, find_contacts, nearer_than
+from scbench.graders.shared.meshes import (
+    PolygonMesh,
+    Triangles,
+    edge_faults,
+    newell_normals,
+    shells,
+    signed_volumes,
+    triangulate,
+    unevenness,
+    winding_number,
+)
+from scbench.schemas.csg_union import Box, Polyhedron, Prism, UvSphere
+
+STILL = (0.0, 0.0, 0.0)
+
+
+def random_triangles(seed, count, grid=None):
+    rng = random.Random(seed)
+    values = [rng.choice(grid) if grid else rng.uniform(0, 4) for _ in range(9 * count)]
+    corners = np.array(values, dtype=float).reshape(count, 3, 3)
+    return corners if grid else corners * 0.4 + corners[:, :1] * 0.6
+
+
+def sampled_distance(p, q, steps=24):
+    """The distance of two triangles, never too small and at most a few sides / steps too large."""
+    weights = np.array(
+        [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
+    )
+    a, b = weights @ p / steps, weights @ q / steps
+    return float(np.sqrt(((a[:, None] - b) ** 2).sum(axis=2)).min())
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), margin=st.sampled_from([0.0, 0.01, 0.5]))
+def test_close_pairs_are_those_whose_boxes_meet(seed, margin):
+    corners = random_triangles(seed, 40)
+    expected = [
+        (i, j)
+        for i, j in itertools.combinations(range(40), 2)
+        if np.all(corners[i].min(axis=0) <= corners[j].max(axis=0) + margin)
+        and np.all(corners[j].min(axis=0) <= corners[i].max(axis=0) + margin)
+    ]
+    pairs = close_pairs(corners, margin, 10**6)
+    assert [tuple(pair) for pair in pairs.tolist()] == expected
+    assert close_pairs(corners, margin, len(expected)) is not None
+    assert not expected or close_pairs(corners, margin, len(expected) - 1) is None
+
+
+def test_close_pairs_over_more_than_one_block():
+    corners = random_triangles(3, 700)
+    pairs = close_pairs(corners, 0.0, 10**6)
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    meet = np.all((low[:, None] <= high[None]) & (low[None] <= high[:, None]), axis=2)
+    assert [tuple(p) for p in pairs.tolist()] == list(
+        zip(*np.nonzero(np.triu(meet, 1)), strict=True)
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), distance=st.sampled_from([0.05, 0.3, 1.0]))
+def test_nearness_agrees_with_sampled_distances(seed, distance):
+    corners = random_triangles(seed, 2)
+    near = len(nearer_than(corners, np.array([[0, 1]]), distance)) == 1
+    sampled = sampled_distance(*corners)
+    if sampled < distance:
+        assert near
+    if sampled > distance + 0.2:  # sides are at most 4 * 0.4 * sqrt(3), in 24 steps
+        assert not near
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_triangles_cross_exactly_if_some_side_runs_through_the_other(seed):
+    corners = random_triangles(seed, 2)
+    pairs = np.array([[0, 1]])
+    crossing = len(find_contacts(corners, pairs, 1e-9).crossing) == 1
+    p, q = corners
+    expected = any(
+        runs_through(side[k], side[(k + 1) % 3], face)
+        for side, face in ((p, q), (q, p))
+        for k in range(3)
+    )
+    assert crossing == expected
+    assert (len(nearer_than(corners, pairs, 1e-12)) == 1) == expected
+
+
+def runs_through(a, b, face):
+    def volume(p, q, r, s):
+        return np.linalg.det(np.array([q - p, r - p, s - p]))
+
+    if volume(*face, a) * volume(*face, b) >= 0:
+        return False
+    signs = [volume(a, b, face[k], face[(k + 1) % 3]) > 0 for k in range(3)]
+    return all(signs) or not any(signs)
+
+
+BASE = [[0, 0, 0], [4, 0, 0], [0, 4, 0]]
+
+
+@pytest.mark.parametrize(
+    ("other", "crossing", "covering"),
+    [
+        ([[1, 1, -1], [1, 1, 1], [1, 9, 1]], True, False),  # through the middle
+        ([[1, 1, -0.005], [1, 1, 5], [2, 1, 5]], False, False),  # a tip that is hardly through
+        ([[1, 1, -0.5], [1, 1, 5], [2, 1, 5]], True, False),
+        ([[0, 0, 0], [4, 0, 0], [0, 0, 4]], False, False),  # joined along a side
+        ([[0, 0, 0], [4, 0, 0], [0, 3, 0]], False, True),  # folded back onto it
+        ([[0, 0, 0], [4, 0, 0], [0, -4, 0]], False, False),  # beside it in its plane
+        ([[1, 1, 0.005], [2, 1, 0.005], [1, 2, 0.005]], False, True),  # on it, all but
+        ([[1, 1, 0.02], [2, 1, 0.02], [1, 2, 0.02]], False, False),
+        ([[1, 1, 0], [2, 1, 0], [1.5, 1.009, 0]], False, False),  # a sliver on it
+        ([[4, 0, 0], [8, 0, 0], [4, 4, 0]], False, False),  # meets it in a corner
+        ([[-1, -1, 0], [-1, 9, 0], [9, -1, 0]], False, True),  # all around it
+    ],
+)  # fmt: skip
+def test_known_contacts(other, crossing, covering):
+    corners = np.array([BASE, other], dtype=float)
+    for turned in (corners, corners[::-1], corners[:, ::-1]):
+        found = find_contacts(turned, np.array([[0, 1]]), 0.01)
+        assert (len(found.crossing), len(found.covering)) == (crossing, covering)
+
+
+def test_edges_shells_and_normals_of_a_small_mesh():
+    square = [[0, 0, 0], [3, 0, 0], [3, 2, 0], [0, 2, 0]]
+    mesh = PolygonMesh(
+        np.array([*square, [9, 9, 0]], dtype=float), ((0, 1, 2, 3), (0, 1, 4), (3, 2, 1))
+    )
+    assert newell_normals(mesh)[0].tolist() == [0, 0, 12]
+    faults = edge_faults(mesh.faces)
+    assert faults.doubled == [(0, 1)]
+    assert faults.open == [(0, 3), (0, 4), (1, 3), (1, 4)]
+    assert faults.crowded == []
+    assert edge_faults((*mesh.faces, (1, 0, 4))).crowded == [(0, 1)]
+    assert shells(mesh.faces).tolist() == [0, 0, 0]
+    assert shells(((0, 1, 2), (2, 3, 4), (4, 3, 0))).tolist() == [0, 1, 1]
+    lifted = PolygonMesh(
+        np.array([[0, 0, 1], [3, 0, 0], [3, 3, 0], [0, 3, 0]], float), ((0, 1, 2, 3),)
+    )
+    assert unevenness(lifted, newell_normals(lifted)) == pytest.approx([0.25], rel=0.1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 30))
+def test_triangles_of_a_star_shaped_face_have_its_area(seed, n):
+    rng = random.Random(seed)
+    angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(n))
+    ring = [[math.cos(a), math.sin(a)] for a in angles]
+    radii = np.array([rng.uniform(1, 5) for _ in range(n)])
+    frame = np.linalg.qr(np.array([[rng.gauss(0, 1) for _ in range(3)] for _ in range(3)]))[0][:2]
+    mesh = PolygonMesh((np.array(ring) * radii[:, None]) @ frame, (tuple(range(n)),))
+    triangles = triangulate(mesh).corners
+    assert len(triangles) == n - 2
+    normal = newell_normals(mesh)[0]
+    p = mesh.points[triangles]
+    parts = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+    assert parts.sum(axis=0) == pytest.approx(normal, abs=1e-9)
+
+
+def test_windings_and_volumes_of_nested_shells():
+    points, corners = [], []
+    for k, (size, inwards) in enumerate([(6, False), (4, True), (2, False)]):
+        mesh = solid_mesh(Box(kind="box", size=(size,) * 3, translation=(7.0, 0, 0)))
+        own = triangulate(mesh).corners + 8 * k
+        points.append(mesh.points)
+        corners.append(own[:, ::-1] if inwards else own)
+    points, corners = np.concatenate(points), np.concatenate(corners)
+    places = {(7, 0, 0): 1, (8.5, 0, 0): 0, (9.5, 0.5, 0.25): 1, (11, 0, 0): 0, (0, 0, 0): 0}
+    for place, expected in places.items():
+        assert winding_number(np.array(place), points, corners) == expected
+    face = np.repeat(np.arange(3), 12)
+    volumes = signed_volumes(points, Triangles(corners, face), np.arange(3))
+    assert volumes.tolist() == pytest.approx([216, -64, 8])
+
+
+# Volumes of common parts.
+
+
+def triangles_of(body):
+    mesh = body.to_mesh64()
+    return np.asarray(mesh.vert_properties)[:, :3][np.asarray(mesh.tri_verts).astype(int)]
+
+
+coordinate = st.integers(-4, 4)
+side = st.integers(1, 6)
+a_box = st.tuples(st.tuples(coordinate, coordinate, coordinate), st.tuples(side, side, side))
+
+
+def box_solid(low, size):
+    middle = tuple(a + s / 2 for a, s in zip(low, size, strict=True))
+    return solid_mesh(Box(kind="box", size=size, translation=middle))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(a_box, min_size=1, max_size=4), a_box)
+def test_boxes_on_a_grid_have_the_volumes_that_counting_cells_gives(solids, other):
+    # Sides of all boxes lie in common planes all the time, which is where booleans are delicate.
+    def cells(low, size):
+        return set(itertools.product(*(range(a, a + s) for a, s in zip(low, size, strict=True))))
+
+    parts = parts_of_union([box_solid(*solid) for solid in solids])
+    union = set().union(*(cells(*solid) for solid in solids))
+    assert union_volume(parts) == pytest.approx(len(union), abs=1e-6)
+    mesh = box_solid(*other)
+    corners = mesh.points[triangulate(mesh).corners]
+    assert common_volume(parts, corners) == pytest.approx(len(union & cells(*other)), abs=1e-6)
+
+
+def round_solids(rng):
+    def turn():
+        return tuple(float(rng.choice([0, 30, 45, 90, 137])) for _ in range(3))
+
+    def place():
+        return tuple(rng.choice([-2.0, 0.0, 1.5]) for _ in range(3))
+
+    return [
+        Prism(
+            kind="prism",
+            radius_bottom=3,
+            radius_top=rng.choice([0.0, 2.0, 3.0]),
+            height=6,
+            segments=rng.choice([3, 8, 13]),
+            centred_z=True,
+            rotation_deg_xyz=turn(),
+            translation=place(),
+        ),
+        UvSphere(
+            kind="uv_sphere",
+            radius=3,
+            segments=rng.choice([6, 12]),
+            rotation_deg_xyz=turn(),
+            translation=place(),
+        ),
+        Box(kind="box", size=(4, 3, 5), rotation_deg_xyz=turn(), translation=place()),
+    ]
+
+
+def as_body(solid):
+    mesh = solid_mesh(solid)
+    return to_body(mesh.points, triangulate(mesh).corners)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_turned_solids_have_the_volumes_of_mesh_booleans(seed):
+    rng = random.Random(seed)
+    solids = round_solids(rng)
+    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    union = unite(as_body(solid) for solid in solids)
+    assert union_volume(parts) == pytest.approx(union.volume(), rel=1e-6)
+    other = unite(as_body(solid) for solid in round_solids(rng)[:2]) - Manifold.cube(
+        (1, 9, 1), center=True
+    )
+    assert common_volume(parts, triangles_of(other)) == pytest.approx(
+        (union ^ other).volume(), rel=1e-5, abs=1e-5
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 1e-13, 1e-10, 1e-8, 1e-6, 1e-4]))
+def test_volumes_change_no_more_than_the_mesh_does(seed, step):
+    # The union's own mesh, shaken: faces in the planes of the solids are now here, now there.
+    rng = random.Random(seed)
+    solids = round_solids(rng)[rng.randrange(2) :]
+    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    mesh = unite(as_body(solid) for solid in solids).to_mesh64()
+    points = np.asarray(mesh.vert_properties)[:, :3]
+    shaken = points + step * (2 * np.random.default_rng(seed).random(points.shape) - 1)
+    corners = shaken[np.asarray(mesh.tri_verts).astype(int)]
+    assert common_volume(parts, corners) == pytest.approx(
+        union_volume(parts), abs=1e-5 + 600 * step
+    )
+
+
+def test_a_sliver_between_coplanar_faces_costs_no_volume():
+    # A tetrahedron stands on a prism's top and juts out over it. Rounding bent its lower edge where
+    # the prism's ends, so that a sliver lies in the plane of the top and of the underside. Made a
+    # body by Manifold 3.5.4, the mesh has lost 5 % of its volume.
+    points = np.array([
+        (-3.949747, -8.449747, -13), (-3.949747, -8.449747, -5), (-5.761481, -1.688267, -13),
+        (-5.761481, -1.688267, -5), (-6, 0, -5), (-5.036607, -0.963393, -5), (0, -6, -5),
+        (-6, 0, 5), (0, -6, 5), (-0.811733, 3.261481, -13), (-0.811733, 3.261481, -5), (0, 6, -5),
+        (-0.032338, 3.521813, 5), (-0.545645, 5.454355, 5), (-2.102007, 11.31389, 5), (0, 6, 5),
+        (2.811733, -10.261481, -13), (2.811733, -10.261481, -5), (7.761481, -5.311733, -13),
+        (7.761481, -5.311733, -5), (6, 0, -5), (6, 0, 5), (4.038002, 1.961998, -5),
+        (5.949747, 1.449747, -13), (5.949747, 1.449747, -5), (2.41646, 3.58354, 5),
+        (2.374607, 5.572816, 15), (8.508952, 3.737114, 5),
+    ])  # fmt: skip
+    faces = (
+        (3, 2, 0, 1), (7, 4, 5, 6, 8), (16, 17, 1, 0), (10, 9, 2, 3, 5), (15, 11, 4, 7, 13),
+        (11, 22, 10, 5, 4), (25, 12, 13, 7, 8, 21), (26, 14, 13, 12), (23, 18, 16, 0, 2, 9),
+        (18, 19, 17, 16), (23, 24, 19, 18), (20, 21, 8, 6), (24, 23, 9, 10, 22),
+        (22, 11, 15, 25, 21, 20), (24, 22, 20, 6, 5, 3, 1, 17, 19), (27, 25, 15, 13, 14),
+        (26, 12, 25, 27), (14, 26, 27),
+    )  # fmt: skip
+    tetrahedron = Polyhedron(
+        kind="polyhedron",
+        vertices=((-3, -2, 0), (5, -5, 0), (-2, 6, 0), (0, -1, 10)),
+        faces=((0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)),
+        rotation_deg_xyz=(0, 0, 22),
+        translation=(2, 6.5, 5),
+    )
+    low = {"radius_bottom": 7, "radius_top": 7, "height": 8, "segments": 6}
+    high = {"radius_bottom": 6, "radius_top": 6, "height": 10, "segments": 4}
+    place = {"rotation_deg_xyz": (0, 0, 165), "translation": (1, -3.5, -9)}
+    solids = [
+        Prism(kind="prism", centred_z=True, **low, **place),
+        Prism(kind="prism", centred_z=True, **high, translation=STILL),
+        tetrahedron,
+    ]
+    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    triangles = triangulate(PolygonMesh(points, faces))
+    volume = 1850.11254  # of the three solids, which touch and do not overlap
+    assert union_volume(parts) == pytest.approx(volume, abs=1e-4)
+    assert common_volume(parts, points[triangles.corners]) == pytest.approx(volume, abs=1e-3)
+
+
+def test_pieces_of_a_difference_are_named_largest_first():
+    mesh = solid_mesh(Box(kind="box", size=(6, 2, 2), translation=STILL))
+    corners = triangulate(mesh).corners
+    other = Manifold.cube((2, 2, 2)).translate((-2, -1, -1)) + Manifold.cube((1, 1, 1)).translate(
+        (8, 0, 0)
+    )
+    surplus, missing = differences(mesh.points, corners, other, 16.0, 1.0)
+    assert [piece.volume for piece in surplus] == [12, 4]
+    assert (surplus[0].low, surplus[0].high) == ((0, -1, -1), (3, 1, 1))
+    assert [(piece.volume, piece.low, piece.high) for piece in missing] == [
+        (1, (8, 0, 0), (9, 1, 1))
+    ]
+    assert differences(mesh.points, corners, other, 17.0, 1.0) is None
+
+
+def test_triangles_that_do_not_close_are_no_body():
+    mesh = solid_mesh(Box(kind="box", size=(6, 2, 2), translation=STILL))
+    with pytest.raises(ValueError, match="no body"):
+        to_body(mesh.points, triangulate(mesh).corners[1:])
+
+
+def test_too_much_to_measure_is_given_up(monkeypatch):
+    solids = [UvSphere(kind="uv_sphere", radius=3, segments=12, translation=STILL)]
+    parts = parts_of_union([solid_mesh(solid) for solid in solids])
+    corners = triangles_of(Manifold.cube((9, 9, 9), center=True))
+    assert common_volume(parts, corners) == pytest.approx(union_volume(parts))
+    monkeypatch.setattr("scbench.graders.csg_union.convex_parts.MOST_PAIRS", 100)
+    assert common_volume(parts, corners) is None

@@ -1,0 +1,121 @@
+"""Exact plane geometry against brute force."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from scbench.errors import GenerationError
+from scbench.graders.shared.planar import (
+    first_inside,
+    in_circle,
+    orient,
+    third_corners,
+    to_integers,
+    triangulate,
+)
+
+coordinates = st.integers(-6, 6)
+point_sets = st.lists(st.tuples(coordinates, coordinates), min_size=3, max_size=11, unique=True)
+
+
+def circle(a, b, c):
+    """Centre and squared radius of the circle through three points, as fractions."""
+    d = Fraction(2 * (a[0] * (b[1] - c[1]) + b[0] * (c[1] - a[1]) + c[0] * (a[1] - b[1])))
+    squares = [x * x + y * y for x, y in (a, b, c)]
+    ux = (squares[0] * (b[1] - c[1]) + squares[1] * (c[1] - a[1]) + squares[2] * (a[1] - b[1])) / d
+    uy = (squares[0] * (c[0] - b[0]) + squares[1] * (a[0] - c[0]) + squares[2] * (b[0] - a[0])) / d
+    return (ux, uy), (a[0] - ux) ** 2 + (a[1] - uy) ** 2
+
+
+@given(*[st.tuples(coordinates, coordinates)] * 4)
+def test_in_circle_agrees_with_distances(a, b, c, d):
+    assume(orient(a, b, c) > 0)
+    centre, radius = circle(a, b, c)
+    distance = (d[0] - centre[0]) ** 2 + (d[1] - centre[1]) ** 2
+    assert (in_circle(a, b, c, d) > 0) == (distance < radius)
+    assert (in_circle(a, b, c, d) == 0) == (distance == radius)
+
+
+@given(point_sets)
+def test_the_first_point_inside_is_the_first_that_in_circle_finds(points):
+    for triangle in combinations(range(len(points)), 3):
+        for order in (triangle, triangle[::-1]):
+            a, b, c = (points[i] for i in triangle)
+            turn = orient(a, b, c)
+            ring = (a, b, c) if turn > 0 else (a, c, b)
+            inside = [i for i, p in enumerate(points) if turn and in_circle(*ring, p) > 0]
+            assert first_inside(points, order) == (inside[0] if inside else None)
+
+
+def hull_area(points):
+    """Twice the area of the convex hull, by gift wrapping over all pairs."""
+    total = 0
+    for a in points:
+        for b in points:
+            turns = [orient(a, b, p) for p in points]
+            # The longest edge of each hull side: nothing to its right, and nothing beyond b.
+            if a != b and min(turns) >= 0 and not any(beyond(a, b, p) for p in points):
+                total += a[0] * b[1] - a[1] * b[0]
+    return total
+
+
+def beyond(a, b, p):
+    """Whether p lies on the line of a and b but not between them."""
+    if orient(a, b, p) or p in {a, b}:
+        return False
+    return not (min(a, b) <= p <= max(a, b))
+
+
+@given(point_sets)
+def test_triangulations_cover_the_hull_once_with_empty_circles(points):
+    if all(orient(points[0], points[1], p) == 0 for p in points):
+        with pytest.raises(GenerationError, match="one line"):
+            triangulate(points)
+        return
+    triangles, hull = triangulate(points)
+    areas = [abs(orient(*(points[i] for i in t))) for t in triangles]
+    assert min(areas) > 0
+    assert sum(areas) == hull_area(points)
+    assert {i for t in triangles for i in t} == set(range(len(points)))
+    for t in triangles:
+        a, b, c = (points[i] for i in t)
+        if orient(a, b, c) < 0:
+            b, c = c, b
+        assert all(in_circle(a, b, c, p) <= 0 for p in points)
+    third = third_corners(points, triangles)
+    assert len(third) == 3 * len(triangles), "no edge is used twice on one side"
+    outline = {edge for edge in third if edge[::-1] not in third}
+    assert outline == set(zip(hull, hull[1:] + hull[:1], strict=True))
+
+
+@given(point_sets)
+def test_without_four_points_on_an_empty_circle_it_is_the_set_of_all_empty_triangles(points):
+    empty = set()
+    for t in combinations(range(len(points)), 3):
+        a, b, c = (points[i] for i in t)
+        turn = orient(a, b, c)
+        if turn < 0:
+            b, c = c, b
+        if turn and all(
+            in_circle(a, b, c, points[i]) < 0 for i in range(len(points)) if i not in t
+        ):
+            empty.add(t)
+    assume(empty)
+    try:
+        triangles, _ = triangulate(points)
+    except GenerationError:
+        return
+    assert empty <= set(triangles), "a triangle with nothing on or in its circle is in every one"
+
+
+def test_equal_points_are_refused():
+    with pytest.raises(GenerationError, match="equal"):
+        triangulate([(0, 0), (1, 0), (0, 1), (1, 0)])
+
+
+def test_printed_decimals_become_exact_integers():
+    thousandths = [(i / 1000, (1000 - i) / 1000) for i in range(1001)]
+    assert to_integers(thousandths, 3) == tuple((i, 1000 - i) for i in range(1001))

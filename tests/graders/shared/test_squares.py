@@ -1,0 +1,242 @@
+"""The rules on labelled squares, against searches that know nothing of winding or types."""
+
+from itertools import combinations, permutations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.graders.shared.squares import (
+    agrees,
+    behaviour,
+    canonical,
+    crossed_sides,
+    joined_sides,
+    letters,
+    meeting_patterns,
+    must_meet,
+    on_ring,
+    patterns,
+    winding,
+)
+from scbench.schemas.squares import CORNERS
+from scbench.schemas.topology_enumeration import POLYGONS
+
+
+def border(ring, size):
+    """Labels of the border points of a grid of size x size, the sides of the ring spread over it.
+
+    A side changes class half way, so that each of its points shows one of its two corners.
+    """
+    last = size - 1
+    loop = (
+        [(i, 0) for i in range(last)]
+        + [(last, i) for i in range(last)]
+        + [(i, last) for i in range(last, 0, -1)]
+        + [(0, i) for i in range(last, 0, -1)]
+    )
+    return {
+        point: ring[round(i * len(ring) / len(loop)) % len(ring)] for i, point in enumerate(loop)
+    }
+
+
+def drawable_without_common_point(ring, size):
+    """Whether a triangulated grid has a labelling with this border and no three-class triangle."""
+    labels = border(ring, size)
+    inner = {(x, y): y * size + x for y in range(1, size - 1) for x in range(1, size - 1)}
+    order = list(inner)
+    triangles = {}
+    for x, y in product(range(size - 1), repeat=2):
+        a, b, c, d = (x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)
+        for triangle in ((a, b, c), (a, c, d)):
+            # Each triangle is tested when its last point is filled in, so rows of points can be.
+            at = max((inner[p] for p in triangle if p in inner), default=None)
+            triangles.setdefault(at, []).append(triangle)
+
+    def fits(at):
+        return all(len({labels[p] for p in t}) < 3 for t in triangles.get(at, ()))
+
+    def fill(at):
+        if at == len(order):
+            return True
+        for label in sorted(set(ring)):
+            labels[order[at]] = label
+            if fits(inner[order[at]]) and fill(at + 1):
+                return True
+        return False
+
+    return fits(None) and fill(0)
+
+
+@pytest.mark.parametrize("corners", [4, 5, 6])
+def test_three_classes_meet_where_no_grid_can_be_filled_without_a_triple(corners):
+    for ring in patterns(corners, 3):
+        assert must_meet(ring) == (not drawable_without_common_point(ring, 5)), ring
+
+
+@pytest.mark.parametrize("corners", [4, 5, 6])
+def test_two_classes_always_meet_and_four_never(corners):
+    # In a connected grid two classes always have neighbours, whatever lies between them.
+    assert all(must_meet(ring) for ring in patterns(corners, 2))
+    assert not any(must_meet(ring) for ring in patterns(corners, 4))
+    assert not must_meet((0,) * corners)
+
+
+def test_counts_of_patterns_are_stirling_numbers():
+    counts = {(k, n): len(patterns(k, n)) for k in (4, 5, 6) for n in (2, 3, 4)}
+    assert counts == {
+        (4, 2): 7, (4, 3): 6, (4, 4): 1, (5, 2): 15, (5, 3): 25, (5, 4): 10,
+        (6, 2): 31, (6, 3): 90, (6, 4): 65,
+    }  # fmt: skip
+
+
+def test_lists_stay_below_sixty():
+    sizes = [len(meeting_patterns(n, POLYGONS[k], POLYGONS[k])) for k in POLYGONS for n in (2, 3)]
+    assert sizes == [7, 4, 15, 15, 31, 51]
+
+
+@pytest.mark.parametrize("order", list(permutations(CORNERS)), ids=" ".join)
+def test_closed_form_of_the_square(order):
+    two = [(0, *rest) for rest in product((0, 1), repeat=3) if any(rest)]
+    assert meeting_patterns(2, order, CORNERS) == two
+    opposite = order.index(CORNERS[(CORNERS.index(order[0]) + 2) % 4])
+    dropped = {
+        1: {(0, 0, 1, 2), (0, 1, 2, 2)},
+        2: {(0, 1, 0, 2), (0, 1, 2, 1)},
+        3: {(0, 1, 1, 2), (0, 1, 2, 0)},
+    }[opposite]
+    six = {(0, 0, 1, 2), (0, 1, 0, 2), (0, 1, 1, 2), (0, 1, 2, 0), (0, 1, 2, 1), (0, 1, 2, 2)}
+    assert meeting_patterns(3, order, CORNERS) == sorted(six - dropped)
+    assert meeting_patterns(4, order, CORNERS) == []
+
+
+def test_winding_counts_turns_with_their_sense():
+    assert winding((0, 1, 2)) == 1
+    assert winding((0, 2, 1)) == -1
+    assert winding((0, 1, 2, 0, 1, 2)) == 2
+    assert winding((0, 1, 2, 1, 0, 2)) == 0
+
+
+def partitions(items):
+    """All ways to sort items into groups."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for groups in partitions(rest):
+        yield [[first], *groups]
+        for i, group in enumerate(groups):
+            yield [*groups[:i], [first, *group], *groups[i + 1 :]]
+
+
+def straddles(group, a, b):
+    """Whether the stretches of a group lie on both sides of the cut from crossing a to crossing b.
+
+    Stretch i of the border lies between crossings i and i + 1.
+    """
+    return len({a <= stretch < b for stretch in group}) == 2
+
+
+def drawings_without_junction(ring):
+    """Every drawing without junction, as its set of joined pairs of crossed sides.
+
+    Built from the areas, not from the curves: stretches of the border between crossings belong to
+    pieces of one class each; pieces do not cross; n curves cut the square into n + 1 pieces.
+    """
+    sides = crossed_sides(ring)
+    n = len(sides)
+    label = [ring[(side + 1) % len(ring)] for side in sides]
+    found = []
+    for groups in partitions(list(range(n))):
+        one_class = all(len({label[i] for i in group}) == 1 for group in groups)
+        crossing = any(
+            min(g) < min(h) < x < y for g, h in permutations(groups, 2) for x in g for y in h
+        )
+        if one_class and not crossing and 2 * (len(groups) - 1) == n:
+            found.append(
+                [
+                    (sides[a], sides[b])
+                    for a, b in combinations(range(n), 2)
+                    if not any(straddles(group, a, b) for group in groups)
+                ]
+            )
+    return found if n else [[]]
+
+
+@pytest.mark.parametrize("ring", list(product((1, 2, 3, 4), repeat=4)), ids=letters)
+def test_squares_by_all_drawings(ring):
+    drawings = drawings_without_junction(ring)
+    if len(drawings) == 1:
+        assert behaviour(ring) == "known behaviour"
+        assert joined_sides(ring) == drawings[0]
+    else:
+        assert joined_sides(ring) is None
+        # Nothing in common between several drawings; none at all where junctions are needed.
+        common = set.intersection(*map(set, drawings)) if drawings else set()
+        assert not common
+        # Three ends are joined by one tree; four by three trees (two splits, one fourfold point).
+        single = not drawings and len(crossed_sides(ring)) == 3
+        assert behaviour(ring) == ("three domains meeting" if single else "ambiguous")
+
+
+REGISTRY = {
+    "1111": ("known behaviour", ""),
+    "1112": ("known behaviour", "TL"),
+    "1121": ("known behaviour", "RT"),
+    "1122": ("known behaviour", "RL"),
+    "1123": ("three domains meeting", None),
+    "1211": ("known behaviour", "BR"),
+    "1212": ("ambiguous", None),
+    "1213": ("known behaviour", "BR TL"),
+    "1221": ("known behaviour", "BT"),
+    "1222": ("known behaviour", "BL"),
+    "1223": ("three domains meeting", None),
+    "1231": ("three domains meeting", None),
+    "1232": ("known behaviour", "BL RT"),
+    "1233": ("three domains meeting", None),
+    "1234": ("ambiguous", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("labels", "facts"), REGISTRY.items())
+def test_squares_of_the_registry(labels, facts):
+    name, pairs = facts
+    ring = tuple(map(int, labels))
+    assert behaviour(ring) == name
+    expected = None if pairs is None else [tuple("BRTL".index(s) for s in p) for p in pairs.split()]
+    assert joined_sides(ring) == expected
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.permutations(range(-3, 4)))
+def test_canonical_form_forgets_names_and_nothing_else(labels, names):
+    renamed = [names[label + 3] for label in labels]
+    assert canonical(renamed) == canonical(labels) == canonical(canonical(labels))
+    for (a, x), (b, y) in combinations(zip(labels, canonical(labels), strict=True), 2):
+        assert (a == b) == (x == y)
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=4), st.integers(0, 3))
+def test_turning_a_square_turns_its_joined_sides(ring, turn):
+    turned = ring[turn:] + ring[:turn]
+    assert behaviour(turned) == behaviour(ring)
+    pairs = joined_sides(ring)
+    if pairs is not None:
+        moved = sorted(tuple(sorted((side - turn) % 4 for side in pair)) for pair in pairs)
+        assert joined_sides(turned) == moved
+
+
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=6), st.text("?xyz", min_size=6, max_size=6))
+def test_agreement_is_equality_where_letters_are_known(labels, known):
+    known = known[: len(labels)]
+    expected = all(
+        (labels[i] == labels[j]) == (known[i] == known[j])
+        for i, j in combinations(range(len(labels)), 2)
+        if "?" not in {known[i], known[j]}
+    )
+    assert agrees(labels, known) == expected
+    assert agrees(labels, "")
+
+
+def test_on_ring_moves_values_to_their_corners():
+    order = ("top-left", "bottom-right", "bottom-left", "top-right")
+    assert on_ring("abcd", order, CORNERS) == ("c", "b", "d", "a")

@@ -1,0 +1,181 @@
+"""Areas of covers, against exact fractions."""
+
+import math
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+import shapely
+from shapely import Polygon, box
+
+from scbench.graders.tetrahedra_shadow_projection.shadows import cover, drawn, polygons
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
+
+SLACK = 0.05
+
+
+def ring(polygon):
+    """Corners of a convex polygon, counter-clockwise, as fractions."""
+    oriented = shapely.orient_polygons(polygon)
+    return [(Fraction(x), Fraction(y)) for x, y in shapely.get_coordinates(oriented)[:-1].tolist()]
+
+
+def clipped(points, by):
+    """A convex ring cut down to another, by half planes."""
+    for (ax, ay), (bx, by_) in pairwise([*by, by[0]]):
+        sides = [(bx - ax) * (y - ay) - (by_ - ay) * (x - ax) for x, y in points]
+        kept = []
+        for i, point in enumerate(points):
+            j = (i + 1) % len(points)
+            if sides[i] >= 0:
+                kept.append(point)
+            if sides[i] * sides[j] < 0:
+                t = sides[i] / (sides[i] - sides[j])
+                kept.append(tuple(u + t * (v - u) for u, v in zip(point, points[j], strict=True)))
+        points = kept
+    return points
+
+
+def hull(points):
+    """Andrew's monotone chain."""
+    halves = []
+    for order in (sorted(set(points)), sorted(set(points), reverse=True)):
+        chain = []
+        for x, y in order:
+            while len(chain) > 1 and (
+                (chain[-1][0] - chain[-2][0]) * (y - chain[-2][1])
+                - (chain[-1][1] - chain[-2][1]) * (x - chain[-2][0])
+                <= 0
+            ):
+                chain.pop()
+            chain.append((x, y))
+        halves += chain[:-1]
+    return halves
+
+
+def grown(points, slack):
+    return hull(
+        [(x + sx * slack, y + sy * slack) for x, y in points for sx in (-1, 1) for sy in (-1, 1)]
+    )
+
+
+def height(points, x):
+    """The lowest and highest point of a convex ring on an upright line, if it reaches it."""
+    found = []
+    for (ax, ay), (bx, by) in pairwise([*points, points[0]]):
+        if min(ax, bx) < x < max(ax, bx):
+            found.append(ay + (by - ay) * (x - ax) / (bx - ax))
+    return (min(found), max(found)) if found else None
+
+
+def exact_area(rings, wanted):
+    """Area where a rule of membership in convex rings holds, by upright strips."""
+    edges = [edge for points in rings for edge in pairwise([*points, points[0]])]
+    events = {x for points in rings for x, _ in points}
+    for ((ax, ay), (bx, by)), ((cx, cy), (dx, dy)) in combinations(edges, 2):
+        cross = (bx - ax) * (dy - cy) - (by - ay) * (dx - cx)
+        if cross:
+            t = ((cx - ax) * (dy - cy) - (cy - ay) * (dx - cx)) / cross
+            if 0 <= t <= 1:
+                events.add(ax + t * (bx - ax))
+    total = Fraction(0)
+    for left, right in pairwise(sorted(events)):
+        x = (left + right) / 2
+        spans = [height(points, x) for points in rings]
+        levels = sorted({y for span in spans if span for y in span})
+        for low, high in pairwise(levels):
+            y = (low + high) / 2
+            if wanted([span is not None and span[0] < y < span[1] for span in spans]):
+                total += (high - low) * (right - left)
+    return total
+
+
+def triangles(seed, count):
+    """Shadows of tetrahedra around the origin."""
+    rng = np.random.default_rng(seed)
+    moves = np.hstack([rng.uniform(-0.8, 0.2, (count, 2)), np.zeros((count, 1))])
+    bodies = corners(np.hstack([moves, rng.normal(size=(count, 4))]))
+    return shapely.convex_hull(shapely.multipoints(bodies[:, :, :2]))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_areas_agree_with_exact_fractions(seed):
+    target = Polygon([(-0.7, -0.6), (0.8, -0.5), (0.9, 0.4), (-0.2, 0.9)])
+    shapes = triangles(seed, 3)
+    outlines = [ring(shape) for shape in shapes]
+    inner = [points for s in outlines if len(points := clipped(s, ring(target))) > 2]
+    near = [grown(points, Fraction(SLACK)) for points in inner]
+    rings = [ring(target), *outlines, *near]
+    n = 1 + len(outlines)
+    covered = exact_area(rings[:n], lambda member: member[0] and any(member[1:]))
+    difference = exact_area(rings, lambda member: any(member[:n]) and not any(member[n:]))
+    spill = exact_area(
+        rings, lambda member: not member[0] and any(member[1:n]) and not any(member[n:])
+    )
+    seen = cover(target, shapes, SLACK)
+    assert seen.covered == pytest.approx(float(covered), abs=1e-9)
+    assert seen.difference == pytest.approx(float(difference), abs=1e-9)
+    assert seen.spill == pytest.approx(float(spill), abs=1e-9)
+    assert 0 < seen.spill < seen.difference
+
+
+@pytest.mark.parametrize(
+    ("shape", "covered", "difference"),
+    [
+        (box(0, 0, 2, 2), 4, 0),
+        (box(0, 0, 2, 1), 2, 2 * 0.95),
+        (box(0, 0, 2, 2.05), 4, 0),
+        (box(0, 0, 2, 2.25), 4, 2 * 0.2),
+        (box(0, 0, 1.95, 2), 3.9, 0),
+        (box(-0.05, -0.05, 2.05, 2.05), 4, 0),
+        (box(-0.15, -0.15, 2.15, 2.15), 4, 2.3**2 - 2.1**2),
+        (box(2, 0, 4, 2), 0, 8),
+        (box(5, 5, 6, 6), 0, 5),
+    ],
+)
+def test_slack_is_a_square_around_what_is_covered(shape, covered, difference):
+    seen = cover(box(0, 0, 2, 2), np.array([shape]), SLACK)
+    assert seen.covered == pytest.approx(covered, abs=1e-9)
+    assert seen.difference == pytest.approx(difference, abs=1e-9)
+
+
+def test_growth_at_a_corner_is_square_and_not_round():
+    # Of a thin rod beyond the corner, along its diagonal, the part inside the square is free.
+    reach = 0.05 * math.sqrt(2)
+    rod = shapely.LineString([(2, 2), (3, 3)]).buffer(1e-6, cap_style="flat")
+    seen = cover(box(0, 0, 2, 2), np.array([box(0, 0, 2, 2), rod]), SLACK)
+    assert seen.difference == pytest.approx((math.sqrt(2) - reach) * 2e-6, abs=1.1e-9)
+
+
+def test_no_shape_covers_nothing():
+    seen = cover(box(0, 0, 2, 2), np.array([], dtype=object), SLACK)
+    assert (seen.covered, seen.difference, seen.spill) == (0, 4, 0)
+    assert [gap.area for gap in seen.gaps] == [4]
+    assert seen.spills == []
+
+
+def test_a_hole_is_not_target():
+    target = box(0, 0, 3, 3) - box(1, 1, 2, 2)
+    seen = cover(target, np.array([box(0, 0, 3, 3)]), SLACK)
+    assert seen.covered == pytest.approx(8)
+    assert seen.spill == seen.difference == pytest.approx(0.9**2)
+
+
+def test_polygons_leave_out_points_lines_and_dust():
+    parts = shapely.GeometryCollection(
+        [
+            shapely.Point(0, 0),
+            shapely.LineString([(0, 0), (1, 1)]),
+            box(0, 0, 1e-6, 1e-6),
+            box(0, 0, 1, 1),
+        ]
+    )
+    assert [part.area for part in polygons(parts)] == [1]
+
+
+def test_drawn_polygons_are_plain_numbers_and_bounded():
+    ring = {"exterior": [[1, 0], [1, 1], [0, 1], [0, 0]], "holes": []}
+    assert drawn([box(0, 0, 1, 1)] * 3, points=11) == [ring, ring]
+    (holed,) = drawn([box(0, 0, 3, 3) - box(1, 1, 2, 2)], points=8)
+    assert sorted(holed["holes"][0]) == [[1, 1], [1, 2], [2, 1], [2, 2]]

@@ -1,0 +1,133 @@
+"""Unit tetrahedra: where poses put them, and which of them cut each other."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, corners, cuts
+
+S = math.sqrt(0.5)
+ALLOWED = 0.001
+
+
+def body(*pose):
+    return corners(np.array([pose], dtype=float))[0]
+
+
+def random_bodies(count, spread, seed):
+    rng = np.random.default_rng(seed)
+    return corners(np.hstack([rng.uniform(0, spread, (count, 3)), rng.normal(size=(count, 4))]))
+
+
+def depth_of(first, second):
+    """The depth at which two bodies are reported, for any depth above -10."""
+    ((_, _, depth),) = cuts(np.stack([first, second]), -10, 5).pairs
+    return depth
+
+
+def test_the_base_is_a_unit_tetrahedron():
+    for i, a in enumerate(BASE):
+        for b in BASE[:i]:
+            assert math.dist(a, b) == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("quaternion", "second", "third"),
+    [
+        ((1, 0, 0, 0), (1, 0, 0), (0.5, math.sqrt(0.75), 0)),
+        ((-1, 0, 0, 0), (1, 0, 0), (0.5, math.sqrt(0.75), 0)),
+        ((S, 0, 0, S), (0, 1, 0), (-math.sqrt(0.75), 0.5, 0)),
+        ((S, S, 0, 0), (1, 0, 0), (0.5, 0, math.sqrt(0.75))),
+        ((S, 0, S, 0), (0, 0, -1), (0, math.sqrt(0.75), -0.5)),
+        ((0, 0, 0, 1), (-1, 0, 0), (-0.5, -math.sqrt(0.75), 0)),
+    ],
+)
+def test_bodies_turn_about_their_first_corner_and_then_move(quaternion, second, third):
+    placed = body(10, 20, 30, *quaternion)
+    assert placed[0] == pytest.approx([10, 20, 30])
+    assert placed[1] - placed[0] == pytest.approx(second, abs=1e-12)
+    assert placed[2] - placed[0] == pytest.approx(third, abs=1e-12)
+
+
+@pytest.mark.parametrize("length", [5e-324, 1e-300, 1e-5, 3, 1e300, 1.7e308])
+def test_the_length_of_a_quaternion_does_not_turn_a_body(length):
+    assert body(0, 0, 0, length, 0, 0, length) == pytest.approx(body(0, 0, 0, S, 0, 0, S))
+
+
+def test_turned_bodies_stay_unit_tetrahedra():
+    for placed in random_bodies(50, 3, seed=1):
+        edges = [math.dist(placed[i], placed[j]) for i in range(4) for j in range(i)]
+        assert edges == pytest.approx([1] * 6)
+        assert np.linalg.det(placed[1:] - placed[0]) > 0, "mirrored"
+
+
+@pytest.mark.parametrize("shift", [0.001, 0.0014, 0.0015, 0.01, 0.2])
+def test_depth_of_a_corner_in_a_corner(shift):
+    # Moved apart along an edge, the two part first along the direction between two square faces of
+    # their difference, a cuboctahedron, at 45 degrees to that edge.
+    depth = depth_of(body(0, 0, 0, 1, 0, 0, 0), body(1 - shift, 0, 0, 1, 0, 0, 0))
+    assert depth == pytest.approx(shift * S, abs=1e-9)
+
+
+def test_depth_of_a_body_in_itself_is_its_least_width():
+    assert depth_of(body(0, 0, 0, 1, 0, 0, 0), body(0, 0, 0, 1, 0, 0, 0)) == pytest.approx(S)
+
+
+@pytest.mark.parametrize(
+    "pose",
+    [
+        (1, 0, 0, 1, 0, 0, 0),
+        (0.5, math.sqrt(0.75), 0, 1, 0, 0, 0),
+        (0.5, math.sqrt(3) / 6, math.sqrt(2 / 3), 1, 0, 0, 0),
+        (1.5, math.sqrt(0.75), 0, 0, 0, 0, 1),
+        (0, 0, 0, 0, 1, 0, 0),
+    ],
+    ids=["corner", "corner behind", "corner on top", "edge", "face to face below"],
+)
+def test_touching_is_no_cut(pose):
+    pair = np.stack([body(0, 0, 0, 1, 0, 0, 0), body(*pose)])
+    assert cuts(pair, ALLOWED, 5).pairs == []
+    assert depth_of(*pair) == pytest.approx(0, abs=1e-9)
+
+
+def can_be_parted(a, b):
+    """Whether a plane strictly between two sets of points exists, by linear programming."""
+    rows = [[*-p, 1] for p in a] + [[*p, -1] for p in b]
+    return linprog([0] * 4, rows, [-1] * 8, bounds=[(None, None)] * 4).status == 0
+
+
+def test_cuts_agree_with_linear_programming():
+    bodies = random_bodies(24, 1.6, seed=2)
+    found = {pair[:2] for pair in cuts(bodies, 0.0, 10**6).pairs}
+    pairs = {(i, j) for j in range(24) for i in range(j)}
+    cut = {(i, j) for i, j in pairs if not can_be_parted(bodies[i], bodies[j])}
+    assert found == cut
+    assert 20 < len(cut) < len(pairs) - 20
+
+
+def test_depth_is_the_shortest_move_that_parts():
+    rng = np.random.default_rng(3)
+    bodies = random_bodies(8, 0.8, seed=3)
+    for i, j, depth in cuts(bodies, 0.01, 10**6).pairs[:8]:
+        ways = rng.normal(size=(40, 3))
+        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+        assert not any(can_be_parted(bodies[i], bodies[j] + way * depth * 0.999) for way in ways)
+
+
+def test_pairs_come_in_order_and_the_search_stops_when_there_are_enough():
+    many = np.repeat(random_bodies(1, 1, seed=4), 300, axis=0)
+    few = cuts(many, ALLOWED, 10)
+    assert not few.complete
+    assert len(few.pairs) >= 10
+    whole = cuts(many[:60], ALLOWED, 10**6)
+    assert whole.complete
+    assert [pair[:2] for pair in whole.pairs] == [
+        (i, j) for i in range(60) for j in range(i + 1, 60)
+    ]
+
+
+def test_no_body_and_one_body_cut_nothing():
+    assert cuts(corners(np.empty((0, 7))), ALLOWED, 5) == ([], True)
+    assert cuts(random_bodies(1, 1, seed=5), ALLOWED, 5) == ([], True)

@@ -1,0 +1,88 @@
+"""Chunks: where they end follows from the lines, and every line is in exactly one."""
+
+import hashlib
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.grading.rows.chunks import Chunk, Shard, cut, line_at
+from scbench.grading.rows.reading import MAX_LINE_BYTES, Problem, read_blocks
+
+
+def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noqa: B008
+    return list(cut(read_blocks(io.BytesIO(data), hashlib.sha256()), shard))
+
+
+def numbered(found) -> dict[int, bytes]:
+    lines = {}
+    for chunk in found:
+        if isinstance(chunk, Chunk):
+            for number, start, end in chunk.lines():
+                assert number not in lines
+                lines[number] = chunk.data[start:end]
+    return lines
+
+
+@given(st.binary(max_size=2000).map(lambda data: data.replace(b"x", b"\n")), st.integers(1, 5))
+def test_shards_hold_every_line_once_as_it_stands(data, total):
+    shards = [Shard(number, total) for number in range(1, total + 1)]
+    parts = [numbered(chunks(data, shard)) for shard in shards]
+    assert sum(map(len, parts)) == len({line for part in parts for line in part})
+    joined = {line: text for part in parts for line, text in part.items()}
+    assert b"".join(joined[line] for line in sorted(joined)) == data
+    assert all(
+        shard.holds(line) for shard, part in zip(shards, parts, strict=True) for line in part
+    )
+
+
+def test_first_chunks_are_small_and_later_ones_large():
+    found = chunks(b"{}\n" * 20_000)
+    sizes = [chunk.data.count(b"\n") for chunk in found]
+    assert sizes[:48] == [32] * 16 + [128] * 16 + [512] * 16
+    assert set(sizes[48:-1]) == {1024}
+    assert sum(sizes) == sum(chunk.length for chunk in found) == 20_000
+    assert [chunk.place for chunk in found] == list(range(len(found)))
+    assert [chunk.first for chunk in found][:2] == [1, 33]
+
+
+def test_long_lines_fill_a_chunk():
+    found = chunks((b"x" * 600_000 + b"\n") * 5)
+    assert [chunk.data.count(b"\n") for chunk in found] == [2, 2, 1]
+
+
+def test_a_problem_ends_a_chunk_and_is_told_by_the_shard_that_holds_the_line():
+    data = b"one\n" + b"x" * (MAX_LINE_BYTES + 1) + b"\nthree"
+    first, problem, last = chunks(data)
+    assert (first.first, last.first, last.data) == (1, 3, b"three")
+    assert (problem.code, problem.line) == ("line_too_long", 2)
+    assert [type(it) for it in chunks(data, Shard(1, 2))] == [Chunk, Chunk]
+    assert [type(it) for it in chunks(data, Shard(2, 2))] == [Problem]
+
+
+def test_a_line_is_seen_without_blanks_and_marks():
+    chunk = Chunk(0, 1, 1, 3, b"\xef\xbb\xbf {} \r\n\n[]")
+    seen = [line_at(chunk.data, start, end) for _, start, end in chunk.lines()]
+    assert seen == [b"{}", b"", b"[]"]
+
+
+@pytest.mark.parametrize("length", [1, 31, 32, 33, 1000])
+def test_chunks_do_not_depend_on_how_a_stream_gives_its_bytes(length):
+    data = "".join(json.dumps({"id": str(i)}) + "\n" for i in range(length)).encode()
+
+    class Slow(io.RawIOBase):
+        at = 0
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            count = min(3, len(data) - self.at)
+            buffer[:count] = data[self.at : self.at + count]
+            self.at += count
+            return count
+
+    slow = list(cut(read_blocks(io.BufferedReader(Slow()), hashlib.sha256())))
+    assert slow == chunks(data)

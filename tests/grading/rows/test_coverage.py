@@ -1,0 +1,202 @@
+"""The ledger: each line is an item to grade, a row outside the release, or a problem that helps."""
+
+import json
+import time
+from itertools import islice, permutations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.reading import Line, Problem, parse_line
+from scbench.grading.rows.schema import RunKey
+from scbench.model import Instance
+
+HELD = {"two_segments": 27, "enumerate_edges": 8, "classify_behaviour": 13}
+
+
+def instance(task: str, subtask: int) -> Instance:
+    return Instance.freeze(
+        task=task,
+        bucket="axiomatic",
+        subtask=subtask,
+        difficulty="easy",
+        prompt="",
+        images=(),
+        params="{}",
+        answer_schema="{}",
+        scores=1,
+        seed=None,
+    )
+
+
+INSTANCES = {
+    item.id: item for task, n in HELD.items() for item in (instance(task, i) for i in range(n))
+}
+
+
+def ledger(*chosen: str) -> Ledger:
+    return Ledger(INSTANCES, list(HELD), chosen or list(HELD))
+
+
+def line(row_id: str, number: int = 1, **fields) -> Line:
+    parsed = parse_line(json.dumps({"id": row_id, **fields}).encode(), number)
+    assert isinstance(parsed, Line)
+    return parsed
+
+
+def problem(row_id: str) -> Problem:
+    found = ledger().admit(line(row_id, 7))
+    assert isinstance(found, Problem)
+    assert (found.code, found.line, found.id) == ("unknown_id", 7, row_id)
+    assert found.message.startswith(f"no instance {row_id!r} in this release.")
+    assert found.message.isprintable()
+    return found
+
+
+def test_known_ids_are_admitted():
+    book = ledger()
+    for number, row_id in enumerate(INSTANCES, 1):
+        assert book.admit(line(row_id, number)) == row_id
+    assert [(run.model, missing) for run, missing in book.missing()] == [("unnamed", [])]
+    assert list(book.incomplete()) == []
+
+
+@pytest.mark.parametrize(
+    ("row_id", "meant"),
+    [
+        ("two_segments/1", "two_segments/01"),
+        ("two_segments/001", "two_segments/01"),
+        ("two_segments/01 ", "two_segments/01"),
+        (" two_segments/01", "two_segments/01"),
+        ("two_segments/01\n", "two_segments/01"),
+        ("two_segments/ 01", "two_segments/01"),
+        ("two_segments//01", "two_segments/01"),
+        ("two_segments 1", "two_segments/01"),
+        ("two_segments_26", "two_segments/26"),
+        ("two_segments:3", "two_segments/03"),
+        ("two_segments#12", "two_segments/12"),
+        ("two-segments/01", "two_segments/01"),
+        ("Two Segments/1", "two_segments/01"),
+        ("TWO_SEGMENTS/01", "two_segments/01"),
+        ("two_segment/01", "two_segments/01"),
+        ("twosegments/01", "two_segments/01"),
+        ("two_segmetns/1", "two_segments/01"),
+        ("classify_behavior/12", "classify_behaviour/12"),
+        ("enumerate_edge/7", "enumerate_edges/07"),
+    ],
+)
+def test_an_id_that_is_nearly_right_is_told_the_right_one(row_id, meant):
+    assert f"Did you mean {meant!r}" in problem(row_id).message
+
+
+@pytest.mark.parametrize(
+    "row_id",
+    [
+        "two_segments/99",
+        "two_segments/27",
+        "two_segments",
+        "two_segments/",
+        "two_segments/x",
+        "two_segments/" + "9" * 180,
+    ],
+)
+def test_a_number_a_task_has_not_is_told_how_its_ids_run(row_id):
+    assert problem(row_id).message.endswith(
+        " Ids of this task run from two_segments/00 to two_segments/26."
+    )
+
+
+@pytest.mark.parametrize("row_id", ["/", "/01", "01", "zzz/01", "\x1b[2J", "💥" * 100, "../../x"])
+def test_an_id_like_no_other_gets_no_wrong_hint(row_id):
+    assert problem(row_id).message == f"no instance {row_id!r} in this release."
+
+
+@pytest.mark.parametrize("row_id", ["csg_union/03", "csg_union/3", "csg_union/21", "maze_3d/00"])
+def test_items_of_tasks_the_release_does_not_hold_are_told_apart(row_id):
+    assert ledger().admit(line(row_id)) == f":{row_id.partition('/')[0]}"
+
+
+@pytest.mark.parametrize("row_id", ["csg_union/03 ", "csg_union", "csg_union/x", "CSG Union/3"])
+def test_odd_ids_of_such_tasks_are_told_so(row_id):
+    assert problem(row_id).message.endswith(
+        " Ids of that task are like 'csg_union/00'; this release does not hold it."
+    )
+
+
+@pytest.mark.parametrize("row_id", ["csg_union/x3", "csg_union/٣", "csg_union/²"])
+def test_what_is_no_number_makes_no_item(row_id):
+    problem(row_id)
+
+
+def test_lines_of_tasks_that_were_not_chosen_are_left_alone():
+    book = ledger("enumerate_edges")
+    assert book.admit(line("two_segments/00")) is None
+    assert book.admit(line("two_segments/00")) is None
+    assert book.left_alone == 2
+    assert book.admit(line("enumerate_edges/00")) == "enumerate_edges/00"
+    [(_, missing)] = book.missing()
+    assert missing == [f"enumerate_edges/{i:02d}" for i in range(1, 8)]
+
+
+def test_a_duplicate_names_both_lines_and_which_is_graded():
+    book = ledger()
+    assert book.admit(line("two_segments/03", 5)) == "two_segments/03"
+    for number in (9, 12):
+        found = book.admit(line("two_segments/03", number, response="other"))
+        assert isinstance(found, Problem)
+        assert (found.code, found.line, found.id) == ("duplicate", number, "two_segments/03")
+        assert "was answered on line 5 already" in found.message
+        assert "line 5 is graded, this one is not" in found.message
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"model": "b"}, {"setting": "tools"}, {"setting": "no_tools"}, {"sample": 1}, {"budget": 0}],
+)
+def test_rows_of_other_runs_are_no_duplicates(fields):
+    book = ledger()
+    assert book.admit(line("two_segments/03", 1)) == "two_segments/03"
+    assert book.admit(line("two_segments/03", 2, **fields)) == "two_segments/03"
+    assert isinstance(book.admit(line("two_segments/03", 3, **fields)), Problem)
+
+
+def test_what_is_missing_is_named_for_each_run():
+    book = ledger()
+    book.admit(line("two_segments/00", 1, model="b", setting="tools", sample=2, budget=64))
+    book.open_run(RunKey("a", None, 0, None))
+    first, second = book.incomplete()
+    assert (first.code, first.line) == ("incomplete", None)
+    assert first.message == (
+        "model 'a' has no prediction for 48 of 48 instances, the first is two_segments/00; "
+        "add --partial if that is intended"
+    )
+    assert second.message.startswith(
+        "model 'b', setting tools, sample 2, budget 64 has no prediction for 47 of 48 instances, "
+        "the first is two_segments/01"
+    )
+
+
+def test_no_lines_make_no_runs():
+    assert list(ledger().missing()) == []
+    assert list(ledger().incomplete()) == []
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200))
+@example("two_segments/²")
+@example("csg_union/²")
+@example("İ" * 200)
+@example("0" * 200)
+def test_no_id_makes_it_fail(row_id):
+    found = ledger().admit(line(row_id))
+    assert found in INSTANCES or isinstance(found, Problem) or found.startswith(":")
+
+
+def test_a_file_of_foreign_ids_is_not_slow():
+    book = ledger()
+    orders = islice(permutations("two_segments"), 20_000)
+    lines = [line("".join(order), i) for i, order in enumerate(orders, 1)]
+    started = time.monotonic()
+    assert all(isinstance(book.admit(entry), Problem) for entry in lines)
+    assert time.monotonic() - started < 10, "a second; minutes if each were compared"

@@ -1,0 +1,109 @@
+"""The same answer to the same item of a heavy task is judged once, and every line gets its row."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from scbench.catalog import get_task
+from scbench.grading.run import Options, grade_file
+from scbench.grading.workers.scheduler import Engine, Limits
+from scbench.grading.workers.worker import Item
+
+MOODY = {"bit": 0, "mood": "slow"}
+
+
+@pytest.fixture
+def run(monkeypatch, parity_release, write_lines, tmp_path):
+    """A function that grades lines with parity as a heavy task: rows, lines judged, progress."""
+
+    def heavy_task(name):
+        task = get_task(name)
+        return replace(task, heavy=True) if name == "parity" else task
+
+    judged = []
+
+    def spy(engine, source, on_wait):
+        for work, outcome in real_work(engine, source, on_wait):
+            if isinstance(work, Item):
+                judged.append(work.line)
+            yield work, outcome
+
+    real_work = Engine.work
+    monkeypatch.setattr("scbench.grading.run.get_task", heavy_task)
+    monkeypatch.setattr(Engine, "work", spy)
+
+    def go(*lines, workers=2):
+        judged.clear()
+        options = Options(
+            predictions=str(write_lines(*lines)),
+            release=parity_release,
+            out=tmp_path / "out",
+            limits=Limits(workers, None, 0),
+            tasks=["parity"],
+            partial=True,
+        )
+        seen = []
+        report = grade_file(options, lambda rows, size: seen.append((rows, size)))
+        rows = report.results.filter(pl.col("line").is_not_null())
+        return rows, sorted(judged), seen
+
+    return go
+
+
+def line(sample, answer=None, *, number=0, **more):
+    more = more or {"answer": MOODY if answer is None else answer}
+    return {"id": f"parity/{number:02d}", "sample": sample, **more}
+
+
+def test_twins_are_judged_once_and_share_the_verdict(run):
+    lines = [line(i) for i in range(20)] + [line(20, {"mood": "slow", "bit": 0})]
+    rows, judged, seen = run(*lines)
+    assert judged == [1]
+    assert rows["line"].to_list() == list(range(1, 22))
+    assert rows["score"].to_list() == [1.0] * 21
+    assert rows["prediction_hash"].n_unique() == 21
+    assert seen[-1][0] == 21
+
+
+def test_a_twin_says_where_its_own_answer_was_found(run):
+    fenced = '```json\n{"bit": 0, "mood": "slow",}\n```'
+    rows, judged, _ = run(line(0), line(1, response=fenced))
+    assert judged == [1]
+    assert rows["answer_source"].to_list() == ["answer", "fence"]
+    assert rows["repairs"].to_list()[0] == []
+    assert len(rows["repairs"].to_list()[1]) == 1
+
+
+def test_twins_that_come_late_take_the_verdict_of_the_first(run):
+    others = [line(i, {"bit": 1, "mood": "slow" if i % 2 else ""}) for i in range(1, 150)]
+    rows, judged, _ = run(line(0), *others, line(150), workers=1)
+    assert judged == [1, 2, 3]
+    assert rows["score"].to_list() == [1.0] + [0.0] * 149 + [1.0]
+
+
+def test_other_items_other_answers_and_lines_without_one_are_no_twins(run):
+    rows, judged, _ = run(
+        line(0),
+        line(0, number=2),
+        line(1, {"bit": 1}),
+        line(2, {"bit": 1, "mood": ""}),
+        line(3, response="nothing"),
+        line(4, response="nothing"),
+        line(5, response="", status="blocked"),
+    )
+    assert judged == [1, 2, 3, 4], "what holds no answer is not worth a job of its own"
+    assert rows["status"].to_list() == ["answered"] * 4 + ["unparsed"] * 2 + ["blocked"]
+
+
+def test_when_the_grader_fails_on_one_all_its_waiting_twins_say_so(run):
+    rows, judged, _ = run(*(line(i, {"bit": 0, "mood": "raise"}) for i in range(3)))
+    assert judged == [1]
+    assert set(rows["status"]) == {"grader_error"}
+
+
+def test_light_tasks_are_not_looked_at(run, monkeypatch):
+    monkeypatch.setattr("scbench.grading.run.get_task", get_task)
+    rows, judged, _ = run(line(0), line(1))
+    assert judged == []
+    assert rows["score"].to_list() == [1.0, 1.0]

@@ -1,0 +1,100 @@
+"""Packed outcomes: text and numbers only, and what cannot be written ends in the worker."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.canonical import canonical_json
+from scbench.grading.outcome import Outcome
+from scbench.grading.rows.wire import pack
+from scbench.grading.workers import worker
+from scbench.grading.workers.worker import Item, grade_item
+from scbench.model import Check, Status, Verdict
+
+CHECKS = (
+    Check("shape", True, "It fits.", {"n": (1, 2), "é": None}),
+    Check("size", False, "Too \u2028 large 💥."),
+    Check("gap", None, "Not looked at."),
+)
+VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
+
+
+def test_a_packed_outcome_holds_what_the_outcome_held():
+    packed = pack(Outcome(Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",)))
+    assert packed.status == "answered"
+    assert (packed.reason, packed.answer, packed.source) == ("", "{}", "fence")
+    assert packed.repairs == ["unwrapped_fence"]
+    assert packed.scores[0] == packed.scores[1]
+    first = packed.scores[0]
+    assert first.score == 0.25
+    assert first.failed_checks == ["size", "gap"]
+    assert json.loads(first.metrics) == {"area": 1.5}
+    assert first.notes == ["ignored 1 unknown key: 'a'"]
+    assert json.loads(first.checks) == [
+        {"id": "shape", "passed": True, "message": "It fits.", "details": {"n": [1, 2], "é": None}},
+        {"id": "size", "passed": False, "message": "Too \u2028 large 💥.", "details": {}},
+        {"id": "gap", "passed": None, "message": "Not looked at.", "details": {}},
+    ]
+    assert pickle.loads(pickle.dumps(packed)) == packed  # noqa: S301
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+objects = st.dictionaries(words, values, max_size=4)
+
+
+@given(words, words, st.sampled_from([True, False, None]), objects, objects)
+def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
+    check = Check(check_id, passed, message, details)
+    verdict = Verdict(0.5, (check, check), metrics)
+    [scored] = pack(Outcome(Status.ANSWERED, (verdict,))).scores
+    whole = {"id": check_id, "passed": passed, "message": message, "details": details}
+    assert scored.checks == canonical_json([whole, whole])
+    assert scored.metrics == canonical_json(metrics)
+    assert scored.failed_checks == ([] if passed else [check_id] * 2)
+
+
+def test_an_unscored_outcome_has_no_scores():
+    packed = pack(Outcome(Status.API_ERROR, reason="timeout"))
+    assert packed == ("api_error", (), "timeout", None, None, [])
+
+
+@pytest.mark.parametrize("score", [1, True, np.float64(1), np.float32(1)])
+def test_scores_become_plain_floats(score):
+    [scored] = pack(Outcome(Status.ANSWERED, (Verdict(score, ()),))).scores
+    assert type(scored.score) is float
+
+
+UNFIT = {
+    "numpy number": Verdict(1.0, (Check("a", True, "", {"n": np.int64(3)}),)),
+    "NaN": Verdict(1.0, (Check("a", True, "", {"n": float("nan")}),)),
+    "infinite metric": Verdict(1.0, (), {"n": float("inf")}),
+    "set": Verdict(1.0, (Check("a", True, "", {"n": {1}}),)),
+    "surrogate": Verdict(1.0, (Check("a", True, "\ud800"),)),
+    "surrogate in an id": Verdict(1.0, (Check("\ud800", True, ""),)),
+    "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
+    "digits": Verdict(1.0, (), {"n": 10**5000}),
+    "function": Verdict(1.0, (), {"n": pack}),
+    "check is text": Verdict(1.0, ("a",)),
+    "note is a number": Verdict(1.0, (), {}, (3,)),
+}
+
+
+@pytest.mark.parametrize("verdict", UNFIT.values(), ids=UNFIT)
+def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(monkeypatch, verdict):
+    def grade(item):
+        return Outcome(Status.ANSWERED, (verdict,), "", "{}", "answer")
+
+    monkeypatch.setattr(worker, "_grade", grade)
+    packed = grade_item(Item(1, b"", "made_up/00"))
+    assert (packed.status, packed.scores, packed.answer) == ("grader_error", (), None)
+    assert packed.reason.encode()

@@ -1,0 +1,205 @@
+"""A real scheduler with two workers: the same results as here, whoever dies."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from distributed import Client
+
+from scbench.errors import ClusterError
+from scbench.grading.rows.chunks import Chunk, Shard
+from scbench.grading.rows.index import contents_of
+from scbench.grading.run import Options, choose_tasks, grade_file
+from scbench.grading.workers import remote
+from scbench.grading.workers.pool import Failure, Job
+from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.worker import Start
+
+DASK = Path(sys.executable).parent / "dask"
+SLOW = [
+    {"id": f"parity/{i % 4:02d}", "sample": i // 4, "answer": {"bit": i % 2, "mood": "slow"}}
+    for i in range(200)
+]
+
+
+def start(folder: Path, *args: object) -> subprocess.Popen:
+    with (folder / "log.txt").open("ab") as log:
+        return subprocess.Popen(
+            [DASK, *map(str, args), "--no-dashboard"],
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            env={**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"},
+            start_new_session=True,
+        )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def stop(process: subprocess.Popen) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A scheduler, a function that starts a worker, and two of them."""
+    folder = tmp_path_factory.mktemp("cluster")
+    address = f"tcp://127.0.0.1:{free_port()}"
+    where = ("--host", "127.0.0.1", "--port", address.rpartition(":")[2])
+    running = [start(folder, "scheduler", *where, "--no-show")]
+
+    def worker() -> subprocess.Popen:
+        running.append(
+            start(folder, "worker", address, "--nthreads", 1, "--local-directory", folder)
+        )
+        return running[-1]
+
+    workers = [worker(), worker()]
+    with Client(address, timeout=30, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+    yield SimpleNamespace(address=address, start=worker, workers=workers)
+    for process in running:
+        stop(process)
+
+
+@pytest.fixture
+def run(parity_release, write_lines, tmp_path):
+    """A function that grades lines into a folder, here or on a cluster."""
+
+    def go(lines, name, *, seconds=None, on_progress=max, **more):
+        options = Options(
+            str(write_lines(*lines)),
+            parity_release,
+            tmp_path / name,
+            Limits(2, seconds, 0),
+            ["parity"],
+            partial=True,
+            **more,
+        )
+        return grade_file(options, on_progress)
+
+    return go
+
+
+def results(tmp_path, name) -> bytes:
+    return (tmp_path / name / "results.parquet").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
+    moody = [{"id": "parity/00", "model": "m", "answer": {"bit": 0, "mood": "die"}}]
+    lines = [*SLOW[:120], *moody, *SLOW[120:]]
+    doomed = []
+
+    def kill(done, size):
+        if done >= 32 and not doomed:
+            doomed.append(cluster.workers.pop())
+            os.killpg(doomed[0].pid, signal.SIGKILL)  # its nanny and its lanes as well
+            cluster.workers.append(cluster.start())
+
+    run(lines, "here")
+    report = run(lines, "there", cluster=cluster.address, on_progress=kill)
+    assert doomed
+    assert results(tmp_path, "there") == results(tmp_path, "here")
+    assert report.exit_code == 3, "the one whose grader dies"
+    assert report.grader_errors == 1
+    [failed] = report.tally.failed
+    assert failed["reason"] == "the worker process died (exit code -9); tried twice"
+    assert any("the cluster lost worker" in incident for incident in report.incidents)
+    assert "distributed" not in capfd.readouterr().err, "what is mended is no user's business"
+
+
+@pytest.mark.slow
+def test_an_item_that_kills_every_worker_costs_one_row(cluster, run, monkeypatch):
+    def deadly(parcel):
+        if b"spin" in repr(parcel.job.work).encode():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return remote.run_job(parcel)
+
+    monkeypatch.setattr("scbench.grading.workers.cluster.run_job", deadly)
+    lines = [{"id": f"parity/{i:02d}", "answer": {"bit": 0}} for i in range(4)]
+    lines[2]["answer"]["mood"] = "spin"
+    report = run(lines, "there", cluster=cluster.address)
+    assert report.results["status"].to_list() == ["answered"] * 2 + ["grader_error", "answered"]
+    [failed] = report.tally.failed
+    assert failed["reason"] == "several workers of the cluster died over it; tried twice"
+
+
+@pytest.mark.slow
+def test_heavy_items_and_shards_go_to_the_cluster_as_well(
+    cluster, run, tmp_path, monkeypatch, parity_release
+):
+    def heavy(*args):
+        return [replace(task, heavy=True) for task in choose_tasks(*args)]
+
+    monkeypatch.setattr("scbench.grading.run.choose_tasks", heavy)
+    lines = [{"id": f"parity/{i % 4:02d}", "sample": i, "answer": {"bit": 0}} for i in range(40)]
+    lines[5]["answer"]["mood"] = "hang"
+    more = {"seconds": 1, "shard": Shard(1, 2)}
+    here = run(lines, "here", **more)
+    there = run(lines, "there", cluster=cluster.address, **more)
+    assert results(tmp_path, "there") == results(tmp_path, "here")
+    assert here.tally.rows == there.tally.rows == 20
+    assert there.summary["workers"] == 2
+
+
+def test_a_line_that_hangs_there_does_not_use_up_the_time_of_its_chunk(parity_release, monkeypatch):
+    monkeypatch.setattr(remote, "_POLL", 0.1)
+    contents = contents_of(parity_release, choose_tasks(parity_release, ["parity"]))
+    orders = remote.orders_of(Start(contents.keys(), 0, False, contents))
+    line = b'{"id": "parity/00", "answer": {"bit": 0%s}}\n'
+    chunk = Chunk(0, 1, 1, 2, line % b"" + line % b', "mood": "hang"')
+    answer = remote.run_job(remote.Parcel(orders, Job(chunk, 60, each=1)))
+    remote.close_run(orders.key)
+    assert answer == ("done", Failure("no verdict on a line within 1 s"))
+
+
+def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(remote, "__version__", "0.0.9")
+    words = r"would grade differently \(scbench: client 0.0.9, worker \d.*; install scbench 0.0.9"
+    with pytest.raises(ClusterError, match=words):
+        run(SLOW[:4], "out", cluster=cluster.address)
+    assert not any((tmp_path / "out").iterdir())
+
+
+def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
+    cluster, run, monkeypatch, parity_release
+):
+    contents = contents_of(parity_release, choose_tasks(parity_release, None))
+    orders = remote.orders_of(Start(contents.keys(), 0, False, contents))
+    wanted = orders._replace(versions=orders.versions | {"parity": 7})
+    monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
+    with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
+        run(SLOW[:4], "out", cluster=cluster.address)
+    # As if it had joined after everybody was asked.
+    monkeypatch.setattr("scbench.grading.workers.cluster.installed", lambda wanted: wanted)
+    with pytest.raises(ClusterError, match=r"worker that joined .*grader of parity: client 7"):
+        run(SLOW[:4], "out", cluster=cluster.address)
+
+
+def test_nobody_at_the_address_is_said_within_seconds(run):
+    started = time.monotonic()
+    with pytest.raises(ClusterError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9: "):
+        run(SLOW[:4], "out", cluster="tcp://127.0.0.1:9")
+    with pytest.raises(ClusterError, match="no scheduler answers at nonsense::: invalid address"):
+        run(SLOW[:4], "out", cluster="nonsense::")
+    assert time.monotonic() - started < 15
+
+
+def test_what_travels_comes_back_as_it_was(parity_release):
+    contents = contents_of(parity_release, choose_tasks(parity_release, ["parity"]))
+    start = Start(contents.keys(), 7, True, contents)
+    assert remote.unpack_start(remote.pack_start(start)) == start

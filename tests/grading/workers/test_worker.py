@@ -1,0 +1,72 @@
+"""The worker: items in, packed outcomes out, and nothing raises but what wants a fresh process."""
+
+import gc
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from scbench.grading.workers.worker import (
+    Item,
+    Progress,
+    Start,
+    grade_item,
+    grade_items,
+    start_worker,
+)
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """A worker's state in this process, put back afterwards."""
+    handler = signal.getsignal(signal.SIGINT)
+    monkeypatch.setenv("POLARS_MAX_THREADS", "1")
+    thresholds = gc.get_threshold()
+    keys = {"parity/01": ("parity", '{"bits":"1"}'), "gone/00": ("gone", "{}")}
+    start_worker(Start(keys), Progress())
+    yield
+    start_worker(Start({}), Progress())
+    gc.set_threshold(*thresholds)
+    signal.signal(signal.SIGINT, handler)
+
+
+def item(line: int, data: bytes, instance_id: str = "parity/01") -> Item:
+    return Item(line, data, instance_id)
+
+
+def test_items_come_back_with_their_line_numbers(worker):
+    items = [item(7, b'{"id":"parity/01","answer":{"bit":1}}'), item(3, b'{"id":"parity/01"}')]
+    (seven, first), (three, second) = grade_items(items)
+    assert (seven, first.status, three, second.status) == (7, "answered", 3, "missing")
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        (item(1, b'{"id":"gone/00"}', "gone/00"), "CatalogError: unknown task 'gone'"),
+        (item(1, b"{}", "parity/77"), "KeyError: 'parity/77'"),
+        (item(1, b"junk"), "TypeError: line 1 cannot be read again"),
+    ],
+)
+def test_an_item_that_cannot_be_judged_is_a_grader_error(worker, broken, reason):
+    found = grade_item(broken)
+    assert found.status == "grader_error"
+    assert found.reason.startswith(reason)
+
+
+def test_a_worker_ignores_ctrl_c_and_keeps_to_its_memory():
+    code = """
+import signal
+from scbench.grading.workers.worker import Progress, Start, start_worker
+start_worker(Start({}, 2**30), Progress())
+signal.raise_signal(signal.SIGINT)
+try:
+    bytearray(2**31)
+except MemoryError:
+    print("held")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "held\n", "")
