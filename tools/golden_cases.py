@@ -17,7 +17,7 @@ from scbench.build.fresh import draw
 from scbench.canonical import content_hash
 from scbench.catalog import Task, available_tasks, get_task
 from scbench.errors import GenerationError
-from scbench.release.crew import crew_of
+from scbench.processes import open_executor
 
 PATH = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_cases.json"
 SEED, COUNT = 7, 2
@@ -30,8 +30,8 @@ def golden(task: Task) -> list[object]:
         GenerationError: they cannot be drawn here.
     """
     experiment = experiment_of({"seed": SEED, "task": [{"id": task.id, "count": COUNT}]})
-    with crew_of(1) as crew:
-        (drawn,) = draw(plan(experiment), SEED, crew, set())
+    with open_executor(1) as executor:
+        (drawn,) = draw(plan(experiment), SEED, executor, set())
     if drawn.reason:
         raise GenerationError(drawn.reason)
     return [task.builder.version, content_hash(list(drawn.cases))]

@@ -20,7 +20,7 @@ from scbench.canonical import canonical_json, sha256
 from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.errors import ExperimentError, GenerationError, ScbenchError
 from scbench.model import Instance
-from scbench.release.crew import Crew, Job, crew_of
+from scbench.processes import Executor, PendingResult, open_executor
 from scbench.release.load import Reference
 from scbench.seeding import Stream
 
@@ -45,7 +45,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FrozenPoint:
     """What a release holds of a point: its instances, and answers that prove the grader."""
 
     planned: Planned
@@ -55,21 +55,21 @@ class Part:
 
 
 def draw(
-    planned: Sequence[Planned], seed: int, crew: Crew, seen: set[str], ahead: int = 0
+    planned: Sequence[Planned], seed: int, executor: Executor, seen: set[str], ahead: int = 0
 ) -> Iterator[Drawn]:
     """Draw cases point by point.
 
     Args:
         planned: the points, in order.
         seed: the base seed.
-        crew: who draws.
+        executor: who draws.
         seen: keys of cases that are not to be drawn (see `key_of`); those drawn are added.
         ahead: how many points are begun before their turn.
     """
     begun: deque[_Source] = deque()
     for i in range(len(planned)):
         while len(begun) <= ahead and i + len(begun) < len(planned):
-            begun.append(_Source(planned[i + len(begun)], seed, crew))
+            begun.append(_Source(planned[i + len(begun)], seed, executor))
         yield begun.popleft().choose(seen)
 
 
@@ -77,9 +77,9 @@ def run(
     experiment: Experiment,
     *,
     workers: int = 1,
-    finished: Sequence[Part] = (),
+    finished: Sequence[FrozenPoint] = (),
     on_cases: Callable[[int], object] = id,
-) -> Iterator[Part]:
+) -> Iterator[FrozenPoint]:
     """Draw the cases of an experiment and prove graders on them; yield point by point.
 
     Every reference must score 1, and so the counter-references of the first case of each point
@@ -105,10 +105,10 @@ def run(
     done = numbers.total()
     waiting: deque[_Freezing] = deque()
     try:
-        with crew_of(workers) as crew:
-            for drawn in draw(planned, experiment.seed, crew, seen, ahead):
+        with open_executor(workers) as executor:
+            for drawn in draw(planned, experiment.seed, executor, seen, ahead):
                 task = drawn.planned.task
-                waiting.append(_Freezing(drawn, crew, numbers[task.id]))
+                waiting.append(_Freezing(drawn, executor, numbers[task.id]))
                 numbers[task.id] += len(drawn.cases)
                 while len(waiting) > ahead:
                     part = waiting.popleft().part()
@@ -142,11 +142,11 @@ def _has_images(task_id: str) -> bool:
 class _Source:
     """Cases of one point, in the order of its seeds."""
 
-    def __init__(self, planned: Planned, seed: int, crew: Crew) -> None:
+    def __init__(self, planned: Planned, seed: int, executor: Executor) -> None:
         self._planned = planned
-        self._crew = crew
+        self._executor = executor
         self._stream = Stream("generate", seed, planned.task.id, planned.knobs)
-        self._jobs: deque[tuple[Job, int]] = deque()
+        self._jobs: deque[tuple[PendingResult, int]] = deque()
         self._asked = 0
         self._refill(planned.point.count)
 
@@ -157,7 +157,7 @@ class _Source:
             size = min(at_once(self._planned.task), missing - under_way)
             seeds = [self._stream.getrandbits(63) for _ in range(size)]
             task, point = self._planned.task, self._planned.point
-            self._jobs.append((self._crew.submit(_attempts, task, point, seeds), size))
+            self._jobs.append((self._executor.submit(_attempts, task, point, seeds), size))
             under_way += size
 
     def choose(self, seen: set[str]) -> Drawn:
@@ -225,19 +225,19 @@ def _reason(failed: int, failure: str) -> str:
 class _Freezing:
     """The cases of a point on their way into a release."""
 
-    def __init__(self, drawn: Drawn, crew: Crew, first: int) -> None:
+    def __init__(self, drawn: Drawn, executor: Executor, first: int) -> None:
         self._drawn = drawn
         task = drawn.planned.task
         items = items_of(task, drawn.planned.knobs, drawn.cases)
         size = at_once(task)
         self._jobs = [
-            crew.submit(_freeze, task, items[at : at + size], first + at)
+            executor.submit(_freeze, task, items[at : at + size], first + at)
             for at in range(0, len(items), size)
         ]
 
-    def part(self) -> Part:
+    def part(self) -> FrozenPoint:
         results = [job.result() for job in self._jobs]
-        return Part(
+        return FrozenPoint(
             self._drawn.planned,
             tuple(instance for instances, _ in results for instance in instances),
             tuple(reference for _, references in results for reference in references),
@@ -245,10 +245,10 @@ class _Freezing:
         )
 
 
-Item = tuple[Row, dict[str, Any], int, bool]
+PlainItem = tuple[Row, dict[str, Any], int, bool]
 
 
-def items_of(task: Task, knobs: Mapping[str, Any], cases: Sequence[Row]) -> list[Item]:
+def items_of(task: Task, knobs: Mapping[str, Any], cases: Sequence[Row]) -> list[PlainItem]:
     """Return cases as `PaperItem` takes them, but plain, to be sent to another process."""
     facts = [name for name in task.builder.case_model.model_fields if name not in Case.model_fields]
     return [
@@ -258,7 +258,7 @@ def items_of(task: Task, knobs: Mapping[str, Any], cases: Sequence[Row]) -> list
 
 
 def _freeze(
-    task: Task, items: Sequence[Item], first: int
+    task: Task, items: Sequence[PlainItem], first: int
 ) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
     model = task.params_model
     frozen = freeze_task(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from scbench.build.experiment import Experiment, Planned
-from scbench.build.fresh import Part
+from scbench.build.fresh import FrozenPoint
 from scbench.canonical import canonical_json, content_hash, sha256
 from scbench.errors import ExperimentError
 from scbench.model import Instance
@@ -40,7 +40,7 @@ def identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
     return content_hash(["journal", __version__, experiment.seed, versions, points])
 
 
-class Journal:
+class PointCheckpoint:
     """The journal of a run, open for more.
 
     Attributes:
@@ -48,12 +48,12 @@ class Journal:
         worth_keeping: whether it holds any part.
     """
 
-    def __init__(self, file: IO[bytes], finished: list[Part]) -> None:
+    def __init__(self, file: IO[bytes], finished: list[FrozenPoint]) -> None:
         self._file = file
         self.finished = finished
         self.worth_keeping = bool(finished)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: FrozenPoint) -> None:
         """Keep a part: it is with the operating system when this returns."""
         text = canonical_json(
             {
@@ -74,7 +74,7 @@ class Journal:
 @contextmanager
 def journal_of(
     out: Path, experiment: Experiment, planned: Sequence[Planned], *, restart: bool
-) -> Iterator[Journal]:
+) -> Iterator[PointCheckpoint]:
     """Open the journal of a run for an output folder; its work folder goes when the block ends.
 
     If the block is left by an exception, it stays for the next run, which goes on from there,
@@ -112,7 +112,7 @@ def journal_of(
             )
         else:
             finished = _load(file, planned)
-        journal = Journal(file, finished)
+        journal = PointCheckpoint(file, finished)
         try:
             yield journal
         except BaseException:
@@ -122,9 +122,9 @@ def journal_of(
         shutil.rmtree(folder)
 
 
-def _load(file: IO[bytes], planned: Sequence[Planned]) -> list[Part]:
+def _load(file: IO[bytes], planned: Sequence[Planned]) -> list[FrozenPoint]:
     """Return the parts of a journal up to the first line that is cut off or damaged."""
-    parts: list[Part] = []
+    parts: list[FrozenPoint] = []
     place = file.tell()
     for line in file:
         part = None
@@ -139,12 +139,12 @@ def _load(file: IO[bytes], planned: Sequence[Planned]) -> list[Part]:
     return parts
 
 
-def _part(line: bytes, planned: Sequence[Planned]) -> Part | None:
+def _part(line: bytes, planned: Sequence[Planned]) -> FrozenPoint | None:
     digest, _, text = line.decode().partition(" ")
     if not text.endswith("\n") or sha256(text[:-1]) != digest:
         return None
     found = json.loads(text)
-    return Part(
+    return FrozenPoint(
         planned[found["point"]],
         tuple(_unpacked(row) for row in found["instances"]),
         tuple(Reference(*row) for row in found["references"]),

@@ -18,7 +18,7 @@ from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
 from scbench.judge import judge
 from scbench.model import Instance
-from scbench.release.crew import open_pool
+from scbench.processes import open_pool
 from scbench.release.load import Reference
 from scbench.schemas.base import json_schema
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scbench.build.fresh import Part
+from scbench.build.fresh import FrozenPoint
 from scbench.build.frozen_task import FrozenTask
 from scbench.catalog import Task
 from scbench.errors import GenerationError
@@ -28,7 +28,7 @@ class Gathered:
         return sum(len(part.instances) for part in self.frozen)
 
 
-def gather(parts: Iterable[Part]) -> Gathered:
+def gather(parts: Iterable[FrozenPoint]) -> Gathered:
     """Put the points of each task together.
 
     Args:
@@ -37,7 +37,7 @@ def gather(parts: Iterable[Part]) -> Gathered:
     Raises:
         GenerationError: not one case could be drawn.
     """
-    tasks: dict[str, tuple[Task, list[Part]]] = {}
+    tasks: dict[str, tuple[Task, list[FrozenPoint]]] = {}
     shortfalls = []
     for part in parts:
         planned = part.planned

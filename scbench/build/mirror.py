@@ -18,7 +18,7 @@ from scbench.build.verify import verify_copy
 from scbench.errors import ReleaseError
 from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST, version_key
-from scbench.release.sources import MOST_MANIFEST_BYTES, Folder, Source
+from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source
 
 INDEX = "index.json"
 
@@ -95,7 +95,7 @@ def _publish(
     dry_run: bool,
 ) -> None:
     path = f"{base}/{release.version}"
-    copy: Source = Remote(system, path) if system else Folder(Path(path))
+    copy: Source = Remote(system, path) if system else FolderSource(Path(path))
     there = copy.names()
     if MANIFEST in there:
         problems = list(verify_copy(release.manifest, copy))

@@ -15,7 +15,7 @@ from scbench.errors import HubError, ReleaseError
 from scbench.release.hub import OWN_FILES, hub_errors, hub_name, tag_of
 from scbench.release.load import Release
 from scbench.release.manifest import CARD, MANIFEST
-from scbench.release.sources import Folder
+from scbench.release.sources import FolderSource
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -163,4 +163,4 @@ def _compare(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
         folder = hub.snapshot_download(
             plan.repo, repo_type="dataset", revision=plan.tag, cache_dir=scratch
         )
-        return list(verify_copy(release.manifest, Folder(Path(folder)), OWN_FILES))
+        return list(verify_copy(release.manifest, FolderSource(Path(folder)), OWN_FILES))

@@ -20,7 +20,7 @@ from scbench.builders.shared.builder import PaperItem
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ScbenchError
-from scbench.release.crew import crew_of
+from scbench.processes import open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest, data_file
 from scbench.seeding import Stream
 
@@ -123,7 +123,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
     points = {(p.task.id, canonical_json(p.knobs)): p for p in planned}
     tasks = {p.task.id: p.task for p in planned}
     held: Counter[int] = Counter()
-    with crew_of(workers) as crew:
+    with open_executor(workers) as executor:
         jobs = []
         for task_id, stored in rows.items():
             task = tasks[task_id]
@@ -154,7 +154,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
                 (
                     task,
                     [
-                        crew.submit(_remake, task, plain[at : at + size], at)
+                        executor.submit(_remake, task, plain[at : at + size], at)
                         for at in range(0, len(plain), size)
                     ],
                 )

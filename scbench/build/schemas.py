@@ -26,7 +26,7 @@ def file_schemas() -> dict[str, str]:
     return _texts(
         {
             "prediction": prediction_schema(),
-            "results": results_schema(),
+            "results": results_json_schema(),
             "submission": submission_schema(),
         }
     )
@@ -72,7 +72,7 @@ def prediction_schema() -> dict[str, Any]:
 _JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
 
 
-def results_schema() -> dict[str, Any]:
+def results_json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row of ``results.parquet``: one score, or why there is none."""
     types: dict[str, Any] = {name: (hint, ...) for name, hint in get_type_hints(Row).items()}
     schema = json_schema(create_model("Row", __config__=ConfigDict(extra="forbid"), **types))

@@ -327,11 +327,11 @@ def _print(experiment: "Experiment", printed: str, workers: int) -> None:
 
     from scbench.build.experiment import plan
     from scbench.build.fresh import draw
-    from scbench.release.crew import crew_of
+    from scbench.processes import open_executor
 
     short = False
-    with crew_of(workers) as crew:
-        for drawn in draw(plan(experiment), experiment.seed or 0, crew, set()):
+    with open_executor(workers) as executor:
+        for drawn in draw(plan(experiment), experiment.seed or 0, executor, set()):
             task, total = drawn.planned.task, drawn.planned.point.count
             for number, case in enumerate(drawn.cases, 1):
                 line = json.dumps(case, ensure_ascii=False)

@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 
 
-class Report(StrEnum):
+class ReportKind(StrEnum):
     """How problems are printed."""
 
     TEXT = "text"
@@ -198,7 +198,7 @@ def _about(record: dict[str, Any]) -> Any:  # noqa: ANN401
 def _copy_predictions(source: Path, folder: Path) -> None:
     from scbench.errors import PredictionsError
     from scbench.grading.output import write_whole
-    from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
+    from scbench.leaderboard.files import MOST_PACKED, PREDICTIONS
 
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"
@@ -219,9 +219,9 @@ def validate_(
         typer.Option(help="Folder of other submissions: warn of answers that are the same."),
     ] = None,
     style: Annotated[
-        Report,
+        ReportKind,
         typer.Option("--format", help="text, json, or github: marks lines of a pull request."),
-    ] = Report.TEXT,
+    ] = ReportKind.TEXT,
 ) -> None:
     """Print everything that is wrong, offline: file, line, id, and what to do. Grades nothing.
 
@@ -242,10 +242,10 @@ def validate_(
                     done.findings = in_order([*done.findings, *compare_with_others(done, against)])
             unfit = unfit or bool(done.problems)
             records.append(_record(done))
-            if style is not Report.JSON:
+            if style is not ReportKind.JSON:
                 _print(done.findings, opened, style)
                 say(_verdict(done))
-        if style is Report.JSON:
+        if style is ReportKind.JSON:
             print(as_json(records))  # noqa: T201
         sys.stdout.flush()
         raise typer.Exit(PROBLEMS if unfit else 0)
@@ -265,7 +265,7 @@ def _record(done: "Validated") -> dict[str, Any]:
     }
 
 
-def _print(findings: "list[Finding]", opened: "Opened", style: Report) -> None:
+def _print(findings: "list[Finding]", opened: "Opened", style: ReportKind) -> None:
     from scbench.leaderboard.findings import WRITERS
 
     for found in findings:
@@ -325,7 +325,7 @@ def grade(
         with open_submission(path) as opened:
             done = validate(opened, releases, wanted)
             if done.problems:
-                _print(done.findings, opened, Report.TEXT)
+                _print(done.findings, opened, ReportKind.TEXT)
                 say(_verdict(done))
                 raise typer.Exit(PROBLEMS)
             with progress(None, quiet=quiet) as shown:
@@ -333,7 +333,7 @@ def grade(
             if report:
                 write_report_of(done, folder, limits.workers)
         _show(graded, style)
-        _print(graded.findings, opened, Report.TEXT)
+        _print(graded.findings, opened, ReportKind.TEXT)
         sys.stdout.flush()
         if graded.report.grader_errors:
             say(f"{graded.report.grader_errors} rows could not be graded, through our fault")
@@ -379,7 +379,7 @@ def pack(
         target = out or Path(f"{folder.resolve().name}.zip")
         with open_submission(folder) as opened:
             done = validate(opened, releases, wanted)
-            _print(done.findings, opened, Report.TEXT)
+            _print(done.findings, opened, ReportKind.TEXT)
             if done.problems:
                 say(_verdict(done))
                 raise typer.Exit(PROBLEMS)

@@ -1,7 +1,7 @@
 """Archives of submissions, read without unpacking them by their own names.
 
-Every entry is looked at first. If one of them is unfit (a path that leads elsewhere, a link, a
-device, a name that stands there twice, too much of anything), nothing is read. Otherwise the few
+Every entry is looked at first. If one of them is not allowed (a path that leads elsewhere, a link,
+a device, a name that occurs twice, too much of anything), nothing is read. Otherwise the few
 files that belong to a submission are copied, under names of our own and never beyond their caps.
 """
 
@@ -19,8 +19,8 @@ import zstandard
 
 from scbench.errors import PredictionsError, ScbenchError, printable
 from scbench.grading.rows.reading import open_predictions
+from scbench.leaderboard.files import MOST_BYTES_OF, MOST_PACKED, kind_of, missing, refused
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.folder import MOST_BYTES_OF, MOST_PACKED, kind_of, lacking, unfit
 
 _MOST_ENTRIES = 100
 _MOST_TAR = 2 * MOST_PACKED
@@ -60,7 +60,7 @@ class _Entry:
 
 
 def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
-    """Copy the files of a submission out of an archive, if all in it is fit to be read.
+    """Copy the files of a submission out of an archive, if all of them may be read.
 
     Args:
         path: of the archive.
@@ -170,8 +170,8 @@ def _take(entries: list[_Entry], scratch: Path) -> tuple[dict[str, Path], tuple[
     prefix = f"{tops.pop()}/" if inside else ""
     named = [(entry.name.removeprefix(prefix), entry) for entry in entries]
     named = [(name, entry) for name, entry in named if name.rstrip("/") + "/" not in {prefix, "/"}]
-    wrong = [found for name, e in named if (found := unfit(name.rstrip("/"), e.kind, e.size))]
-    wrong += lacking([name for name, _ in named])
+    wrong = [found for name, e in named if (found := refused(name.rstrip("/"), e.kind, e.size))]
+    wrong += missing([name for name, _ in named])
     if wrong:
         return {}, tuple(wrong)
     return {name: _copy(name, entry, scratch) for name, entry in named}, ()

@@ -13,7 +13,7 @@ import polars as pl
 from scbench.analysis.resample import Floats, Sums, interval, resample, total
 from scbench.canonical import content_hash
 from scbench.grading.score_tables import OVERALL
-from scbench.leaderboard.collect import GRADED, Collected, Entry
+from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
 from scbench.leaderboard.ranks import Rank, ranks
 from scbench.leaderboard.submission import Submission
@@ -63,7 +63,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
         the entries, ranked ones by mean, then those without full coverage; history: the overall
         score of each model in each release; refused: what is wrong with other submissions.
     """
-    groups: dict[tuple[str, str], list[Entry]] = {}
+    groups: dict[tuple[str, str], list[BoardEntry]] = {}
     for entry in collected.entries:
         receipt = entry.receipt
         key = (receipt.release.version, content_hash([receipt.release.rows_hash, receipt.graders]))
@@ -82,7 +82,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
     }
 
 
-def _board(entries: Sequence[Entry]) -> dict[str, Any]:
+def _board(entries: Sequence[BoardEntry]) -> dict[str, Any]:
     manifest, receipt = entries[0].release.manifest, entries[0].receipt
     shown: dict[str, list[dict[str, Any]]] = {}
     for setting in SETTINGS:
@@ -105,7 +105,7 @@ def _board(entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def _ordered(entries: Sequence[Entry], manifest: Manifest) -> list[dict[str, Any]]:
+def _ordered(entries: Sequence[BoardEntry], manifest: Manifest) -> list[dict[str, Any]]:
     """Return the entries of one table, best first, those that cannot be ranked last."""
     scores, answers = _matrix(entries, manifest)
     groups: dict[str, list[str]] = {OVERALL: list(scores)}
@@ -137,7 +137,7 @@ def _place(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _matrix(
-    entries: Sequence[Entry], manifest: Manifest
+    entries: Sequence[BoardEntry], manifest: Manifest
 ) -> tuple[dict[str, Sums], dict[str, list[str]]]:
     """Return scores by task, as arrays of shape (scores, entries), and what each is of."""
     cells = [
@@ -177,7 +177,7 @@ def _ranks(
     return dict(zip(np.flatnonzero(complete).tolist(), ranks(means, names), strict=True))
 
 
-def _row(entry: Entry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _row(entry: BoardEntry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     about, receipt = entry.about, entry.receipt
     return {
         "submission": entry.name,

@@ -47,7 +47,7 @@ _NEEDED = ("id", "task", "bucket", "subtask", "sample", "score")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BoardEntry:
     """A graded submission.
 
     Attributes:
@@ -78,7 +78,7 @@ class Collected:
         refused: by name, what is wrong with the others.
     """
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[BoardEntry] = field(default_factory=list)
     refused: dict[str, list[Finding]] = field(default_factory=dict)
 
 
@@ -118,7 +118,7 @@ def collect(
                 folder = out / GRADED / name
                 job = _Job(name, folder, releases, limits, on_step, regrade, reports)
                 entry = _entry(opened, job)
-            if isinstance(entry, Entry):
+            if isinstance(entry, BoardEntry):
                 twin = _twin(entry, seen)
                 if twin is None:
                     done.entries.append(entry)
@@ -148,7 +148,7 @@ def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
     return None
 
 
-def _twin(entry: Entry, seen: dict[tuple[str, ...], str]) -> Finding | None:
+def _twin(entry: BoardEntry, seen: dict[tuple[str, ...], str]) -> Finding | None:
     about = entry.about
     key = (about.release, about.organisation, about.model.name, about.model.version, about.setting)
     other = seen.setdefault(key, entry.name)
@@ -171,7 +171,7 @@ class _Job:
     reports: bool
 
 
-def _entry(opened: Opened, job: _Job) -> Entry | list[Finding]:
+def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     known = Validated(opened, list(opened.findings))
     read_about(known, job.releases)
     if known.problems or known.about is None or known.release is None:
@@ -189,7 +189,7 @@ def _entry(opened: Opened, job: _Job) -> Entry | list[Finding]:
         write_report_of(known, job.folder, job.limits.workers)
     files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
     rows = results.filter(pl.col("instance_hash").is_not_null()).select(_NEEDED)
-    return Entry(job.name, known.about, known.release, receipt, rows, files, reused)
+    return BoardEntry(job.name, known.about, known.release, receipt, rows, files, reused)
 
 
 def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:

@@ -12,8 +12,8 @@ from scbench.errors import ResultsError
 from scbench.grading.run import Options, Report, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release
 from scbench.grading.workers.scheduler import Limits, Waiting
+from scbench.leaderboard.files import CLAIMED
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.receipt import (
     RECEIPT,

@@ -8,7 +8,7 @@ from typing import Any
 from scbench.errors import ResultsError
 from scbench.grading.output import write_whole
 from scbench.leaderboard.board import flat_rows
-from scbench.leaderboard.collect import Entry
+from scbench.leaderboard.collect import BoardEntry
 from scbench.leaderboard.hub_results import hub_results
 from scbench.leaderboard.page import render_board
 
@@ -19,7 +19,7 @@ HUB = "eval_results"
 def write_board(
     out: Path,
     board: Mapping[str, Any],
-    entries: Sequence[Entry] = (),
+    entries: Sequence[BoardEntry] = (),
     dataset: str | None = None,
 ) -> list[Path]:
     """Write a board into a folder, and return the files.

@@ -9,8 +9,9 @@ from scbench.canonical import sha256
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.documents import read_claims, read_submission
+from scbench.leaderboard.files import ABOUT, CLAIMED
 from scbench.leaderboard.findings import Finding, in_order, problems
-from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
+from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.likeness import Answers, answers_of, likenesses, stored_answers
 from scbench.leaderboard.predictions import check_predictions
 from scbench.leaderboard.submission import Submission

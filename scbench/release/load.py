@@ -23,7 +23,7 @@ from scbench.release.manifest import (
     parse_manifest,
     version_key,
 )
-from scbench.release.sources import MOST_MANIFEST_BYTES, Folder, Source, open_archive
+from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source, open_archive
 
 T = TypeVar("T")
 
@@ -176,7 +176,7 @@ def open_release(root: Path) -> Release:
     Raises:
         ReleaseError: there is none, or its manifest was changed.
     """
-    source = Folder(root) if root.is_dir() else open_archive(root)
+    source = FolderSource(root) if root.is_dir() else open_archive(root)
     try:
         data = source.read(MANIFEST, MOST_MANIFEST_BYTES)
     except OSError as error:

@@ -36,7 +36,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class FolderSource:
     """A release in a folder."""
 
     root: Path

@@ -61,7 +61,7 @@ class Figure:
     problem: str = ""
 
 
-class Job(NamedTuple):
+class FigureJob(NamedTuple):
     """What is to be drawn: see `scbench.report.items.picture_of`."""
 
     task: str
@@ -86,7 +86,7 @@ def figure_of(picture: Picture) -> Figure:
     return Figure(tuple(views), picture.caption, picture.legend)
 
 
-def draw(job: Job | None) -> Figure:
+def draw(job: FigureJob | None) -> Figure:
     """Draw a job, if there is one. Never raises: a figure may say why it has no views."""
     if job is None:
         return Figure()
@@ -100,7 +100,7 @@ def draw(job: Job | None) -> Figure:
         return Figure(problem=reason)
 
 
-def draw_all(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
+def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
     """Yield the figure of each job, in order.
 
     Args:
@@ -116,7 +116,7 @@ def draw_all(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
     yield from _spread(chain(first, waiting), workers)
 
 
-def _spread(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
+def _spread(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
     from pebble import ProcessPool  # noqa: PLC0415  (small reports do without)
 
     flight: deque[Future[Figure]] = deque()
@@ -133,7 +133,7 @@ def _spread(jobs: Iterable[Job | None], workers: int) -> Iterator[Figure]:
             raise
 
 
-def _asked(pool: "ProcessPool", job: Job | None) -> "Future[Figure]":
+def _asked(pool: "ProcessPool", job: FigureJob | None) -> "Future[Figure]":
     known: Future[Figure] = Future()
     if job is None:
         known.set_result(Figure())

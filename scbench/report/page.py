@@ -19,7 +19,7 @@ from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.output import SUMMARY
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.report.entries import render_entry
-from scbench.report.figures import Job, draw_all
+from scbench.report.figures import FigureJob, draw_all
 from scbench.report.html import page_parts, render_page
 from scbench.report.items import COLUMNS, Item, Run, chosen, items_of, run_labels, same_instance
 from scbench.report.notes import warnings_of
@@ -224,7 +224,7 @@ def _spool(
     runs = run_labels(item.run for item in items)
     asked = [same_instance(item, instances) for item in items]
     jobs = (
-        Job(item.task, instance.params, item.answer, item.graded) if instance else None
+        FigureJob(item.task, instance.params, item.answer, item.graded) if instance else None
         for item, instance in zip(items, asked, strict=True)
     )
     entries: list[_Entry] = []

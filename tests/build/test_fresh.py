@@ -13,7 +13,7 @@ from scbench.build.gather import gather
 from scbench.canonical import content_hash
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.errors import ExperimentError, GenerationError, ReleaseError
-from scbench.release.crew import crew_of
+from scbench.processes import open_executor
 from scbench.seeding import Stream
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_cases.py"
@@ -23,8 +23,8 @@ OURS = [task.id for task in available_tasks() if task.package == "scbench"]
 
 def cases(seed: int, *blocks: dict, workers: int = 1) -> list:
     experiment = experiment_of({"seed": seed, "task": blocks})
-    with crew_of(workers) as crew:
-        return list(draw(plan(experiment), seed, crew, set()))
+    with open_executor(workers) as executor:
+        return list(draw(plan(experiment), seed, executor, set()))
 
 
 def inputs(seed: int, *blocks: dict) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from scbench.build.example import example_predictions
-from scbench.build.schemas import prediction_schema, release_schemas, results_schema
+from scbench.build.schemas import prediction_schema, release_schemas, results_json_schema
 from scbench.catalog import get_task
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import Limits
@@ -233,7 +233,7 @@ def test_prediction_schema_agrees_with_the_package_on_any_fields(line):
     assert PREDICTION.is_valid(whole) == accepts(Prediction, whole)
 
 
-RESULTS = jsonschema_rs.validator_for(results_schema())
+RESULTS = jsonschema_rs.validator_for(results_json_schema())
 
 
 def test_results_of_a_run_validate(parity_release, write_lines, tmp_path):
