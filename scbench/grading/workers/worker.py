@@ -23,6 +23,7 @@ from scbench.grading.rows.reading import Line, parse_line
 from scbench.grading.rows.survey import pack_part, survey
 from scbench.grading.rows.wire import Packed, pack
 from scbench.model import Status
+from scbench.progress import listen
 
 
 class Item(NamedTuple):
@@ -83,7 +84,7 @@ def start_worker(start: Start, progress: Progress) -> None:
     def note(done: int, total: int) -> None:
         progress.done, progress.total = done, total
 
-    progress.listen(note)
+    listen(note)
     if start.allow_code:
         from scbench import sandbox  # noqa: PLC0415  (wanted by one task, and rarely)
 
