@@ -63,7 +63,7 @@ def _load(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if not f"{name}.".startswith(f"{error.name}."):  # a library that the module needs
             raise
         raise CatalogError(f"there is no module {name}, so its task cannot be used") from None
 

@@ -6,6 +6,7 @@ manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_s
 """
 
 import json
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -156,8 +157,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     # What all tasks share.
 
     def paper(self) -> list[PaperItem[ParamsT]]:
-        """Return the paper's instances in order, from the builder's data file."""
-        text = files(type(self).__module__).joinpath("instances.json").read_text("utf-8")
+        """Return the instances of the fixed list in order, from ``instances.json`` in its folder."""
+        # A subclass may lie in a module without a folder.
+        modules = (kind.__module__ for kind in type(self).__mro__)
+        folder = next(name for name in modules if hasattr(sys.modules[name], "__path__"))
+        text = files(folder).joinpath("instances.json").read_text("utf-8")
         return [
             PaperItem(self._params(item["params"]), item["difficulty"], item.get("seed"))
             for item in json.loads(text)["instances"]

@@ -213,4 +213,4 @@ def test_no_experiment_is_larger_than_it_may_be(monkeypatch):
 def test_the_file_of_the_manifolds_is_in_the_package():
     from scbench import builders  # noqa: PLC0415
 
-    assert (Path(builders.__file__).parent / "data" / "manifolds.toml").is_file()
+    assert (Path(builders.__file__).parent / "manifolds.toml").is_file()
