@@ -157,7 +157,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     # What all tasks share.
 
     def paper(self) -> list[PaperItem[ParamsT]]:
-        """Return the instances of the fixed list in order, from ``instances.json`` in its folder."""
+        """Return the instances of the fixed list in order, from its ``instances.json``."""
         # A subclass may lie in a module without a folder.
         modules = (kind.__module__ for kind in type(self).__mro__)
         folder = next(name for name in modules if hasattr(sys.modules[name], "__path__"))

@@ -28,8 +28,8 @@ _NOTES = (
 )
 _KIND_NOTE = (
     "Lowest, between, highest: the place of the case among the values that the release has of a "
-    "knob of this kind; a case stands in a line once for all such knobs. Higher is not always "
-    "harder."
+    "parameter of this kind; a case counts in a line once for all such parameters. Higher is not "
+    "always harder."
 )
 
 
@@ -41,12 +41,14 @@ def column_of(metric: str) -> str:
 def manifold_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
     """Lay out a table of `scbench.analysis.manifolds.manifold_table`."""
     rows = frame.to_dicts()
-    optional = ("setting", "budget", "task", "dimension", "kind", "knob", "value")
+    optional = ("setting", "budget", "task", "dimension", "kind", "parameter", "value")
     used = [name for name in optional if any(row[name] is not None for row in rows)]
     titles = {task.id: task.title for task in all_tasks().values()}
     cells, breaks = [], set()
     for i, row in enumerate(rows):
-        if i and any(row[name] != rows[i - 1][name] for name in ("model", "task", "knob", "kind")):
+        if i and any(
+            row[name] != rows[i - 1][name] for name in ("model", "task", "parameter", "kind")
+        ):
             breaks.add(i)
         labels = [_label(row, name, titles) for name in used]
         tokens = row["mean_output_tokens"]
@@ -71,7 +73,7 @@ def manifold_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
     notes = [*_NOTES]
     if any(row["coverage"] < 1 for row in rows):
         notes.append("* over scored rows only: coverage is below 1.")
-    if "kind" in used and "knob" not in used:
+    if "kind" in used and "parameter" not in used:
         notes.append(_KIND_NOTE)
     words = frozenset({"model", *used})
     if len(breaks) == len(rows) - 1:
@@ -104,7 +106,7 @@ def heat_sheets(frame: "pl.DataFrame", metric: str) -> list[Sheet]:
     for (model, setting, budget, task), part in frame.group_by(keys, maintain_order=True):
         found = {(row["value"], row["second_value"]): row for row in part.to_dicts()}
         down = list(dict.fromkeys(value for value, _ in found))
-        first, second = part["knob"][0], part["second_knob"][0]
+        first, second = part["parameter"][0], part["second_parameter"][0]
         across = _ordered(dict.fromkeys(other for _, other in found))
         rows = [
             [value, *(_cell(found.get((value, other)), column) for other in across)]

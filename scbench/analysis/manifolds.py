@@ -1,8 +1,8 @@
 """Where accuracy falls off: results over points of parameter spaces (spec: manifolds, Scoring).
 
 Every table has raw accuracy, accuracy with blind guessing taken out, shares of truncated and
-unreadable answers, and output tokens. It groups by task, by the values of each knob, by what tasks
-stress, or by the kind of difficulty that knobs set.
+unreadable answers, and output tokens. It groups by task, by the values of each parameter, by what
+tasks stress, or by the kind of difficulty that parameters set.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ COLUMNS = ("usage", "finish_reason")
 RESAMPLES = 2_000
 """Fewer than elsewhere: these tables have hundreds of lines."""
 
-LABELS = ("task", "dimension", "kind", "knob", "value", "second_knob", "second_value")
+LABELS = ("task", "dimension", "kind", "parameter", "value", "second_parameter", "second_value")
 SCHEMA: Mapping[str, Any] = {
     "model": pl.String,
     "setting": pl.String,
@@ -54,7 +54,7 @@ def manifold_table(
     cases: Cases,
     by: str = "task",
     *,
-    knob: str | None = None,
+    parameter: str | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
     level: float = LEVEL,
@@ -65,7 +65,7 @@ def manifold_table(
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
         cases: of the release they belong to.
         by: see `groups_of`.
-        knob: see `groups_of`.
+        parameter: see `groups_of`.
         resamples: bootstrap resamples; 0 for no intervals.
         seed: of the bootstrap.
         level: of the intervals.
@@ -80,7 +80,7 @@ def manifold_table(
     Raises:
         ResultsError: the results are of another release, or hold none of its drawn instances.
     """
-    return _measured(results, cases, list(groups_of(cases, by, knob)), resamples, seed, level)
+    return _measured(results, cases, list(groups_of(cases, by, parameter)), resamples, seed, level)
 
 
 def heat_table(
@@ -92,12 +92,12 @@ def heat_table(
     resamples: int = 0,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return the same figures for each pair of values of two knobs or facts, task by task.
+    """Return the same figures for each pair of values of two parameters or facts, task by task.
 
     Args:
         results: as `manifold_table` takes them.
         cases: of the release they belong to.
-        first: knob or fact.
+        first: parameter or fact.
         second: another one.
         resamples: bootstrap resamples; 0 for no intervals.
         seed: of the bootstrap.
@@ -116,8 +116,8 @@ def heat_table(
         for value, ids in cases.values(task, first).items():
             for other, its in others.items():
                 shared = frozenset(ids) & frozenset(its)
-                labels = {"task": task, "knob": first, "value": value}
-                labels |= {"second_knob": second, "second_value": other}
+                labels = {"task": task, "parameter": first, "value": value}
+                labels |= {"second_parameter": second, "second_value": other}
                 if shared:
                     groups.append(Group(labels, shared))
     return _measured(results, cases, groups, resamples, seed, LEVEL)

@@ -1,4 +1,4 @@
-"""Drawn instances by the knobs of their points: what the lines of tables over manifolds are."""
+"""Drawn instances by the parameters of their points: the lines of tables over manifolds."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -10,10 +10,10 @@ from scbench.catalog import get_task
 from scbench.errors import ResultsError, did_you_mean
 from scbench.release.load import Release
 
-BY = ("task", "knob", "dimension", "kind")
+BY = ("task", "parameter", "dimension", "kind")
 """What tables group by."""
 LEVELS = ("lowest", "between", "highest", "unordered")
-"""Where a knob's value stands among those that the release has of it."""
+"""Where a parameter's value stands among those that the release has of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Cases:
         if not rows:
             raise ResultsError(
                 f"release {release.version} holds no drawn instances"
-                f"{' of these tasks' * bool(tasks)}, so there are no knobs to look along"
+                f"{' of these tasks' * bool(tasks)}, so there are no parameters to look along"
             )
         self.points = {row.id: json.loads(row.point or "{}") for row in rows}
         self.hashes = {row.id: row.content_hash for row in rows}
@@ -56,7 +56,7 @@ class Cases:
             self.by_task.setdefault(row.task, []).append(row.id)
 
     def values(self, task: str, name: str) -> dict[str, list[str]]:
-        """Return the instances of a task at each value of a knob or fact, in the values' order."""
+        """Return a task's instances at each value of a parameter or fact, in the values' order."""
         found: dict[str, list[str]] = {}
         originals: dict[str, Any] = {}
         for row_id in self.by_task[task]:
@@ -70,18 +70,18 @@ class Cases:
         return found
 
     def is_ordered(self, task: str, name: str) -> bool:
-        """Whether the values of a knob or fact are numbers or truth values."""
+        """Whether the values of a parameter or fact are numbers or truth values."""
         points = (self.points[row_id] for row_id in self.by_task[task])
         return all(isinstance(point.get(name, 0), int | float) for point in points)
 
     def varied(self, task: str) -> list[str]:
-        """Return the knobs that have more than one value among a task's instances."""
+        """Return the parameters that have more than one value among a task's instances."""
         space = get_task(task).builder.space
-        knobs = (name for name in space.model_fields if name != "count")
-        return [name for name in knobs if len(self.values(task, name)) > 1]
+        parameters = (name for name in space.model_fields if name != "count")
+        return [name for name in parameters if len(self.values(task, name)) > 1]
 
     def with_name(self, name: str) -> list[str]:
-        """Return the tasks that have a knob or fact.
+        """Return the tasks that have a parameter or fact.
 
         Raises:
             ResultsError: there is none.
@@ -90,31 +90,32 @@ class Cases:
         if not tasks:
             known = {key: None for point in self.points.values() for key in point}
             raise ResultsError(
-                f"no drawn instance has a knob or fact {name!r}."
+                f"no drawn instance has a parameter or fact {name!r}."
                 f"{did_you_mean(name, known) or ' There are ' + ', '.join(known) + '.'}"
             )
         return tasks
 
 
-def groups_of(cases: Cases, by: str, knob: str | None = None) -> Iterator[Group]:
+def groups_of(cases: Cases, by: str, parameter: str | None = None) -> Iterator[Group]:
     """Yield the lines of a table.
 
     Args:
         cases: of the release.
-        by: ``task``, ``knob`` (each value of each knob that varies), ``dimension`` (what the
-            catalogue says that tasks stress) or ``kind`` (of knob, with the place of the value
+        by: ``task``, ``parameter`` (each value of each parameter that varies), ``dimension`` (what
+        the
+            catalogue says that tasks stress) or ``kind`` (of parameter, with the place of the value
             among those the release has).
-        knob: only this knob or fact.
+        parameter: only this parameter or fact.
     """
-    if knob is not None:
-        for task in cases.with_name(knob):
-            yield from _by_value(cases, task, knob)
+    if parameter is not None:
+        for task in cases.with_name(parameter):
+            yield from _by_value(cases, task, parameter)
     elif by == "task":
         for task, ids in cases.by_task.items():
             yield Group({"task": task}, frozenset(ids))
         if len(cases.by_task) > 1:
             yield Group({}, frozenset(cases.points))
-    elif by == "knob":
+    elif by == "parameter":
         for task in cases.by_task:
             for name in cases.varied(task):
                 yield from _by_value(cases, task, name)
@@ -130,7 +131,7 @@ def groups_of(cases: Cases, by: str, knob: str | None = None) -> Iterator[Group]
 
 def _by_value(cases: Cases, task: str, name: str) -> Iterator[Group]:
     kind = kinds_of(get_task(task).builder.space).get(name)
-    labels = {"task": task, "knob": name} | ({"kind": kind} if kind else {})
+    labels = {"task": task, "parameter": name} | ({"kind": kind} if kind else {})
     for value, ids in cases.values(task, name).items():
         yield Group(labels | {"value": value}, frozenset(ids))
 

@@ -96,7 +96,7 @@ def _size(instances: int) -> str:
 
 
 def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
-    """Return what was drawn of each task: its points, its cases, and the knobs that vary."""
+    """Return what was drawn of each task: its points, its cases, and the parameters that vary."""
     record = manifest.experiment
     rows = []
     for task in record.task_ids if record else ():
@@ -111,9 +111,9 @@ def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
             for name, several in lists.items():
                 shown = several if isinstance(several, list) else [several]
                 values.setdefault(name, {}).update(dict.fromkeys(map(_plain, shown)))
-        knobs = "; ".join(f"`{name}` {', '.join(found)}" for name, found in values.items())
+        parameters = "; ".join(f"`{name}` {', '.join(found)}" for name, found in values.items())
         held = manifest.tasks.get(task)
-        rows.append({"id": task, "cases": held.instances if held else 0, "knobs": knobs})
+        rows.append({"id": task, "cases": held.instances if held else 0, "parameters": parameters})
     return rows
 
 

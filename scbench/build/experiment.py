@@ -8,7 +8,7 @@
     [[task]]
     id = "arithmetic"
     count = 20               # cases at each point
-    division = true          # a knob
+    division = true          # a parameter
     grid = { length = [4, 8, 16], max_depth = [0, 2] }   # six points
 
     [[task]]
@@ -41,25 +41,25 @@ MOST_CASES = 1_000_000
 
 
 class Block(BaseModel):
-    """A task with one point or a grid. All keys but these are knobs of the task."""
+    """A task with one point or a grid. All keys but these are parameters of the task."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     id: str = Field(description="id of the task")
     count: StrictInt = Field(default=1, ge=1, le=MOST_CASES, description="cases at each point")
     grid: dict[str, list[JsonValue]] = Field(
-        default_factory=dict, description="several values of a knob, or of several knobs"
+        default_factory=dict, description="several values of a parameter, or of several parameters"
     )
 
     @property
-    def knobs(self) -> Mapping[str, Any]:
-        """Values of knobs that all points of the block have."""
+    def parameters(self) -> Mapping[str, Any]:
+        """Values of parameters that all points of the block have."""
         return self.model_extra or {}
 
     def record(self) -> dict[str, JsonValue]:
         """Return the block as it stands in manifests."""
         grid: dict[str, JsonValue] = {"grid": self.grid} if self.grid else {}  # type: ignore[dict-item]
-        return {"id": self.id, "count": self.count, **self.knobs, **grid}
+        return {"id": self.id, "count": self.count, **self.parameters, **grid}
 
 
 class Experiment(BaseModel):
@@ -107,8 +107,8 @@ class Planned:
     point: Point
 
     @property
-    def knobs(self) -> dict[str, JsonValue]:
-        """Its knobs, without the count."""
+    def parameters(self) -> dict[str, JsonValue]:
+        """Its parameters, without the count."""
         return self.point.model_dump(mode="json", exclude={"count"})
 
 
@@ -116,7 +116,8 @@ def plan(experiment: Experiment) -> list[Planned]:
     """Return the points of an experiment, in its order.
 
     Raises:
-        ExperimentError: with a line for everything that is wrong: tasks, knobs, bounds, points that
+        ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
+        that
             are given twice, and more than can be drawn.
     """
     planned: list[Planned] = []
@@ -133,12 +134,12 @@ def plan(experiment: Experiment) -> list[Planned]:
         cases += block.count * len(points)
         for point in points:
             planned.append(Planned(len(planned), task, point))
-            name = content_hash([task.id, planned[-1].knobs])
+            name = content_hash([task.id, planned[-1].parameters])
             if name in seen:
                 also = "itself" if seen[name] == number else f"task {seen[name]}"
+                shown = canonical_json(planned[-1].parameters)
                 problems.append(
-                    f"{at}the point {canonical_json(planned[-1].knobs)} is in {also} already; ask "
-                    "for more cases by count"
+                    f"{at}the point {shown} is in {also} already; ask for more cases by count"
                 )
             seen.setdefault(name, number)
     if cases > MOST_CASES or len(planned) > MOST_POINTS:
@@ -162,7 +163,7 @@ def _points(block: Block) -> tuple[Task, list[Point]]:
         raise ExperimentError(
             f"a grid of {size:,} points is too large; {MOST_POINTS:,} is the most"
         )
-    return task, points_of(task, block.knobs, block.grid, block.count)
+    return task, points_of(task, block.parameters, block.grid, block.count)
 
 
 def read_experiment(path: Path) -> Experiment:

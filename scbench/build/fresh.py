@@ -2,9 +2,9 @@
 
 The seeds of a point come from a stream that is named for the base seed, the task and the point
 alone, so adding a point never changes another; case by case they are those of
-``builder(Stream("generate", seed, task, knobs)).generate_random(count, **knobs)``. What was drawn
-before, anywhere in the experiment, is dropped and drawn anew, a bounded number of times. Points
-that cannot give enough give fewer, and say why.
+``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. What
+was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of times.
+Points that cannot give enough give fewer, and say why.
 """
 
 from collections import Counter, deque
@@ -145,7 +145,7 @@ class _Source:
     def __init__(self, planned: Planned, seed: int, executor: Executor) -> None:
         self._planned = planned
         self._executor = executor
-        self._stream = Stream("generate", seed, planned.task.id, planned.knobs)
+        self._stream = Stream("generate", seed, planned.task.id, planned.parameters)
         self._jobs: deque[tuple[PendingResult, int]] = deque()
         self._asked = 0
         self._refill(planned.point.count)
@@ -228,7 +228,7 @@ class _Freezing:
     def __init__(self, drawn: Drawn, executor: Executor, first: int) -> None:
         self._drawn = drawn
         task = drawn.planned.task
-        items = items_of(task, drawn.planned.knobs, drawn.cases)
+        items = items_of(task, drawn.planned.parameters, drawn.cases)
         size = at_once(task)
         self._jobs = [
             executor.submit(_freeze, task, items[at : at + size], first + at)
@@ -248,11 +248,16 @@ class _Freezing:
 PlainItem = tuple[Row, dict[str, Any], int, bool]
 
 
-def items_of(task: Task, knobs: Mapping[str, Any], cases: Sequence[Row]) -> list[PlainItem]:
+def items_of(task: Task, parameters: Mapping[str, Any], cases: Sequence[Row]) -> list[PlainItem]:
     """Return cases as `PaperItem` takes them, but plain, to be sent to another process."""
     facts = [name for name in task.builder.case_model.model_fields if name not in Case.model_fields]
     return [
-        (case["instance"], {**knobs, **{name: case[name] for name in facts}}, case["seed"], i == 0)
+        (
+            case["instance"],
+            {**parameters, **{name: case[name] for name in facts}},
+            case["seed"],
+            i == 0,
+        )
         for i, case in enumerate(cases)
     ]
 

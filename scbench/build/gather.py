@@ -46,7 +46,7 @@ def gather(parts: Iterable[FrozenPoint]) -> Gathered:
             shortfalls.append(
                 ShortfallRecord(
                     task=planned.task.id,
-                    point=planned.knobs,
+                    point=planned.parameters,
                     asked=planned.point.count,
                     got=len(part.instances),
                     reason=part.reason,

@@ -1,9 +1,9 @@
-"""What can be asked of a task: its knobs with their bounds, for people and programs."""
+"""What can be asked of a task: its parameters with their bounds, for people and programs."""
 
 import json
 from typing import Any
 
-from scbench.build.points import knobs_of
+from scbench.build.points import parameters_of
 from scbench.builders.shared.builder import Case
 from scbench.builders.shared.parameters import kinds_of
 from scbench.catalog import Task
@@ -11,7 +11,7 @@ from scbench.schemas.base import json_schema
 
 
 def describe_task(task: Task) -> dict[str, Any]:
-    """Return a task as JSON values: id, bucket, scores, knobs and the facts of its cases."""
+    """Return a task as JSON values: id, bucket, scores, parameters and the facts of its cases."""
     builder = task.builder
     kinds = kinds_of(builder.space)
     schema = json_schema(builder.space)
@@ -25,9 +25,9 @@ def describe_task(task: Task) -> dict[str, Any]:
         "dimensions": list(task.dimensions),
         "builder_version": builder.version,
         "grader_version": task.grader_version,
-        "knobs": [
-            _knob(name, schema["properties"][name], schema, kinds.get(name))
-            for name in knobs_of(builder.space)
+        "parameters": [
+            _parameter(name, schema["properties"][name], schema, kinds.get(name))
+            for name in parameters_of(builder.space)
         ],
         "facts": {
             name: facts[name].get("description", "")
@@ -37,7 +37,7 @@ def describe_task(task: Task) -> dict[str, Any]:
     }
 
 
-def _knob(
+def _parameter(
     name: str, found: dict[str, Any], whole: dict[str, Any], kind: str | None
 ) -> dict[str, Any]:
     return {
@@ -78,7 +78,7 @@ def values_of(schema: dict[str, Any], whole: dict[str, Any]) -> str:
     if "multipleOf" in schema:
         words.append(f"steps of {_written(schema['multipleOf'])}")
     words = words or [{"integer": "a whole number", "number": "a number"}.get(str(kind), "text")]
-    # A whole-number bound of a knob that takes fractions would look as if it took none.
+    # A whole-number bound of a parameter that takes fractions would look as if it took none.
     return ", ".join(words) + (" (fractions too)" if kind == "number" else "")
 
 

@@ -1,4 +1,4 @@
-"""Points of a task's parameter space: from names and values, with errors that name the knob."""
+"""Points of a task's parameter space, from names and values; errors name the parameter."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,28 +16,29 @@ _SHOWN = 200
 """Characters of a value that a message spells out."""
 
 
-def knobs_of(space: type[Point]) -> list[str]:
-    """Return the names of a space's knobs, in order."""
+def parameters_of(space: type[Point]) -> list[str]:
+    """Return the names of a space's parameters, in order."""
     return [name for name in space.model_fields if name != "count"]
 
 
 def points_of(
-    task: Task, knobs: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], count: int = 1
+    task: Task, parameters: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], count: int = 1
 ) -> list[Point]:
-    """Return the points of a grid; the first knob of it changes slowest.
+    """Return the points of a grid; the first parameter of it changes slowest.
 
     Args:
         task: whose space it is.
-        knobs: values that all points have.
-        grid: several values of other knobs.
+        parameters: values that all points have.
+        grid: several values of other parameters.
         count: how many cases to make at each.
 
     Raises:
-        ExperimentError: with a line for each knob that is unknown, given twice or out of bounds,
+        ExperimentError: with a line for each parameter that is unknown, given twice or out of
+        bounds,
             and for each combination that cannot be.
     """
     space = task.builder.space
-    twice = sorted(knobs.keys() & grid.keys())
+    twice = sorted(parameters.keys() & grid.keys())
     if twice:
         raise ExperimentError(f"{twice[0]} is given as one value and in the grid; give it once")
     empty = [name for name, values in grid.items() if not values]
@@ -48,7 +49,7 @@ def points_of(
     for values in product(*grid.values()):
         try:
             points.append(
-                space(**{**knobs, **dict(zip(grid, values, strict=True)), "count": count})
+                space(**{**parameters, **dict(zip(grid, values, strict=True)), "count": count})
             )
         except ValidationError as error:
             problems |= dict.fromkeys(explain(error, task))
@@ -58,15 +59,15 @@ def points_of(
 
 
 def explain(error: ValidationError, task: Task) -> list[str]:
-    """Return what is wrong with a point, a sentence for each knob, with its bound."""
+    """Return what is wrong with a point, a sentence for each parameter, with its bound."""
     space = task.builder.space
     lines = []
     for item in error.errors(include_url=False):
         name = ".".join(map(str, item["loc"]))
         if item["type"] == "extra_forbidden":
-            known = knobs_of(space)
+            known = parameters_of(space)
             hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
-            lines.append(f"{task.id} has no knob {printable(name)[:_SHOWN]!r}.{hint}")
+            lines.append(f"{task.id} has no parameter {printable(name)[:_SHOWN]!r}.{hint}")
             continue
         said = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
         given = f", got {_shown(item['input'])}" if name else ""
@@ -78,8 +79,8 @@ def _shown(value: object) -> str:
     return printable(repr(value))[:_SHOWN]
 
 
-def read_knob(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401
-    """Return what a value on the command line means: of the knob's type if it can be read so.
+def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401
+    """Return what a value on the command line means: of the parameter's type if it can be read so.
 
     Lists are written with commas or as JSON, "nothing" as null. What cannot be read is returned as
     it stands, for the space to refuse.

@@ -112,7 +112,7 @@ def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
     first = next((p for p in planned if rows.get(p.task.id)), None)
     if first is None:
         return True
-    stream = Stream("generate", seed, first.task.id, first.knobs)
+    stream = Stream("generate", seed, first.task.id, first.parameters)
     possible = {stream.getrandbits(63) for _ in range(first.point.count + REPEATS)}
     found = [row.get("seed") for row in rows[first.task.id][: first.point.count]]
     return any(value in possible for value in found)
@@ -120,7 +120,7 @@ def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
 
 def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: int) -> None:
     """Make each row again from its own point and seed, and count them."""
-    points = {(p.task.id, canonical_json(p.knobs)): p for p in planned}
+    points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
     tasks = {p.task.id: p.task for p in planned}
     held: Counter[int] = Counter()
     with open_executor(workers) as executor:
@@ -177,10 +177,12 @@ def _origin(
 ) -> tuple[Planned, int] | None:
     try:
         values = json.loads(row["point"])
-        knobs = {name: values[name] for name in task.builder.space.model_fields if name != "count"}
+        parameters = {
+            name: values[name] for name in task.builder.space.model_fields if name != "count"
+        }
     except (KeyError, TypeError, ValueError):
         return None
-    planned = points.get((task.id, canonical_json(knobs)))
+    planned = points.get((task.id, canonical_json(parameters)))
     seed = row.get("seed")
     return (planned, seed) if planned is not None and isinstance(seed, int) else None
 
@@ -204,14 +206,12 @@ def _count(found: Redrawn, planned: Sequence[Planned], rows: Rows, held: Counter
     if len(short) < len(found.record.shortfalls):
         found.problems.append(f"{MANIFEST}: experiment.shortfalls names a point twice")
     for p in planned:
-        shortfall = short.pop((p.task.id, canonical_json(p.knobs)), None)
+        shortfall = short.pop((p.task.id, canonical_json(p.parameters)), None)
         asked = p.point.count
         expected = asked if shortfall is None else shortfall.got
         if p.task.id in built | absent and held[p.index] != expected:
-            found.problems.append(
-                f"{data_file(p.task.id)}: {held[p.index]} rows at point {canonical_json(p.knobs)}, "
-                f"must be {expected}"
-            )
+            place = f"{data_file(p.task.id)}: {held[p.index]} rows at point"
+            found.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
         if shortfall is not None and (shortfall.asked != asked or shortfall.got >= asked):
             found.problems.append(
                 f"{MANIFEST}: experiment.shortfalls: {p.task.id} has {shortfall.got} of "

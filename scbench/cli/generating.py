@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _PRINTED = ("jsonl", "text")
 _SHORT_SEED = 2**64
 
-KNOBS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
-"""Context of ``generate``, whose options are the knobs of the task."""
+PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""Context of ``generate``, whose options are the parameters of the task."""
 
 
 class ListForm(StrEnum):
-    """How tasks and knobs are listed."""
+    """How tasks and parameters are listed."""
 
     TABLE = "table"
     MARKDOWN = "markdown"
@@ -33,7 +33,7 @@ class ListForm(StrEnum):
 
 def tasks(
     task: Annotated[
-        str | None, typer.Argument(help="List the knobs of this task.", show_default=False)
+        str | None, typer.Argument(help="List the parameters of this task.", show_default=False)
     ] = None,
     release: Annotated[
         str | None,
@@ -43,7 +43,7 @@ def tasks(
         ListForm.TABLE
     ),
 ) -> None:
-    """List all tasks with their knobs, or the knobs of one with bounds and defaults."""
+    """List all tasks with their parameters, or the parameters of one with bounds and defaults."""
     with reported_errors():
         from scbench.build.listing import describe_task
         from scbench.catalog import available_tasks, get_task
@@ -74,14 +74,14 @@ def _held(name: str) -> None:
 
 
 def _all(every: "Sequence[dict[str, Any]]", style: ListForm) -> str:
-    heads = ["task", "bucket", "scores", "scoring", "knobs"]
+    heads = ["task", "bucket", "scores", "scoring", "parameters"]
     rows = [
         [
             row["id"],
             row["bucket"],
             str(row["scores"] or "-"),
             row["scoring"],
-            ", ".join(knob["name"] for knob in row["knobs"]),
+            ", ".join(parameter["name"] for parameter in row["parameters"]),
         ]
         for row in every
     ]
@@ -91,16 +91,16 @@ def _all(every: "Sequence[dict[str, Any]]", style: ListForm) -> str:
 def _one(found: "dict[str, Any]", style: ListForm) -> str:
     size = f"{found['scores']} scores" if found["scores"] else "all cases are drawn"
     title = f"{found['id']}: {found['title']}, {found['bucket']}, {size}, {found['scoring']}"
-    heads = ["knob", "values", "default", "kind", "meaning"]
+    heads = ["parameter", "values", "default", "kind", "meaning"]
     rows = [
         [
-            knob["name"],
-            knob["values"],
-            _default(knob["default"]),
-            knob["kind"] or "-",
-            knob["description"],
+            parameter["name"],
+            parameter["values"],
+            _default(parameter["default"]),
+            parameter["kind"] or "-",
+            parameter["description"],
         ]
-        for knob in found["knobs"]
+        for parameter in found["parameters"]
     ]
     text = _listed(title, heads, rows, style)
     if found["dimensions"]:
@@ -140,7 +140,7 @@ def generate(
         str,
         typer.Argument(
             metavar="EXPERIMENT|TASK",
-            help="TOML file of an experiment, or the id of a task, with its knobs as options.",
+            help="TOML file of an experiment, or the id of a task, with its parameters as options.",
             show_default=False,
         ),
     ],
@@ -175,8 +175,8 @@ def generate(
         list[str] | None,
         typer.Option(
             "--format",
-            help="How cases are printed: jsonl (default) or text. Other values go to a knob of "
-            "that name.",
+            help="How cases are printed: jsonl (default) or text. Other values go to a parameter "
+            "of that name.",
         ),
     ] = None,
     workers: Annotated[
@@ -188,10 +188,10 @@ def generate(
 ) -> None:
     """Draw fresh cases: print some of a task, or write an experiment into a folder.
 
-    The knobs of a task are options: scbench generate arithmetic --length 8 --max-depth 3 --count 5.
-    `scbench tasks TASK` lists them. A folder is graded with scbench-grade --release FOLDER. The
-    same seed gives the same bytes with any number of workers. Exit code 1: a point could not give
-    as many cases as were asked for.
+    The parameters of a task are options: scbench generate arithmetic --length 8 --max-depth 3
+    --count 5. `scbench tasks TASK` lists them. A folder is graded with scbench-grade --release
+    FOLDER. The same seed gives the same bytes with any number of workers. Exit code 1: a point
+    could not give as many cases as were asked for.
     """
     with reported_errors():
         from scbench.catalog import all_tasks, get_task
@@ -202,9 +202,9 @@ def generate(
         if target in all_tasks():
             task = get_task(target)
             printed, values = _forms(task, form or [])
-            knobs = _knobs(task, [*values, *context.args])
+            parameters = _parameters(task, [*values, *context.args])
             experiment = _single(
-                task, knobs, count or 1, 0 if seed is None and not private else seed
+                task, parameters, count or 1, 0 if seed is None and not private else seed
             )
         else:
             printed = None
@@ -221,7 +221,7 @@ def generate(
 
 
 def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
-    """Tell how cases are printed from values of a knob that happens to be called format."""
+    """Tell how cases are printed from values of a parameter that happens to be called format."""
     from scbench.errors import ExperimentError
 
     printed = [value for value in given if value in _PRINTED]
@@ -233,13 +233,13 @@ def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
     return (printed or ["jsonl"])[0], [f"--format={value}" for value in others]
 
 
-def _knobs(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
-    """Read the options that are knobs of a task."""
-    from scbench.build.points import knobs_of, read_knob
+def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
+    """Read the options that are parameters of a task."""
+    from scbench.build.points import parameters_of, read_parameter
     from scbench.errors import ExperimentError, did_you_mean
 
     space = task.builder.space
-    options = {f"--{name.replace('_', '-')}": name for name in knobs_of(space)}
+    options = {f"--{name.replace('_', '-')}": name for name in parameters_of(space)}
     flags = {
         option for option, name in options.items() if space.model_fields[name].annotation is bool
     }
@@ -255,7 +255,7 @@ def _knobs(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
             near = did_you_mean(option, options).replace("'", "")
             raise ExperimentError(
                 f"{task.id} has no option {option}.{near} "
-                f"`scbench tasks {task.id}` lists its knobs: {', '.join(options)}"
+                f"`scbench tasks {task.id}` lists its parameters: {', '.join(options)}"
             )
         if not equals:
             if waiting and not waiting[0].startswith("--"):
@@ -264,19 +264,19 @@ def _knobs(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
                 value = "true"
             else:
                 raise ExperimentError(f"{option} needs a value")
-        knob = options[option]
-        if knob in found:
+        parameter = options[option]
+        if parameter in found:
             raise ExperimentError(f"{option} is given twice")
-        found[knob] = read_knob(space, knob, value)
+        found[parameter] = read_parameter(space, parameter, value)
     return found
 
 
-def _single(task: "Task", knobs: dict[str, Any], count: int, seed: int | None) -> "Experiment":
+def _single(task: "Task", parameters: dict[str, Any], count: int, seed: int | None) -> "Experiment":
     from scbench.build.experiment import experiment_of
     from scbench.build.points import points_of
 
-    points_of(task, knobs, {}, count)  # errors that name the knob alone
-    return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **knobs}]})
+    points_of(task, parameters, {}, count)  # errors that name the parameter alone
+    return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]})
 
 
 def _read(
@@ -386,8 +386,8 @@ def _write(
     if found.resumed and not quiet:
         say(f"{found.resumed} points were taken over from the interrupted run")
     for short in found.gathered.shortfalls:
-        knobs = ", ".join(f"{key} {value}" for key, value in short.point.items())
-        say(f"{short.task}: {short.got} of {short.asked} cases at {knobs}: {short.reason}")
+        parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
+        say(f"{short.task}: {short.got} of {short.asked} cases at {parameters}: {short.reason}")
     if not quiet:
         manifest = found.manifest
         say(f"{out}: {manifest.version}, {manifest.instances} cases, rows {manifest.rows_hash}")

@@ -1,4 +1,4 @@
-"""``scbench manifolds``: where accuracy falls off along the knobs of drawn instances."""
+"""``scbench manifolds``: where accuracy falls off along the parameters of drawn instances."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -20,7 +20,7 @@ class By(StrEnum):
     """What the lines of the table are."""
 
     TASK = "task"
-    KNOB = "knob"
+    PARAMETER = "parameter"
     DIMENSION = "dimension"
     KIND = "kind"
 
@@ -50,20 +50,20 @@ def manifolds(
     by: Annotated[
         By,
         typer.Option(
-            help="Tasks, each value of each knob, what tasks stress, or kinds of difficulty."
+            help="Tasks, each value of each parameter, what tasks stress, or kinds of difficulty."
         ),
     ] = By.TASK,
-    knob: Annotated[
+    parameter: Annotated[
         str | None,
-        typer.Option(help="Only the values of this knob, or of a fact such as depth."),
+        typer.Option(help="Only the values of this parameter, or of a fact such as depth."),
     ] = None,
     heat: Annotated[
-        str | None, typer.Option(help="A map over two knobs or facts: length,max_depth.")
+        str | None, typer.Option(help="A map over two parameters or facts: length,max_depth.")
     ] = None,
     metric: Annotated[Metric, typer.Option(help="What a map shows.")] = Metric.ACCURACY,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Also draw --heat or --knob: FILE.svg, FILE.png, or FILE.html."),
+        typer.Option(help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html."),
     ] = None,
     style: Style = Form.TABLE,
     out: Out = None,
@@ -72,7 +72,7 @@ def manifolds(
     ] = 2_000,
     seed: Seed = 0,
 ) -> None:
-    """Show where accuracy falls off: per task, along each knob, with blind guessing taken out.
+    """Show where accuracy falls off: per task, along each parameter, with blind guessing taken out.
 
     Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
     `scbench generate` wrote; name such a folder with --release.
@@ -84,10 +84,10 @@ def manifolds(
         from scbench.analysis.results import read_results
         from scbench.errors import ResultsError
 
-        if heat is not None and knob is not None:
-            raise ResultsError("--heat and --knob show different tables; give one of them")
-        if plot is not None and heat is None and knob is None:
-            raise ResultsError("--plot draws --heat or --knob; give one of them")
+        if heat is not None and parameter is not None:
+            raise ResultsError("--heat and --parameter show different tables; give one of them")
+        if plot is not None and heat is None and parameter is None:
+            raise ResultsError("--plot draws --heat or --parameter; give one of them")
         pair = [part.strip() for part in (heat or "").split(",")]
         if heat is not None and (len(pair) != 2 or not all(pair)):
             raise ResultsError(f"--heat takes two names with a comma between, not {heat!r}")
@@ -104,13 +104,15 @@ def manifolds(
 
                 _draw(plot, heat_chart(table, column_of(metric.value), METRICS[metric.value]))
         else:
-            table = manifold_table(rows, cases, by.value, knob=knob, resamples=resamples, seed=seed)
-            lines = f"values of {knob}" if knob else by.value
+            table = manifold_table(
+                rows, cases, by.value, parameter=parameter, resamples=resamples, seed=seed
+            )
+            lines = f"values of {parameter}" if parameter else by.value
             sheets = [manifold_sheet(f"Drawn instances by {lines}, {title}", table)]
-            if plot is not None and knob is not None:
-                from scbench.report.heat import knob_chart
+            if plot is not None and parameter is not None:
+                from scbench.report.heat import parameter_chart
 
-                _draw(plot, knob_chart(table, knob))
+                _draw(plot, parameter_chart(table, parameter))
         write_tables(table, sheets, style, out)
 
 

@@ -115,7 +115,7 @@ class ShortfallRecord(_Part):
     """A point that could not give as many cases as were asked for."""
 
     task: str
-    point: dict[str, JsonValue] = Field(description="its knobs")
+    point: dict[str, JsonValue] = Field(description="its parameters")
     asked: int
     got: int
     reason: str
@@ -126,7 +126,7 @@ class ExperimentRecord(_Part):
 
     seed: int | None = Field(description="base seed; null if it is private")
     tasks: list[dict[str, JsonValue]] = Field(
-        min_length=1, description="task, count, knobs and grid of each block of the experiment"
+        min_length=1, description="task, count, parameters and grid of each block of the experiment"
     )
     shortfalls: list[ShortfallRecord] = Field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""Charts over manifolds: a heat map of two knobs, or a line along one (see `charts`)."""
+"""Charts over manifolds: a heat map of two parameters, or a line along one (see `charts`)."""
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
     ]
     return {
         "$schema": _SCHEMA,
-        "description": f"{title} by two knobs.",
+        "description": f"{title} by two parameters.",
         "config": _CONFIG,
         "columns": 3,
         "concat": [
@@ -58,8 +58,8 @@ def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
                 "width": {"step": 44},
                 "height": {"step": 28},
                 "encoding": {
-                    "x": _axis(rows, "second_value", rows[0]["second_knob"]),
-                    "y": _axis(rows, "value", rows[0]["knob"]),
+                    "x": _axis(rows, "second_value", rows[0]["second_parameter"]),
+                    "y": _axis(rows, "value", rows[0]["parameter"]),
                 },
                 "layer": layers,
             }
@@ -76,12 +76,12 @@ def _axis(rows: list[Spec], field: str, title: str) -> Spec:
     return {"field": field, "type": "ordinal", "title": title, "sort": found}
 
 
-def knob_chart(table: "pl.DataFrame", title: str) -> Spec:
-    """Return accuracy along one knob, corrected for guessing, a line for each run.
+def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
+    """Return accuracy along one parameter, corrected for guessing, a line for each run.
 
     Args:
-        table: as `scbench.analysis.manifolds.manifold_table` gives it for one knob.
-        title: of the knob.
+        table: as `scbench.analysis.manifolds.manifold_table` gives it for one parameter.
+        title: of the parameter.
     """
     values = _named(table, with_task=False)
     x = _axis(values, "value", title)

@@ -21,7 +21,7 @@ from scbench.grading.rows.schema import results_schema
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
 from scbench.report.charts import draw
-from scbench.report.heat import heat_chart, knob_chart
+from scbench.report.heat import heat_chart, parameter_chart
 
 COUNT = 5
 EXPERIMENT = {
@@ -110,16 +110,16 @@ def test_guessing_is_taken_out(accuracy, guess, wanted):
 def test_a_guesser_gets_nothing_once_guessing_is_taken_out(release, cases):
     """Of choices of three and of five, guessing is right as often as the rows say."""
     table = manifold_table(
-        results_of(release, lambda *_: {"score": 0.25}), cases, knob="choice_count"
+        results_of(release, lambda *_: {"score": 0.25}), cases, parameter="choice_count"
     )
     assert table["value"].to_list() == ["3", "5"]
     assert table["guess_rate"].to_list() == pytest.approx([1 / 3, 1 / 5])
     assert table["corrected"].to_list() == pytest.approx([0.0, (0.25 - 0.2) / 0.8])
 
 
-def test_values_of_knobs_come_in_order_with_their_kinds(release, cases):
-    table = manifold_table(results_of(release, falling), cases, "knob")
-    found = table.select("task", "knob", "kind", "value", "n", "accuracy").rows()
+def test_values_of_parameters_come_in_order_with_their_kinds(release, cases):
+    table = manifold_table(results_of(release, falling), cases, "parameter")
+    found = table.select("task", "parameter", "kind", "value", "n", "accuracy").rows()
     assert found == [
         ("arithmetic", "length", "scale", "3", 10, 1.0),
         ("arithmetic", "length", "scale", "9", 10, 1.0),
@@ -135,7 +135,7 @@ def test_values_of_knobs_come_in_order_with_their_kinds(release, cases):
     ]
 
 
-def test_kinds_tell_where_in_its_range_a_knob_stood(release, cases):
+def test_kinds_tell_where_in_its_range_a_parameter_stood(release, cases):
     table = manifold_table(results_of(release, falling), cases, "kind")
     found = {(kind, value): n for kind, value, n in table.select("kind", "value", "n").rows()}
     assert found == {
@@ -156,19 +156,21 @@ def test_dimensions_hold_the_tasks_that_stress_them(release, cases):
 
 
 def test_facts_can_be_looked_along_too(release, cases):
-    table = manifold_table(results_of(release, falling), cases, knob="depth")
+    table = manifold_table(results_of(release, falling), cases, parameter="depth")
     assert set(table["task"]) == {"arithmetic", "boolean"}
     assert table.filter(pl.col("task") == "arithmetic")["n"].sum() == 30
     assert table["kind"].null_count() == table.height
-    with pytest.raises(ResultsError, match=r"no drawn instance has a knob or fact 'lenght'. Did y"):
-        manifold_table(results_of(release, falling), cases, knob="lenght")
+    with pytest.raises(
+        ResultsError, match=r"no drawn instance has a parameter or fact 'lenght'. Did y"
+    ):
+        manifold_table(results_of(release, falling), cases, parameter="lenght")
 
 
 def test_intervals_hold_the_mean_and_repeat_themselves(release, cases):
     rows = results_of(release, falling)
-    table = manifold_table(rows, cases, "knob", seed=3)
+    table = manifold_table(rows, cases, "parameter", seed=3)
     assert table.equals(
-        manifold_table(rows.sample(fraction=1.0, shuffle=True, seed=1), cases, "knob", seed=3)
+        manifold_table(rows.sample(fraction=1.0, shuffle=True, seed=1), cases, "parameter", seed=3)
     )
     for low, mean, high in table.select("low", "accuracy", "high").rows():
         assert low <= mean + 1e-12
@@ -198,7 +200,7 @@ def test_a_map_has_a_figure_for_each_pair_of_values(release, cases):
     rows = results_of(release, falling)
     table = heat_table(rows, cases, "length", "max_depth")
     found = {(r["value"], r["second_value"]): (r["n"], r["accuracy"]) for r in table.to_dicts()}
-    assert set(table["task"]) == {"arithmetic"}, "a task with one value of a knob has no map"
+    assert set(table["task"]) == {"arithmetic"}, "a task with one value of a parameter has no map"
     assert found == {
         (length, depth): (5, 1.0 if length != "20" else 0.4)
         for length in ("3", "9", "20")
@@ -224,7 +226,9 @@ def test_maps_and_lines_are_drawn(release, cases, metric):
     assert "<b>" not in picture
     if metric == "accuracy":
         assert picture.count("40%") >= 2
-        line = draw(knob_chart(manifold_table(rows, cases, knob="length"), "length"), "svg")
+        line = draw(
+            parameter_chart(manifold_table(rows, cases, parameter="length"), "length"), "svg"
+        )
         assert b"accuracy corrected for guessing" in line
         assert draw(heat_chart(table, column, "x"), "png").startswith(b"\x89PNG")
         assert b"<b>" not in draw(heat_chart(table, column, "x"), "html")
@@ -255,7 +259,7 @@ def test_a_release_of_fixed_lists_has_no_manifolds(tmp_path):
     from scbench.build.freeze import build_release  # noqa: PLC0415
 
     build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
-    with pytest.raises(ResultsError, match="holds no drawn instances, so there are no knobs"):
+    with pytest.raises(ResultsError, match="holds no drawn instances, so there are no parameters"):
         Cases(find_release(str(tmp_path / "out")))
 
 
@@ -292,7 +296,7 @@ def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release
     path = tmp_path / "r.parquet"
     results_of(release, falling).write_parquet(path)
     named = ("--release", release.root)
-    done = inside_cli("manifolds", path, *named, "--by", "knob", "--format", "csv")
+    done = inside_cli("manifolds", path, *named, "--by", "parameter", "--format", "csv")
     assert done.returncode == 0, done.stderr
     assert pl.read_csv(done.stdout.encode()).height == 11
     done = inside_cli("manifolds", path)
@@ -303,13 +307,13 @@ def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release
     assert inside_cli("manifolds", path, *named, *heat, *out).returncode == 0
     assert len(json.loads(Path(tmp_path / "t.json").read_text())) == 6
     assert (tmp_path / "h.svg").read_text().startswith("<svg")
-    line = ("--knob", "length", "--tasks", "boolean", "--plot", tmp_path / "k.png")
+    line = ("--parameter", "length", "--tasks", "boolean", "--plot", tmp_path / "k.png")
     assert inside_cli("manifolds", path, *named, *line).returncode == 0
     for args, said in (
         (("--heat", "length"), "--heat takes two names"),
-        (("--heat", "a,b", "--knob", "c"), "give one of them"),
-        (("--plot", "x.svg"), "--plot draws --heat or --knob"),
-        (("--knob", "length", "--plot", "x.gif"), "not as 'gif'"),
+        (("--heat", "a,b", "--parameter", "c"), "give one of them"),
+        (("--plot", "x.svg"), "--plot draws --heat or --parameter"),
+        (("--parameter", "length", "--plot", "x.gif"), "not as 'gif'"),
         (("--tasks", "nothing"), "task 'nothing' is not in release"),
     ):
         done = inside_cli("manifolds", path, *named, *args)

@@ -14,7 +14,7 @@ from scbench.build.experiment import (
     plan,
     read_experiment,
 )
-from scbench.build.points import points_of, read_knob
+from scbench.build.points import points_of, read_parameter
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.errors import ExperimentError
 from scbench.release.manifest import ExperimentRecord
@@ -32,21 +32,21 @@ points = 5
 """
 
 
-def test_a_grid_has_every_pair_and_its_first_knob_changes_slowest():
+def test_a_grid_has_every_pair_and_its_first_parameter_changes_slowest():
     planned = plan(parse_experiment(GRID))
     assert [p.index for p in planned] == list(range(7))
-    assert [(p.knobs["length"], p.knobs["max_depth"]) for p in planned[:6]] == [
+    assert [(p.parameters["length"], p.parameters["max_depth"]) for p in planned[:6]] == [
         (4, 0), (4, 2), (4, 1), (8, 0), (8, 2), (8, 1),
     ]  # fmt: skip
-    assert all(p.knobs["division"] for p in planned[:6])
+    assert all(p.parameters["division"] for p in planned[:6])
     assert [p.point.count for p in planned] == [3] * 6 + [1]
-    assert planned[6].knobs["points"] == 5
+    assert planned[6].parameters["points"] == 5
 
 
-def test_knobs_that_are_not_named_take_their_defaults():
+def test_parameters_that_are_not_named_take_their_defaults():
     (planned,) = plan(experiment_of({"seed": 1, "task": [{"id": "boolean"}]}))
     space = get_task("boolean").builder.space
-    assert planned.knobs == space().model_dump(mode="json", exclude={"count"})
+    assert planned.parameters == space().model_dump(mode="json", exclude={"count"})
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,8 @@ def test_what_is_no_experiment_is_named(text, said):
     ("block", "said"),
     [
         ({"id": "arithmetics"}, "unknown task 'arithmetics'. Did you mean 'arithmetic'?"),
-        ({"lenght": 4}, "arithmetic has no knob 'lenght'. Did you mean 'length'?"),
-        ({"zzz": 4}, "arithmetic has no knob 'zzz'. It has length, max_depth, min_number"),
+        ({"lenght": 4}, "arithmetic has no parameter 'lenght'. Did you mean 'length'?"),
+        ({"zzz": 4}, "arithmetic has no parameter 'zzz'. It has length, max_depth, min_number"),
         ({"length": 51}, "length: must be less than or equal to 50, got 51"),
         ({"length": 2}, "length: must be greater than or equal to 3, got 2"),
         ({"length": "many"}, "length: must be a valid integer"),
@@ -150,7 +150,7 @@ def test_an_experiment_survives_its_record():
 
 
 @pytest.mark.parametrize(
-    ("task", "knob", "text", "value"),
+    ("task", "parameter", "text", "value"),
     [
         ("arithmetic", "length", "8", 8),
         ("arithmetic", "prob_open", "0.5", 0.5),
@@ -166,8 +166,8 @@ def test_an_experiment_survives_its_record():
         ("two_segments", "snap_decimals", "4", 4),
     ],
 )
-def test_values_of_the_command_line_take_the_type_of_their_knob(task, knob, text, value):
-    found = read_knob(get_task(task).builder.space, knob, text)
+def test_values_of_the_command_line_take_the_type_of_their_parameter(task, parameter, text, value):
+    found = read_parameter(get_task(task).builder.space, parameter, text)
     assert found == value
     assert type(found) is type(value)
 
@@ -178,8 +178,8 @@ def test_every_default_can_be_written_as_text():
         for name, field in space.model_fields.items():
             default = field.get_default()
             text = default if isinstance(default, str) else json.dumps(default)
-            knobs = {name: read_knob(space, name, text)} if name != "count" else {}
-            assert points_of(task, knobs, {}) == [space()]
+            parameters = {name: read_parameter(space, name, text)} if name != "count" else {}
+            assert points_of(task, parameters, {}) == [space()]
 
 
 def test_the_manifolds_are_all_text_tasks_and_about_five_thousand_cases():
@@ -190,7 +190,7 @@ def test_the_manifolds_are_all_text_tasks_and_about_five_thousand_cases():
     planned = plan(experiment)
     assert 4_500 <= sum(p.point.count for p in planned) <= 5_500
     for task in texts:
-        points = [p.knobs for p in planned if p.task.id == task]
+        points = [p.parameters for p in planned if p.task.id == task]
         varied = [name for name in points[0] if len({json.dumps(p[name]) for p in points}) > 1]
         assert len(varied) >= 2, task
 

@@ -240,9 +240,9 @@ def test_drawn_instances_are_frozen_with_their_point_and_guess_rate(task_id):
         assert row.guess_rate == case.guess_rate == builder.guess_rate
         assert row.point == canonical_json(builder.point_of(case))
         point = json.loads(row.point)
-        knobs = {name: point[name] for name in builder.space.model_fields.keys() & point}
-        assert builder.case(builder.space(**knobs), row.seed) == case
-        assert point.keys() - knobs.keys() == type(case).model_fields.keys() - {
+        parameters = {name: point[name] for name in builder.space.model_fields.keys() & point}
+        assert builder.case(builder.space(**parameters), row.seed) == case
+        assert point.keys() - parameters.keys() == type(case).model_fields.keys() - {
             *("input", "target", "params", "seed", "guess_rate", "instance")
         }
     right = [ref for ref in part.references if ref.kind == "reference"]

@@ -50,9 +50,11 @@ def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
 
 def test_cases_are_those_of_generate_random_with_a_stream_of_that_name():
     (drawn,) = cases(5, {"id": "boolean", "count": 40, "length": 7})
-    knobs = get_task("boolean").builder.space(length=7).model_dump(mode="json", exclude={"count"})
-    stream = Stream("generate", 5, "boolean", knobs)
-    expected = get_task("boolean").builder(stream).generate_random(count=40, **knobs)
+    parameters = (
+        get_task("boolean").builder.space(length=7).model_dump(mode="json", exclude={"count"})
+    )
+    stream = Stream("generate", 5, "boolean", parameters)
+    expected = get_task("boolean").builder(stream).generate_random(count=40, **parameters)
     assert list(drawn.cases) == expected
 
 
@@ -60,7 +62,7 @@ def test_adding_a_point_never_changes_another():
     alone = cases(5, {"id": "boolean", "count": 20, "length": 9})
     grid = {"length": [4, 9, 12], "format": ["T_F", "TRUE_FALSE"]}
     more = cases(5, {"id": "arithmetic", "count": 3}, {"id": "boolean", "count": 20, "grid": grid})
-    same = [drawn for drawn in more if drawn.planned.knobs == alone[0].planned.knobs]
+    same = [drawn for drawn in more if drawn.planned.parameters == alone[0].planned.parameters]
     assert [drawn.cases for drawn in same] == [alone[0].cases]
 
 

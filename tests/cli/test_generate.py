@@ -76,7 +76,7 @@ def test_cases_are_printed_for_reading(inside):
         (["arithmetics"], "'arithmetics' is neither a task nor a file. Did you mean 'arithmetic'?"),
         (["nowhere.toml"], "nowhere.toml cannot be read: No such file"),
         (["arithmetic", "--lenght", "3"], "no option --lenght. Did you mean --length?"),
-        (["arithmetic", "--zzz", "3"], "lists its knobs: --length, --max-depth"),
+        (["arithmetic", "--zzz", "3"], "lists its parameters: --length, --max-depth"),
         (["arithmetic", "--length"], "--length needs a value"),
         (["arithmetic", "--length", "60"], "length: must be less than or equal to 50, got 60"),
         (["arithmetic", "--length", "x"], "length: must be a valid integer"),
@@ -142,7 +142,7 @@ def test_a_folder_is_graded_end_to_end(command, experiment, tmp_path):
     oracle = rows.filter(pl.col("model") == "oracle")
     assert (oracle.height, oracle["score"].to_list()) == (51, [1.0] * 51)
     assert rows.filter(pl.col("model") == "sloppy")["score"].mean() < 0.9
-    shown = command("scbench", "manifolds", "r", "--release", "fresh", "--by", "knob")
+    shown = command("scbench", "manifolds", "r", "--release", "fresh", "--by", "parameter")
     assert shown.returncode == 0, shown.stderr
     assert "Boolean Logic" in shown.stdout
     test = command("scbench-grade", "--self-test", "--release", "fresh")
@@ -201,11 +201,13 @@ def test_all_tasks_are_listed_in_three_forms(inside):
     assert sum(row["scores"] for row in own) == 285
     assert [row["id"] for row in found] == [task.id for task in available_tasks()]
     for row in found:
-        names = [knob["name"] for knob in row["knobs"]]
+        names = [parameter["name"] for parameter in row["parameters"]]
         assert f"| {row['id']} | {row['bucket']} |" in markdown
         (line,) = [line for line in table.splitlines() if line.startswith(f"{row['id']} ")]
         assert line.endswith(", ".join(names))
-        assert all(knob["description"] and knob["values"] for knob in row["knobs"])
+        assert all(
+            parameter["description"] and parameter["values"] for parameter in row["parameters"]
+        )
 
 
 def test_one_task_is_listed_with_bounds_defaults_and_kinds(inside):
