@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 
 class ScbenchError(Exception):
-    """Base of all errors raised on purpose. Its text is fit to be shown to a user."""
+    """Base of all errors raised on purpose. Its text can be shown to a user."""
 
 
 class CannotGrade(ScbenchError):  # noqa: N818  (nothing went wrong)

@@ -1,6 +1,6 @@
-"""The words everything else is said in: Instance, Prediction, Verdict, Check, Status.
+"""The data types of the whole package: Instance, Prediction, Verdict, Check, Status.
 
-Each concept is plain frozen data. What makes, judges or shows it lives in other rooms.
+Each is plain frozen data. What makes, judges or shows it lives in other packages.
 """
 
 import math
@@ -28,7 +28,7 @@ Setting = Literal["no_tools", "tools"]
 
 
 class Status(StrEnum):
-    """What happened to a row, apart from its score (spec: analysis, section 6).
+    """What happened to a row, apart from its score.
 
     A grader that fails is never a model that fails, and a missing answer is never silently a zero.
     """

@@ -1,4 +1,4 @@
-"""What is made of results. Every function takes and returns polars frames.
+"""Tables, intervals and comparisons over results. Functions take and return polars frames.
 
 Three lines in a notebook::
 

@@ -1,8 +1,7 @@
 """What a larger output-token budget buys: accuracy against the tokens really used.
 
 Tokens are those that the provider reports, reasoning included, never an estimate. A wrong answer is
-not an invalid one: truncated, empty and unreadable answers are counted apart (spec: analysis,
-section 3).
+not an invalid one: truncated, empty and unreadable answers are counted apart.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from scbench.grading.score_tables import OVERALL, RUN
 from scbench.model import Status
 
 COLUMNS = ("usage", "finish_reason", "response_characters")
-"""Columns of the results that a sweep needs besides `scbench.analysis.results.NEEDED`."""
+"""Columns of the results that a sweep needs in addition to `scbench.analysis.results.NEEDED`."""
 
 SCHEMA: Mapping[str, Any] = {
     "model": pl.String,

@@ -1,7 +1,7 @@
 """Are two runs different? Paired, score by score.
 
-Differences are taken over the scores that both runs have, resampled in pairs (spec: analysis,
-section 2), and on tasks with right-or-wrong scores put to McNemar's exact test.
+Differences are taken over the scores that both runs have, resampled in pairs, and on tasks with
+right-or-wrong scores put to McNemar's exact test.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Where accuracy falls off: results over points of parameter spaces (spec: manifolds, Scoring).
+"""Where accuracy falls off: results over points of parameter spaces.
 
 Every table has raw accuracy, accuracy with blind guessing taken out, shares of truncated and
 unreadable answers, and output tokens. It groups by task, by the values of each parameter, by what
@@ -21,7 +21,7 @@ from scbench.grading.score_tables import RUN
 from scbench.model import Status
 
 COLUMNS = ("usage", "finish_reason")
-"""Columns of the results that are needed besides `scbench.analysis.results.NEEDED`."""
+"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
 RESAMPLES = 2_000
 """Fewer than elsewhere: these tables have hundreds of lines."""
 

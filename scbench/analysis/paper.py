@@ -1,7 +1,7 @@
 """Tables in the paper's form: a mean per model without tools, and what tools add to it.
 
 Every score counts the same, in a task, a bucket and overall; means are computed from unrounded
-scores and rounded once, by whoever prints them (spec: analysis, section 2). Differences are taken
+scores and rounded once, by whoever prints them as the paper does. Differences are taken
 over the scores that both runs have.
 """
 

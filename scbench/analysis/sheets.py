@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def points(share: float | None) -> str:
-    """Return a share as points of a hundred, one decimal; a dash if there is none."""
+    """Return a share as points of a hundred, one decimal; a dash if it is missing."""
     return "-" if share is None else f"{100 * share:.1f}"
 
 
@@ -105,7 +105,7 @@ Run = tuple[str, int | None, str | None]
 
 
 def _run_order(run: Run) -> tuple[Any, ...]:
-    """Return what runs sort by: a run with tools stands beside the same without."""
+    """Return the sort key of a run: a run with tools follows the same without."""
     model, budget, setting = run
     return (model, budget is not None, budget or 0, setting is not None, setting or "")
 
@@ -125,7 +125,7 @@ def _columns(runs: Sequence[Run]) -> list[tuple[str, Run, bool]]:
 
 
 _LESS = "†"
-"""Marks figures over fewer scores than the line says, because tasks lack as a whole."""
+"""Marks figures over fewer scores than the line says, because whole tasks are missing."""
 
 
 def _figure(

@@ -57,7 +57,7 @@ class Block(BaseModel):
         return self.model_extra or {}
 
     def record(self) -> dict[str, JsonValue]:
-        """Return the block as it stands in manifests."""
+        """Return the block in the form that manifests hold."""
         grid: dict[str, JsonValue] = {"grid": self.grid} if self.grid else {}  # type: ignore[dict-item]
         return {"id": self.id, "count": self.count, **self.parameters, **grid}
 
@@ -79,7 +79,7 @@ class Experiment(BaseModel):
         return list(dict.fromkeys(block.id for block in self.task))
 
     def only(self, tasks: Collection[str]) -> "Experiment | None":
-        """Return the part of the experiment that draws these tasks; None if there is none."""
+        """Return the part of the experiment that draws these tasks; None if none is drawn."""
         blocks = tuple(block for block in self.task if block.id in tasks)
         return self.model_copy(update={"task": blocks}) if blocks else None
 

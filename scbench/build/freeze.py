@@ -53,7 +53,7 @@ _LIBRARIES = (
 
 
 def installed(name: str) -> str:
-    """Return the installed version of a library, in words if there is none."""
+    """Return the installed version of a library, or "not installed"."""
     try:
         return installed_version(name)
     except PackageNotFoundError:

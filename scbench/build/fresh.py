@@ -125,7 +125,7 @@ def run(
 
 
 def key_of(task_id: str, prompt: str, params: str) -> str:
-    """Return what cases are told apart by: the text put to a model, and its images if it has any.
+    """Return what tells cases apart: the text put to a model, and its images if it has any.
 
     Args:
         task_id: id of the task.

@@ -132,7 +132,7 @@ def _copy(release: Release, system: System | None, path: str) -> None:
 
 
 def _enter(release: Release, system: System | None, base: str) -> None:
-    """Add a release to the index, whatever else stands there."""
+    """Add a release to the index and keep the other entries."""
     file = f"{base}/{INDEX}"
     try:
         old = system.cat_file(file) if system else Path(file).read_bytes()

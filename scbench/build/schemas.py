@@ -73,7 +73,7 @@ _JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
 
 
 def results_json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a row of ``results.parquet``: one score, or why there is none."""
+    """Return the JSON Schema of a row of ``results.parquet``: a score, or why it is missing."""
     types: dict[str, Any] = {name: (hint, ...) for name, hint in get_type_hints(Row).items()}
     schema = json_schema(create_model("Row", __config__=ConfigDict(extra="forbid"), **types))
     fields = schema["properties"]

@@ -254,7 +254,7 @@ def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]
 def _check_rows(
     root: Path, name: str, expected: pa.Table, key: Sequence[str], unbuilt: Collection[str] = ()
 ) -> Iterator[str]:
-    """Compare a file's rows with those made anew; rows of tasks that cannot be built are let be."""
+    """Compare a file's rows with those made anew, but for tasks that cannot be built."""
     path = root / name
     if not path.is_file():
         return  # said with the files

@@ -1,4 +1,4 @@
-"""``scbench tables``, ``compare`` and ``budget``: what is made of results."""
+"""``scbench tables``, ``compare`` and ``budget``: tables from results."""
 
 import sys
 from enum import StrEnum

@@ -51,7 +51,7 @@ def hush() -> None:
 
 
 def plain(text: str) -> str:
-    """Return lines that are fit for a terminal, whatever they quote."""
+    """Return lines that are safe to print on a terminal, whatever they quote."""
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -93,7 +93,7 @@ def reported_errors(needed: str | None = None) -> Iterator[None]:
 
 
 def need(*libraries: str, extra: str, instead: str) -> None:
-    """Refuse to begin long work that would end for lack of a library.
+    """Refuse to begin long work that would fail because a library is missing.
 
     Args:
         libraries: names to import.

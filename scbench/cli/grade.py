@@ -217,7 +217,7 @@ def _stem(predictions: str, shard: str | None) -> str:
 
 
 def _total(predictions: str) -> int | None:
-    """Return the bytes to come, if they can be told before reading."""
+    """Return the bytes to come, if they are known before reading."""
     path = Path(predictions)
     if predictions == "-" or not path.is_file() or path.suffix in {".gz", ".zst"}:
         return None

@@ -191,7 +191,7 @@ def _copy(name: str, entry: _Entry, scratch: Path) -> Path:
 
 
 def _twice(names: Iterable[str]) -> Iterator[Finding]:
-    """Yield names that stand there twice, on some systems at least."""
+    """Yield names that occur twice, at least on systems that ignore case."""
     seen: set[str] = set()
     for name in names:
         folded = name.rstrip("/").casefold()

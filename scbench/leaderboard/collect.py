@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scbench.release.load import Release
 
 GRADED = "graded"
-"""Folder, inside the board's, for what is made of each submission."""
+"""Folder, inside the board's, for each submission's results."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
 _NEEDED = ("id", "task", "bucket", "subtask", "sample", "score")
 

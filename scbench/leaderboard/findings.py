@@ -46,7 +46,7 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def problems(findings: Iterable[Finding]) -> list[Finding]:
-    """Return those that make a submission unfit."""
+    """Return those that make a submission invalid."""
     return [finding for finding in findings if finding.level == "problem"]
 
 

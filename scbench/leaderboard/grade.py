@@ -206,6 +206,6 @@ def markdown_table(graded: Graded) -> str:
 
 
 def as_json(graded: Graded) -> str:
-    """Return the receipt as indented JSON; null if there is none."""
+    """Return the receipt as indented JSON; null if there is no receipt."""
     value = None if graded.receipt is None else graded.receipt.model_dump(mode="json")
     return json.dumps(value, indent=1, ensure_ascii=False)

@@ -120,7 +120,7 @@ def check_predictions(
 
 
 class _Checker:
-    """Looks at lines one by one, and in the end at what lacks."""
+    """Looks at lines one by one, and at the end at what is missing."""
 
     def __init__(self, name: str, about: Submission, release: Release) -> None:
         self.name = name

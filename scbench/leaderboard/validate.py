@@ -49,7 +49,7 @@ class Validated:
 
     @property
     def problems(self) -> list[Finding]:
-        """What makes the submission unfit; none if it can be graded."""
+        """What makes the submission invalid; empty if it can be graded."""
         return problems(self.findings)
 
 

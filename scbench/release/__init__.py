@@ -1,4 +1,6 @@
-"""Releases: frozen instances with a manifest, found by name or folder, verified from scratch.
+"""Reading releases: find one by name or folder, check hashes, load its rows.
+
+What makes, verifies and publishes releases is in `scbench.build`.
 
 A release folder holds::
 

@@ -205,7 +205,7 @@ def write_gallery(release: Release, folder: Path, workers: int = 1) -> int:
 
 
 def alt_text(case: Case) -> str:
-    """Return what is said of a picture to people who cannot see it."""
+    """Return the alternative text of a picture, for people who cannot see it."""
     return f"{get_task(case.task).title}: instance {case.instance_id} with a right answer"
 
 

@@ -22,7 +22,7 @@ COLUMNS = (
     *("line", "failed_checks", "checks", "metrics", "notes", "reason", "answer"),
     *("answer_source", "repairs", "finish_reason", "prediction_hash"),
 )
-"""Columns of the results that items need besides `scbench.analysis.results.NEEDED`."""
+"""Columns of the results that items need in addition to `scbench.analysis.results.NEEDED`."""
 
 Run = tuple[str, str | None, int | None, int]
 """Model, setting, budget and sample."""
@@ -79,7 +79,7 @@ class Item:
 
     @property
     def score(self) -> float | None:
-        """Mean of the scores; None if there is none."""
+        """Mean of the scores; None if no score exists."""
         return sum(part.score for part in self.graded) / len(self.graded) if self.graded else None
 
     @property

@@ -1,4 +1,4 @@
-"""Small charts that stand in tables: a mean with its interval, and how scores are spread."""
+"""Small charts for table cells: a mean with its interval, and how scores are spread."""
 
 from collections.abc import Sequence
 from html import escape
@@ -9,7 +9,7 @@ _WIDE, _HIGH = 8.0, 24.0
 
 
 def interval_strip(mean: float | None, low: float | None, high: float | None) -> str:
-    """Return a line from 0 to 1 with an interval and a dot on it; the figures stand beside it.
+    """Return a line from 0 to 1 with an interval and a dot, for a cell that has the figures too.
 
     Args:
         mean: the dot; None for none.
@@ -33,7 +33,7 @@ def interval_strip(mean: float | None, low: float | None, high: float | None) ->
 
 
 def spread(scores: Sequence[float | None]) -> tuple[list[int], int]:
-    """Return how many scores are 0, in each of ten steps between, and 1; and how many are none.
+    """Return how many scores are 0, in each of ten steps between, and 1, and how many are missing.
 
     A step holds its upper end: the last holds what is above 0.9 and below 1.
     """

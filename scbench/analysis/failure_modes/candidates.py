@@ -17,7 +17,7 @@ COLUMNS = (
     *("line", "checks", "failed_checks", "reason", "answer", "answer_source", "finish_reason"),
     *("response_characters", "prediction_hash"),
 )
-"""Columns of the results that a diagnosis needs besides `scbench.analysis.results.NEEDED`."""
+"""Columns that a diagnosis needs in addition to `scbench.analysis.results.NEEDED`."""
 
 IDENTITY = (*RUN, "sample", *ITEM)
 """Columns that tell one score of one run from all others."""
@@ -31,8 +31,8 @@ def candidates(results: pl.DataFrame, threshold: float = THRESHOLD) -> pl.DataFr
 
     A candidate has a score below the threshold, and the model said something: its status is
     answered or refused, or unparsed with visible text. What was never sent, blocked, lost, cut off
-    or blank is not the model's reasoning, and a grader's failure is ours (spec: analysis, section
-    5.8); such rows keep their status as `undiagnosed` shows.
+    or blank is not the model's reasoning, and a grader's failure is ours; such rows keep their
+    status as `undiagnosed` shows.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.

@@ -1,7 +1,7 @@
 """The card of a task, which tells a judge what the task is and what its checks mean.
 
 Cards are generated from what the task itself says, so none can list a check that the grader does
-not make, or fall behind it (spec: analysis, section 5.3).
+not make, or fall behind it.
 """
 
 import json

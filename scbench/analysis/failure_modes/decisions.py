@@ -17,7 +17,7 @@ MAX_TAGS = 8
 
 
 class Decision(BaseModel):
-    """A judge's decision on one candidate (spec: analysis, section 5.5)."""
+    """A judge's decision on one candidate."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_enum_values=True)
 

@@ -1,4 +1,4 @@
-"""The five failure modes, and the order in which they are decided (spec: analysis, section 5.2)."""
+"""The five failure modes, and the order in which they are decided."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a judge of failure modes is told: one prompt for one candidate.
+"""The prompt for a judge of failure modes, one for each candidate.
 
 A prompt names neither the model nor its setting, so that no judge can favour one. What models wrote
 stands in fences that it cannot close.
@@ -39,7 +39,7 @@ def clip(text: str, limit: int) -> str:
 
 
 def shown_prompt(prompt: str, images: int) -> str:
-    """Return a prompt with a marker for every image that was sent with it or stands in it."""
+    """Return a prompt with a marker for every image that was sent with it or is inside it."""
     text = _IMAGE.sub("[image, not shown]", prompt)
     marks = (f"[image {i} of {images}, not shown]" for i in range(1, images + 1))
     return clip("\n".join([text, *marks]), LENGTHS["prompt"])

@@ -1,7 +1,7 @@
 """Label shares, and how states move between runs.
 
 Every share stands beside its count and the run's statuses: the number of judged candidates falls as
-accuracy rises, so a share can grow while its count shrinks (spec: analysis, section 5.7).
+accuracy rises, so a share can grow while its count shrinks.
 """
 
 from collections import Counter
