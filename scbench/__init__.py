@@ -1,33 +1,42 @@
 """scbench: the Spatial Competence Benchmark as frozen releases and an offline grader.
 
-Importing this package loads nothing heavy; each room is imported where it is used:
+What most users need can be imported from here; importing this package alone loads nothing heavy::
 
-===================  ==========================================================
-``scbench.model``    Instance, Prediction, Verdict, Check, Status
-``scbench.catalog``  every task by id, and how a third party adds one
-``scbench.schemas``  what an instance's parameters and its answers look like
-``scbench.builders`` make instances, prompts and reference answers
-``scbench.graders``  judge one answer: pure functions
-``scbench.release``  freeze, load, verify and export releases
-``scbench.grading``  read predictions, run graders in killable workers
-``scbench.analysis`` tables over results
-``scbench.reward``   scores without files, for training loops: `score`, `scores`, `outcome`
-===================  ==========================================================
+    import scbench
+
+    scbench.score("two_segments/07", completion)            # one answer, in [0, 1]
+    scbench.load_release().instances()                      # prompts, parameters, images by id
+    scbench.generate("arithmetic", count=5, length=8)       # fresh instances
+    scbench.grade_file("predictions.jsonl", partial=True)   # a file, as scbench-grade does
+    scbench.read_results(["scbench-results"])               # its rows as a polars frame
+
+The packages, from the bottom up: `scbench.schemas` (parameters and answers), `scbench.graders`,
+`scbench.builders`, `scbench.catalog` (every task by id), `scbench.answers` (finding the answer in
+a reply), `scbench.release` (reading releases), `scbench.grading` (from a file to rows),
+`scbench.analysis`, `scbench.report`, `scbench.leaderboard`, `scbench.build` (making releases and
+fresh instances), `scbench.cli`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scbench.errors import (
+    CannotGrade,
+    CatalogError,
+    ExperimentError,
+    GenerationError,
+    HubError,
+    PredictionsError,
+    ReleaseError,
+    ResultsError,
+    ScbenchError,
+)
 from scbench.version import __version__
 
 if TYPE_CHECKING:
+    from scbench.analysis.results import read_results
+    from scbench.api import grade_file
+    from scbench.build.fresh import generate
+    from scbench.model import Check, Instance, Prediction, Status, Verdict
+    from scbench.release.load import find_release as load_release
     from scbench.reward import outcome, score, scores
-
-__all__ = ["__version__", "outcome", "score", "scores"]
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from scbench import reward  # noqa: PLC0415  (importing scbench loads nothing heavy)
-
-    return getattr(reward, name)

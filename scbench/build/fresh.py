@@ -13,8 +13,10 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from scbench.build.experiment import Experiment, Planned, plan
-from scbench.build.frozen_task import freeze_task
+from pydantic import JsonValue
+
+from scbench.build.experiment import Experiment, Planned, experiment_of, plan
+from scbench.build.frozen_task import freeze_task, instances_of
 from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import MANIFOLDS, Task, get_task
@@ -52,6 +54,29 @@ class FrozenPoint:
     instances: tuple[Instance, ...]
     references: tuple[Reference, ...]
     reason: str
+
+
+def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) -> list[Instance]:
+    """Draw fresh instances of a task: those that ``scbench generate`` prints for this seed.
+
+    Args:
+        task: id of the task.
+        count: how many.
+        seed: base seed; every instance gets one of its own, derived by hash.
+        parameters: of the task's space, as ``scbench tasks TASK`` lists them.
+
+    Raises:
+        ExperimentError: there is no such task or parameter, or a value is out of bounds.
+        GenerationError: the space at this point has fewer instances.
+    """
+    block = {"id": task, "count": count, **parameters}
+    experiment = experiment_of({"seed": seed, "task": [block]})
+    with open_executor(1) as executor:
+        (drawn,) = draw(plan(experiment), seed, executor, set())
+    if drawn.reason:
+        raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
+    known = drawn.planned.task
+    return list(instances_of(known, _items(known, items_of(known, drawn.planned.parameters, drawn.cases))))
 
 
 def draw(
@@ -265,13 +290,13 @@ def items_of(task: Task, parameters: Mapping[str, Any], cases: Sequence[Row]) ->
 def _freeze(
     task: Task, items: Sequence[PlainItem], first: int
 ) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
-    model = task.params_model
-    frozen = freeze_task(
-        task,
-        [
-            PaperItem(model.model_validate(params), UNRATED, seed, point, proves)
-            for params, point, seed, proves in items
-        ],
-        first,
-    )
+    frozen = freeze_task(task, _items(task, items), first)
     return frozen.instances, frozen.references
+
+
+def _items(task: Task, items: Sequence[PlainItem]) -> list[PaperItem[Any]]:
+    model = task.params_model
+    return [
+        PaperItem(model.model_validate(params), UNRATED, seed, point, proves)
+        for params, point, seed, proves in items
+    ]

@@ -138,7 +138,7 @@ def _draft(
             f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
         )
     drafts = []
-    for item, instance in zip(items, _instances(task, items, first), strict=True):
+    for item, instance in zip(items, instances_of(task, items, first), strict=True):
         answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
         counters = builder.counter_references(item.params) if item.proves else {}
         if item.proves and not counters:
@@ -156,10 +156,13 @@ def _draft(
 
 def listed_instances(task: Task) -> tuple[Instance, ...]:
     """Return the instances of a task's fixed list without their answers, so without any judging."""
-    return tuple(_instances(task, task.builder().paper(), 0))
+    return tuple(instances_of(task, task.builder().paper(), 0))
 
 
-def _instances(task: Task, items: Sequence[PaperItem[Any]], first: int) -> Iterator[Instance]:
+def instances_of(
+    task: Task, items: Sequence[PaperItem[Any]], first: int = 0
+) -> Iterator[Instance]:
+    """Yield items of a builder as instances, numbered from ``first``."""
     builder = task.builder()
     schema = canonical_json(json_schema(task.answer_model))
     for subtask, item in enumerate(items, first):
