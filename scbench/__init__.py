@@ -35,8 +35,52 @@ from scbench.version import __version__
 
 if TYPE_CHECKING:
     from scbench.analysis.results import read_results
-    from scbench.api import grade_file
+    from scbench.api import grade_file, load_release
     from scbench.build.fresh import generate
     from scbench.model import Check, Instance, Prediction, Status, Verdict
-    from scbench.release.load import find_release as load_release
     from scbench.reward import outcome, score, scores
+
+__all__ = [
+    "CannotGrade",
+    "CatalogError",
+    "Check",
+    "ExperimentError",
+    "GenerationError",
+    "HubError",
+    "Instance",
+    "Prediction",
+    "PredictionsError",
+    "ReleaseError",
+    "ResultsError",
+    "ScbenchError",
+    "Status",
+    "Verdict",
+    "__version__",
+    "generate",
+    "grade_file",
+    "load_release",
+    "outcome",
+    "read_results",
+    "score",
+    "scores",
+]
+
+_HOMES = {
+    **dict.fromkeys(("Check", "Instance", "Prediction", "Status", "Verdict"), "scbench.model"),
+    **dict.fromkeys(("grade_file", "load_release"), "scbench.api"),
+    **dict.fromkeys(("outcome", "score", "scores"), "scbench.reward"),
+    "generate": "scbench.build.fresh",
+    "read_results": "scbench.analysis.results",
+}
+"""Where the names are that would load something heavy: imported when first asked for."""
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (whatever the name stands for)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,14 +1,15 @@
 """How worker processes are started: quickly, and clean of this process's threads and state."""
 
-import multiprocessing
 import os
 import signal
-import tempfile
+import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing.context import BaseContext
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
 
 T = TypeVar("T")
 
@@ -17,13 +18,38 @@ _LONGEST = 104
 _SOCKET = "/pymp-12345678/listener-12345678"
 
 
-def clean_context() -> BaseContext:
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def main_not_imported() -> Iterator[None]:
+    """Keep worker processes from importing the program that runs, while the block runs.
+
+    They need nothing of it, and a script that grades when it is imported would grade in each.
+    """
+    main = sys.modules["__main__"]
+    kept = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update({name: value for name, value in kept.items() if value is not None})
+
+
+def clean_context() -> "BaseContext":
     """Return what pools of processes start their workers with.
 
     A fork server makes new workers quickly. It listens on a socket in the temporary folder, whose
     path may be too long for an address, as on machines that give each job a folder of its own;
     there, and on systems without one, each worker is started from nothing.
     """
+    import multiprocessing  # noqa: PLC0415  (commands ask for `processors` before they start)
+    import tempfile  # noqa: PLC0415
+
     socket = os.fsencode(tempfile.gettempdir() + _SOCKET)
     served = "forkserver" in multiprocessing.get_all_start_methods() and len(socket) < _LONGEST
     return multiprocessing.get_context("forkserver" if served else "spawn")
@@ -64,8 +90,10 @@ class _InProcess:
 
 
 @contextmanager
-def open_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+def open_pool(workers: int) -> "Iterator[ProcessPoolExecutor]":
     """Open a pool of processes that share nothing with this one, while the block runs."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (as above)
+
     pool = ProcessPoolExecutor(workers, mp_context=clean_context(), initializer=_ignore_interrupts)
     try:
         yield pool

@@ -76,7 +76,8 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
     if drawn.reason:
         raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
     known = drawn.planned.task
-    return list(instances_of(known, _items(known, items_of(known, drawn.planned.parameters, drawn.cases))))
+    items = items_of(known, drawn.planned.parameters, drawn.cases)
+    return list(instances_of(known, _items(known, items)))
 
 
 def draw(

@@ -159,9 +159,7 @@ def listed_instances(task: Task) -> tuple[Instance, ...]:
     return tuple(instances_of(task, task.builder().paper(), 0))
 
 
-def instances_of(
-    task: Task, items: Sequence[PaperItem[Any]], first: int = 0
-) -> Iterator[Instance]:
+def instances_of(task: Task, items: Sequence[PaperItem[Any]], first: int = 0) -> Iterator[Instance]:
     """Yield items of a builder as instances, numbered from ``first``."""
     builder = task.builder()
     schema = canonical_json(json_schema(task.answer_model))

@@ -55,13 +55,6 @@ def plain(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @contextmanager
 def reported_errors(needed: str | None = None) -> Iterator[None]:
     """Turn errors that a user can mend into one line and exit code 2; Ctrl-C into 130.

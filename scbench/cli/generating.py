@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scbench.cli.console import PROBLEMS, as_json, processors, reported_errors, say
+from scbench.cli.console import PROBLEMS, as_json, reported_errors, say
+from scbench.processes import processors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

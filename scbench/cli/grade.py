@@ -146,8 +146,9 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    from scbench.cli.console import USAGE, names_in, processors, reported_errors, require, say
+    from scbench.cli.console import USAGE, names_in, reported_errors, require, say
     from scbench.cli.looking import REPORT_NEEDS
+    from scbench.processes import processors
 
     if (predictions is None) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")

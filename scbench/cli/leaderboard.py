@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from scbench.cli.console import PROBLEMS, need, processors, reported_errors, say
+from scbench.cli.console import PROBLEMS, need, reported_errors, say
+from scbench.processes import processors
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench.cli.analysis import write_file
-from scbench.cli.console import plain, processors, reported_errors, require, say
+from scbench.cli.console import plain, reported_errors, require, say
+from scbench.processes import processors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,8 @@ from scbench.cli import (
     publishing,
     submission,
 )
-from scbench.cli.console import PROBLEMS, names_in, processors, reported_errors, say
+from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
+from scbench.processes import processors
 from scbench.version import __version__
 
 app = typer.Typer(

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.console import PROBLEMS, USAGE, processors, reported_errors, say
+from scbench.cli.console import PROBLEMS, USAGE, reported_errors, say
+from scbench.processes import processors
 
 if TYPE_CHECKING:
     from scbench.release.load import Release

@@ -12,10 +12,10 @@ from scbench.cli.console import (
     PROBLEMS,
     USAGE,
     need,
-    processors,
     reported_errors,
     say,
 )
+from scbench.processes import processors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

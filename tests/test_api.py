@@ -1,0 +1,93 @@
+"""What can be imported from the package itself, and grading a file from Python."""
+
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import scbench
+
+NAMES = [
+    *("CannotGrade", "CatalogError", "Check", "ExperimentError", "GenerationError", "HubError"),
+    *("Instance", "Prediction", "PredictionsError", "ReleaseError", "ResultsError"),
+    *("ScbenchError", "Status", "Verdict", "__version__", "generate", "grade_file"),
+    *("load_release", "outcome", "read_results", "score", "scores"),
+]
+
+
+def test_the_package_offers_what_users_need_in_order():
+    assert dir(scbench) == sorted(scbench.__all__) == scbench.__all__ == NAMES
+    for name in NAMES:
+        found = getattr(scbench, name)
+        if name != "__version__":
+            assert inspect.getdoc(found)
+            assert found.__name__ == name
+
+
+def test_what_it_does_not_offer_is_no_attribute():
+    with pytest.raises(AttributeError, match="no attribute 'grade_files'"):
+        _ = scbench.grade_files
+    assert not hasattr(scbench, "_no_such_name")
+
+
+@pytest.fixture
+def predictions(write_lines):
+    answers = {
+        ref.id: json.loads(ref.answer)
+        for ref in scbench.load_release().references()
+        if ref.kind == "reference" and ref.id.startswith("enumerate_edges/")
+    }
+    return write_lines(*({"id": name, "answer": answer} for name, answer in answers.items()))
+
+
+def test_a_script_grades_a_file_as_the_command_does(tmp_path, predictions):
+    """Without the guard for its main program that worker processes usually ask for."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import scbench\n"
+        f"report = scbench.grade_file({str(predictions)!r}, tasks=['enumerate_edges'])\n"
+        "frame = scbench.read_results(['scbench-results/predictions'], partial=True)\n"
+        "print(report.exit_code, frame['score'].sum(), __file__)\n"
+    )
+    said = run(tmp_path, sys.executable, script)
+    assert said == f"0 8.0 {script}"
+    command = Path(sys.executable).with_name("scbench-grade")
+    run(tmp_path, command, predictions, "--tasks", "enumerate_edges", "--out", "other", "--quiet")
+    written = [
+        (tmp_path / name / "results.parquet").read_bytes()
+        for name in ("scbench-results/predictions", "other")
+    ]
+    assert written[0] == written[1]
+
+
+def run(folder: Path, *command: object) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_generated_instances_are_those_of_the_command_and_can_be_scored():
+    drawn = scbench.generate("arithmetic", count=3, seed=5, length=6)
+    command = Path(sys.executable).with_name("scbench")
+    options = ("--count", 3, "--seed", 5, "--length", 6, "--quiet")
+    said = run(Path.cwd(), command, "generate", "arithmetic", *options)
+    cases = [json.loads(line) for line in said.splitlines()]
+    assert [instance.prompt for instance in drawn] == [case["input"] for case in cases]
+    assert [instance.seed for instance in drawn] == [case["seed"] for case in cases]
+    answers = [case["target"] for case in cases]
+    assert scbench.scores(drawn, answers) == [1.0, 1.0, 1.0]
+    assert scbench.scores(drawn, ["no idea"] * 3) == [0.0, 0.0, 0.0]
+
+
+def test_what_cannot_be_generated_says_why():
+    with pytest.raises(scbench.ExperimentError, match="no_such_parameter"):
+        scbench.generate("arithmetic", no_such_parameter=1)
+    with pytest.raises(scbench.ExperimentError, match="unknown task 'arithmetics'"):
+        scbench.generate("arithmetics")
+    with pytest.raises(scbench.GenerationError, match="of 1000 instances"):
+        scbench.generate("boolean", count=1000, length=3, max_depth=0, prob_negation=0.0)
