@@ -14,7 +14,7 @@ one: ``schemas/knots.py``, ``builders/knots/``, ``graders/knots/``, the text
 ``dataset_card/tasks/knots.md``, and if the task has pictures ``report/pictures/knots.py``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -22,7 +22,7 @@ from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from scbench.errors import CatalogError, did_you_mean
 from scbench.model import Bucket, Verdict
@@ -68,7 +68,17 @@ def _load(name: str) -> ModuleType:
         raise CatalogError(f"there is no module {name}, so its task cannot be used") from None
 
 
-Grade = Callable[[Any, Any], "Verdict | tuple[Verdict, ...]"]
+_ParamsT_contra = TypeVar("_ParamsT_contra", contravariant=True)
+_AnswerT_contra = TypeVar("_AnswerT_contra", contravariant=True)
+
+
+class Grader(Protocol[_ParamsT_contra, _AnswerT_contra]):
+    """What a task's ``grade`` is: a pure function of an instance's parameters and an answer."""
+
+    def __call__(
+        self, params: _ParamsT_contra, answer: _AnswerT_contra, /
+    ) -> Verdict | tuple[Verdict, ...]:
+        """Return the verdict, or as many as the task has scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +150,8 @@ class Task:
         return self._module("builders").TaskBuilder  # type: ignore[no-any-return]
 
     @property
-    def grade(self) -> Grade:
-        """The pure function ``grade(params, answer)``."""
+    def grade(self) -> "Grader[BaseModel, BaseModel]":
+        """The function that judges, of the task's `params_model` and `answer_model`."""
         return self._module("graders").grade  # type: ignore[no-any-return]
 
     @property
