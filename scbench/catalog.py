@@ -85,12 +85,19 @@ class Grader(Protocol[_ParamsT_contra, _AnswerT_contra]):
 class Task:
     """One task.
 
+    Where a task counts follows from its bucket alone. One in a bucket of the paper has a fixed list
+    of instances; if it is of this package, the next release freezes it, and it is then in that
+    release's default config, its overall mean and its leaderboard. One of `MANIFOLDS` is in a
+    release if ``builders/manifolds.toml`` draws it, and in none of those. Releases frozen before
+    stay as they are: how many tasks and scores there are is a release's to say.
+
     Attributes:
         id: stable name, used in instance ids.
         title: name in tables.
         bucket: one of `BUCKETS`, or "manifolds" for the parametric text tasks.
         scoring: "binary" (0 or 1) or "partial" (any value in [0, 1]).
-        origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice.
+        origin: where it comes from: `PAPER`, `REASONSCAPE`, or a name of its author's choice. It
+            says whose published numbers a task has, and nothing is counted or chosen by it.
         package: the import package that holds its modules (see above).
         heavy: whether one verdict can take long enough to be scheduled by itself.
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
@@ -214,9 +221,6 @@ _OURS = (
     _spatial(
         "terrain_levelling", "Terrain Levelling", "planning", "partial", heavy=True, seconds=3600.0
     ),
-)
-
-_TEXTS = (
     _text(
         "arithmetic",
         "Arithmetic",
@@ -265,7 +269,7 @@ def all_tasks() -> Mapping[str, Task]:
     Raises:
         CatalogError: an entry point is not a `Task`, or uses an id that is taken.
     """
-    tasks = {task.id: task for task in (*_OURS, *_TEXTS)}
+    tasks = {task.id: task for task in _OURS}
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         task = entry.load()
         if not isinstance(task, Task):

@@ -23,7 +23,7 @@ from scbench.build.gather import gather
 from scbench.build.schemas import release_schemas
 from scbench.build.tables import instance_table, reference_table, write_table
 from scbench.canonical import content_hash, rows_hash, sha256
-from scbench.catalog import Task, paper_tasks
+from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.release.load import Reference
 from scbench.release.manifest import (
@@ -61,8 +61,12 @@ def installed(name: str) -> str:
 
 
 def own_tasks() -> tuple[Task, ...]:
-    """Return the tasks of this package that this installation can build from a fixed list."""
-    return tuple(task for task in paper_tasks() if task.available)
+    """Return the tasks of this package that have a fixed list: what the next release freezes.
+
+    Wherever they come from; of the text tasks, an experiment draws instances.
+    """
+    ours = (task for task in available_tasks() if task.package == "scbench")
+    return tuple(task for task in ours if task.bucket != MANIFOLDS)
 
 
 def build_release(

@@ -167,8 +167,8 @@ class Manifest(_Part):
     def default_tasks(self) -> list[str]:
         """Tasks of the config ``default``, which are graded unless others are named.
 
-        Of a frozen release, the spatial tasks: the paper's 285 scores. What was generated is all
-        wanted.
+        Of a frozen release, the spatial tasks, whether or not the paper has them. What was
+        generated is all wanted.
         """
         spatial = [task for task, record in self.tasks.items() if record.bucket != MANIFOLDS]
         return spatial if spatial and not self.is_generated else list(self.tasks)
