@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from scbench_parity.graders.parity import refuse_to_start
+from scbench_parity.moods import refuse_to_start
 
 from scbench.errors import EngineError
 from scbench.grading.workers.scheduler import Engine, Limits
