@@ -1,20 +1,25 @@
 """Budget sweeps: the paper's stored points from rows that match their totals."""
 
 import json
+from functools import cache
 
 import pytest
 
 from scbench.analysis.budget import budget_sweep
 from scbench.analysis.sheets import budget_sheet
-from scbench.catalog import all_tasks
+from scbench.catalog import paper_tasks
 from scbench.errors import ResultsError
 
-ITEMS = [
-    (t.id, i)
-    for t in all_tasks().values()
-    if t.bucket == "axiomatic"
-    for i in range(len(t.builder().paper()))
-]
+
+@cache
+def items() -> list[tuple[str, int]]:
+    """The paper's items of the bucket that the sweep was made on."""
+    return [
+        (task.id, i)
+        for task in paper_tasks()
+        if task.bucket == "axiomatic"
+        for i in range(len(task.builder().paper()))
+    ]
 
 
 def rows_of(point: dict) -> list[dict]:
@@ -25,7 +30,7 @@ def rows_of(point: dict) -> list[dict]:
     spent = [point["budget"]] * cap + [share + (i < rest) for i in range(n - cap)]
     assert max(spent[cap:]) < point["budget"]
     rows = []
-    for i, (task, subtask) in enumerate(ITEMS):
+    for i, (task, subtask) in enumerate(items()):
         cut, empty = i < point["incomplete_responses"], i < point["empty_outputs"]
         status = ("truncated" if cut else "unparsed") if empty else "answered"
         rows.append(

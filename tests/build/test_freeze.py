@@ -214,12 +214,11 @@ def test_no_tasks_are_not_every_task(tmp_path):
 
 def test_tasks_of_other_packages_are_not_in_our_releases():
     assert all(task.package == "scbench" for task in own_tasks())
-    assert {"enumerate_edges", "delaunay_triangulation"} <= {task.id for task in own_tasks()}
+    assert {task.id for task in own_tasks()} >= set(find_release().manifest.default_tasks)
 
 
 def test_only_tasks_with_a_list_are_frozen_unless_instances_are_given(tmp_path):
     assert all(task.builder().paper() for task in own_tasks())
-    assert len(own_tasks()) <= 22
     with pytest.raises(ReleaseError, match="arithmetic has no fixed list of instances"):
         build_release("0.0.1", tmp_path / "out", [get_task("arithmetic")])
     assert not (tmp_path / "out").exists()

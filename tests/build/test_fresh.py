@@ -14,6 +14,7 @@ from scbench.canonical import content_hash
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.errors import ExperimentError, GenerationError, ReleaseError
 from scbench.processes import open_executor
+from scbench.release.load import find_release
 from scbench.seeding import Stream
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_cases.py"
@@ -33,7 +34,10 @@ def inputs(seed: int, *blocks: dict) -> list[str]:
 
 @pytest.mark.parametrize("task_id", OURS)
 def test_cases_of_a_seed_are_those_written_down(task_id):
-    assert GOLDEN.golden(get_task(task_id)) == GOLDEN.stored()[task_id], (
+    written = GOLDEN.stored().get(task_id)
+    if written is None and task_id not in find_release().manifest.tasks:
+        return  # until a release holds the task, what it draws may change
+    assert GOLDEN.golden(get_task(task_id)) == written, (
         "if that is meant, raise the builder's version and run tools/golden_cases.py"
     )
 
@@ -41,7 +45,7 @@ def test_cases_of_a_seed_are_those_written_down(task_id):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
-    drawable = [task_id for task_id in OURS if task_id not in ungraded]
+    drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]
     blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in drawable]
     found = cases(GOLDEN.SEED, *blocks, workers=workers)
     hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in found}
