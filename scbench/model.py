@@ -24,6 +24,8 @@ from pydantic import (
 from scbench.canonical import content_hash, sha256
 
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
+Difficulty = Literal["easy", "medium", "hard", "very-hard"]
+"""Of an instance in a fixed list; those that are drawn are unrated."""
 Setting = Literal["no_tools", "tools"]
 
 

@@ -5,7 +5,7 @@ builder keeps its version are a fault, and this program refuses to write them do
 
     python tools/golden_cases.py [TASK ...]
 
-Raise the builder's version first.
+Raise the builder's version first. A task needs no such hash until a release holds it.
 """
 
 import argparse

@@ -6,7 +6,7 @@ while its grader keeps its version is a fault, and this program refuses to write
     python tools/golden_verdicts.py [TASK ...]
 
 Raise the grader's VERSION first. Answers that are new or gone, as builders change, need no new
-version.
+version. A task needs no such file until a release holds it.
 """
 
 import argparse
@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from scbench.build.freeze import own_tasks
 from scbench.canonical import canonical_json, sha256
-from scbench.catalog import Task, get_task, paper_tasks
+from scbench.catalog import Task, get_task
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Verdict
@@ -146,12 +147,11 @@ def write(task: Task) -> str:
 
 
 def main() -> None:
-    """Write the verdicts of the tasks named, or of all that have a fixed list."""
+    """Write the verdicts of the tasks named, or of all of ours that have a fixed list."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", help="ids of tasks; all by default")
     names = parser.parse_args().tasks
-    tasks = [get_task(name) for name in names] or [task for task in paper_tasks() if task.available]
-    for task in tasks:
+    for task in [get_task(name) for name in names] or own_tasks():
         print(write(task), flush=True)  # noqa: T201
 
 

@@ -156,6 +156,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     params_model = Params
     answer_model = Answer
     space = Space
+    extremes = ({"max_digits": 20},)
 
     def prompt(self, params: Params) -> str:
         """Return the digits and the rules."""

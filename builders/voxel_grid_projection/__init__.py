@@ -83,6 +83,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     params_model = Params
     answer_model = Answer
     space = Space
+    extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def prompt(self, params: Params) -> str:
         """Return the grid and the rules."""

@@ -6,8 +6,9 @@ from statistics import mean
 from types import SimpleNamespace
 
 import pytest
+from contract import newest_list
 
-from scbench.catalog import PAPER, SECONDS, available_tasks, get_task
+from scbench.catalog import SECONDS, get_task, paper_tasks
 from scbench.errors import CannotGrade
 from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
@@ -16,13 +17,12 @@ from scbench.model import Status
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_verdicts.py"
 GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
 RENEW = "if that is meant, raise the grader's VERSION and run tools/golden_verdicts.py"
-TASKS = [task.id for task in available_tasks() if task.origin == PAPER]
 
 
-@pytest.mark.parametrize("task_id", TASKS)
-def test_verdicts_on_stored_answers_are_those_written_down(task_id):
-    task = get_task(task_id)
-    version, written = GOLDEN.read(task_id)
+def test_verdicts_on_stored_answers_are_those_written_down(task):
+    version, written = GOLDEN.read(task.id)
+    if not written and task.id not in newest_list():
+        return  # until a release holds the task, its grader may change
     assert version == task.grader_version, "run tools/golden_verdicts.py"
     params = [item.params for item in task.builder().paper()]
     seen = set()
@@ -41,10 +41,9 @@ def test_verdicts_on_stored_answers_are_those_written_down(task_id):
     assert not gone, f"{len(gone)} answers are gone: run tools/golden_verdicts.py"
 
 
-@pytest.mark.parametrize("task_id", TASKS)
-def test_verdicts_on_real_answers_are_those_written_down(task_id):
-    task = get_task(task_id)
-    _, written = GOLDEN.read(task_id)
+@pytest.mark.parametrize("task", paper_tasks(), ids=str)
+def test_verdicts_on_real_answers_are_those_written_down(task):
+    _, written = GOLDEN.read(task.id)
     params = [item.params for item in task.builder().paper()]
     lines = list(GOLDEN.real_lines(task))
     if not lines:

@@ -1,0 +1,12 @@
+"""Every test of the contract is run for every task of the catalogue."""
+
+import pytest
+
+from scbench.catalog import Task, available_tasks, get_task
+
+pytest.register_assert_rewrite("contract")
+
+
+@pytest.fixture(params=[task.id for task in available_tasks()])
+def task(request) -> Task:
+    return get_task(request.param)

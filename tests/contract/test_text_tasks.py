@@ -1,0 +1,94 @@
+"""The contract of text tasks, which every task of their bucket keeps besides that of all."""
+
+import json
+
+import pytest
+from contract import fresh_cases, score
+
+from scbench.answers.extract import from_field, from_response, shape_of
+from scbench.builders.shared.parameters import kinds_of
+from scbench.canonical import canonical_json
+from scbench.catalog import MANIFOLDS, Task, available_tasks
+from scbench.seeding import Stream
+
+TEXTS = [task for task in available_tasks() if task.bucket == MANIFOLDS]
+
+
+@pytest.fixture(params=TEXTS, ids=str)
+def text_task(request) -> Task:
+    return request.param
+
+
+def test_text_tasks_are_known_by_their_answers(text_task):
+    assert text_task.bucket == "manifolds"
+    assert text_task.builder().paper() == []
+    assert shape_of(text_task.answer_model).is_short
+    assert text_task.dimensions
+
+
+def test_every_knob_of_a_text_task_has_a_kind(text_task):
+    space = text_task.builder.space
+    assert list(kinds_of(space)) == [name for name in space.model_fields if name != "count"]
+
+
+def test_cases_carry_their_facts_and_no_truth(text_task):
+    builder = text_task.builder()
+    for case in fresh_cases(text_task.id):
+        params = text_task.params_model.model_validate(case.instance)
+        point = builder.point_of(case)
+        assert point == case.params | builder.facts(params)
+        assert not case.params.keys() & builder.facts(params).keys()
+        canonical_json(point)
+        assert case.guess_rate == builder.guess_rate_of(params) < 1
+        assert not case.instance.keys() & {"answer", "target", "value", "solution"}
+        assert case.instance.keys() == text_task.params_model.model_fields.keys()
+        assert builder.prompt(params) == case.input
+
+
+def test_what_is_composed_in_drawing_is_what_the_instance_alone_says(text_task):
+    builder = text_task.builder()
+    for knobs in ({}, *builder.extremes):
+        make = builder.rows_at(builder.space(**knobs))
+        for row in map(make, range(100)):
+            params = text_task.params_model.model_validate(row["instance"])
+            assert list(row) == list(builder.case_model.model_fields)
+            said = {
+                "instance": params.model_dump(mode="json"),
+                "input": builder.prompt(params),
+                "target": builder.target(params),
+                "guess_rate": float(builder.guess_rate_of(params)),
+                **builder.facts(params),
+            }
+            # As text, because Python holds True for equal to 1, and 1 to 1.0.
+            assert json.dumps(row | said) == json.dumps(row)
+            assert json.dumps(said["instance"]) == json.dumps(row["instance"])
+
+
+def test_every_prompt_of_a_text_task_ends_with_the_form_of_the_answer(text_task):
+    for case in fresh_cases(text_task.id):
+        assert case.input.splitlines()[-1] in {'{"answer": "..."}', '{"answer": ...}'}
+
+
+def test_the_target_is_right_however_it_is_given(text_task):
+    shape = shape_of(text_task.answer_model)
+    for case in fresh_cases(text_task.id):
+        params = text_task.params_model.model_validate(case.instance)
+        written = json.dumps({"answer": case.target})
+        replies = [
+            f"Answer: {case.target}",
+            f"It took a while.\n\n**Final answer:**\n{case.target}\n",
+            f"<answer>{case.target}</answer>",
+            f"So it is:\n```json\n{written}\n```",
+            f"<think>{written[:-3]}x</think>{written}",
+        ]
+        given = [from_field(case.target, shape), *(from_response(text, shape) for text in replies)]
+        for found in given:
+            assert score(text_task, params, found.value) == 1
+
+
+def test_neighbouring_seeds_share_no_case(text_task):
+    inputs = [
+        {case["input"] for case in text_task.builder(Stream("run", seed)).generate_random(count=50)}
+        for seed in range(3)
+    ]
+    assert len(set.union(*inputs)) == 150
