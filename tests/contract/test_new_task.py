@@ -1,0 +1,159 @@
+"""A task is a schema, a builder, a grader, a card text and a line in the catalogue: no fifth file.
+
+A copy of the repository gets such a task, and the contract suite is run on it; then again with
+faults planted in the task, each of which exactly one test must see.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from scbench.release.manifest import read_manifest
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = "lattice_triangle"
+TOY = ROOT / "tests" / "fixtures" / TASK
+LINE = f'    Task("{TASK}", "Lattice Triangle", "axiomatic", "binary", origin="geometry"),\n'
+NOTED = ("__pycache__", ".*", "*.egg-info", "test_new_task.py")
+
+SCHEMA, BUILDER, GRADER = (
+    f"scbench/schemas/{TASK}.py",
+    f"builders/{TASK}/__init__.py",
+    f"graders/{TASK}/__init__.py",
+)
+LISTED, CARD = f"builders/{TASK}/instances.json", f"dataset_card/tasks/{TASK}.md"
+
+
+def run(copy: Path, *command: object) -> subprocess.CompletedProcess:
+    """Run a command where the copy is what Python imports, and not what is installed."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory) -> Path:
+    """The repository with one task more."""
+    copy = tmp_path_factory.mktemp("grown") / "repository"
+    ignore = shutil.ignore_patterns(*NOTED)
+    for name in ("scbench", "builders", "graders", "dataset_card", "tests", "tools"):
+        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    (copy / "releases").symlink_to(ROOT / "releases")
+    shutil.copytree(TOY, copy, dirs_exist_ok=True)
+    catalogue = copy / "scbench" / "catalog.py"
+    text, lines = re.subn(r"(?ms)^_OURS = \(.*?(?=^\))", rf"\g<0>{LINE}", catalogue.read_text())
+    assert lines == 1
+    catalogue.write_text(text)
+    return copy
+
+
+def contract(copy: Path) -> tuple[int, set[str]]:
+    """Run the contract suite for the task; return how many tests passed, and names of the rest."""
+    options = ("-q", "-n0", "-p", "no:cacheprovider", "-k", TASK, "--tb=no", "-rfE")
+    said = run(copy, sys.executable, "-m", "pytest", *options, "tests/contract").stdout
+    passed = re.search(r"(\d+) passed", said)
+    assert passed, said
+    failed = re.findall(rf"^(?:FAILED|ERROR) .*::(\w+)\[{TASK}\]", said, re.MULTILINE)
+    return int(passed[1]), set(failed)
+
+
+def replace(path: str, old: str, new: str) -> Callable[[Path], None]:
+    def plant(copy: Path) -> None:
+        text = (copy / path).read_text()
+        assert text.count(old) >= 1
+        (copy / path).write_text(text.replace(old, new, 1))
+
+    return plant
+
+
+AT_ONCE = "    checks = Checklist(CHECKS)\n"
+FORM = "'{\"count\": n}'"
+# The tests, each with two ways to break what it holds.
+FAULTS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
+    "test_the_grader_asks_no_builder": (
+        replace(GRADER, AT_ONCE, f"    from scbench.builders import {TASK}\n{AT_ONCE}"),
+        replace(GRADER, "\nVERSION", "from scbench.builders.maze_3d import TaskBuilder\n\nVERSION"),
+    ),
+    "test_the_grader_touches_no_file": (
+        replace(GRADER, AT_ONCE, f'    open("verdicts.log", "a").close()\n{AT_ONCE}'),
+        replace(GRADER, AT_ONCE, f'    open("pyproject.toml").close()\n{AT_ONCE}'),
+    ),
+    "test_the_grader_has_no_clock_and_no_randomness": (
+        replace(GRADER, "from math import gcd", "from math import gcd\nfrom time import time"),
+        replace(GRADER, "from math import gcd", "from math import gcd\nimport random"),
+    ),
+    "test_no_prompt_prints_its_answer": (
+        replace(BUILDER, FORM, "self.reference(params).model_dump_json(indent=1)"),
+        replace(BUILDER, FORM, f"{FORM} + self.target(params)"),
+    ),
+    "test_the_card_says_what_is_asked_for": (
+        lambda copy: (copy / CARD).unlink(),
+        lambda copy: (copy / CARD).write_text("\n"),
+    ),
+    "test_every_check_of_the_list_is_made": (
+        replace(GRADER, "CHECKS = {", 'CHECKS = {"positive": "It is positive.", '),
+        replace(GRADER, 'inside."}', 'there.", "small": "It is small."}'),
+    ),
+    "test_lists_are_there_and_say_how_hard_their_instances_are": (
+        replace(LISTED, '"medium"', '"fiendish"'),
+        replace(LISTED, '"medium"', '""'),
+    ),
+}
+RUNS = 5
+# Two runs see each fault, and no two faults are in the same two: a test that another's fault could
+# fail would fail in a run too many.
+PLANTED = dict(zip(FAULTS, combinations(range(RUNS), 2), strict=False))
+
+
+def test_a_new_task_keeps_the_contract(grown):
+    passed, rest = contract(grown)
+    assert not rest
+    assert passed > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(RUNS))
+def test_each_fault_is_seen_by_its_test_and_by_no_other(grown, tmp_path, number):
+    copy = tmp_path / "repository"
+    shutil.copytree(grown, copy, symlinks=True)
+    for test, runs in PLANTED.items():
+        if number in runs:
+            FAULTS[test][runs.index(number)](copy)
+    _, failed = contract(copy)
+    assert failed == {test for test, runs in PLANTED.items() if number in runs}
+
+
+USED = f"""
+scbench tasks | grep ^{TASK}
+scbench generate {TASK} --count 3 --seed 5 --quiet
+scbench release build 9.9.9 --tasks enumerate_edges,{TASK} --no-manifolds --out 9.9.9 --workers 1
+scbench release verify 9.9.9 --workers 1
+grep "number of points with whole coordinates" 9.9.9/README.md
+scbench example --release 9.9.9 > answers.jsonl
+scbench-grade answers.jsonl --release 9.9.9 --out graded --workers 1 --quiet
+scbench tables graded --by task | grep "Lattice Triangle"
+scbench report graded --out report.html
+grep "Lattice Triangle" report.html
+"""
+
+
+@pytest.mark.slow
+def test_a_new_task_is_listed_drawn_frozen_graded_and_reported(grown):
+    done = run(grown, "bash", "-exo", "pipefail", "-c", USED)
+    assert done.returncode == 0, done.stdout + done.stderr
+    overall = read_manifest(grown / "9.9.9").default_tasks
+    assert overall == ["enumerate_edges", TASK], "a task of any origin is in the default config"
