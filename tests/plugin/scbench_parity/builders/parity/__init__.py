@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field, JsonValue
 from scbench_parity.schemas.parity import Answer, Params
 
-from scbench.builders.shared.builder import Builder, PaperItem, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.seeding import Stream
 
 
@@ -23,10 +23,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     params_model = Params
     answer_model = Answer
     space = Space
-
-    def paper(self) -> list[PaperItem[Params]]:
-        """Return four fixed strings: this task is in no paper."""
-        return [PaperItem(Params(bits=bits), "easy") for bits in ("0", "1", "0110", "11101")]
 
     def prompt(self, params: Params) -> str:
         """Ask for the parity."""
