@@ -225,7 +225,7 @@ def test_a_grader_that_fails_is_not_a_model_that_fails(grade, write_lines, tmp_p
     frame = results(tmp_path / "out")
     assert frame["status"].to_list() == ["grader_error", "grader_error", "answered", "answered"]
     assert frame["score"].to_list() == [None, None, 1.0, 1.0]
-    assert "line 1: parity/00: RuntimeError: this grader fails (grader.py:" in done.stderr
+    assert "line 1: parity/00: RuntimeError: this grader fails (moods.py:" in done.stderr
     assert "line 2: parity/01: no verdict within 1 s; tried twice" in done.stderr
 
 

@@ -99,7 +99,7 @@ def test_a_grader_that_raises_costs_one_row_and_no_worker():
     run = engine()
     found = outcomes(run, [item(i, 0, "raise" if i == 3 else "") for i in range(10)])
     assert found[3].status == Status.GRADER_ERROR
-    assert found[3].reason.startswith("RuntimeError: this grader fails (grader.py:")
+    assert found[3].reason.startswith("RuntimeError: this grader fails (moods.py:")
     assert not run.incidents
     assert sum(outcome.status == Status.ANSWERED for outcome in found.values()) == 9
 
