@@ -9,8 +9,8 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-from scbench.png import indexed_file
-
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_INDEXED = 3
 _STORED_MAX = 0xFFFF
 _MAX_COLOURS = 16
 
@@ -37,7 +37,16 @@ def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> b
     depth = next(depth for depth in (1, 2, 4) if len(palette) <= 1 << depth)
     # The byte before each row names its filter: none.
     raw = b"".join(b"\x00" + _packed(row, depth) for row in pixels)
-    return indexed_file((width, height), depth, palette, _stored(raw))
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)),
+        (b"PLTE", b"".join(map(bytes, palette))),
+        (b"IDAT", _stored(raw)),
+        (b"IEND", b""),
+    )
+    return _SIGNATURE + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
 
 
 def magnified(cells: Sequence[Sequence[int]], factor: int) -> list[list[int]]:

@@ -46,7 +46,7 @@ from scbench.release.manifest import (
     read_manifest,
 )
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
-from scbench.report.draw.small_png import same_picture
+from scbench.report.draw.png import same_picture
 from scbench.version import __version__
 
 

@@ -30,6 +30,7 @@ _EXTRAS = {
     "pyarrow": "build",
     "scipy": "build",
     "yaml": "build",
+    "PIL": "report",
     "plotly": "report",
     "vl_convert": "report",
 }

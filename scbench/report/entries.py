@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from scbench.model import Instance
-from scbench.report.draw.small_png import squeezed
+from scbench.report.draw.png import squeezed
 from scbench.report.figures import Figure
 from scbench.report.html import environment
 from scbench.report.items import Item, Run

@@ -21,7 +21,7 @@ from scbench.judge import judge
 from scbench.model import Check, Instance, Verdict
 from scbench.processes import clean_context
 from scbench.release.load import Reference, Release
-from scbench.report.draw.small_png import with_palette
+from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
 from scbench.report.items import picture_of
 from scbench.report.picture import draw_of

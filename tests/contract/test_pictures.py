@@ -45,7 +45,7 @@ def examine(picture: Picture) -> None:
         assert panel.title
         assert panel.alt
         if isinstance(panel.view, Drawing):
-            text = panel.view.render(panel.alt, alone=True)
+            text = panel.view.render(panel.alt)
             ET.fromstring(text)  # noqa: S314  (our own text; malformed XML raises)
             assert len(text) < MOST_BYTES
             assert not re.search(r"\b(?:nan|inf)\b", text)

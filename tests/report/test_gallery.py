@@ -1,19 +1,19 @@
 """The gallery: one small picture of every task, the same bytes whatever fonts a machine has."""
 
+import io
 import os
 import re
-import struct
 import subprocess
 import sys
-import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from scbench.catalog import get_task, paper_tasks
 from scbench.errors import ReleaseError
-from scbench.png import indexed_file
-from scbench.report.draw.small_png import chunks, same_picture, squeezed, with_palette
+from scbench.report.draw.png import few_colours, same_picture, squeezed, with_palette
 from scbench.report.gallery import cases, draw_cases, write_gallery
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,8 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
     assert max(sizes.values()) < 60_000, sizes
     assert sum(sizes.values()) < 1_200_000
     for path in pictures:
-        width, height = struct.unpack(">II", chunks(path.read_bytes())[b"IHDR"][:8])
+        with Image.open(path) as image:
+            width, height = image.size
         assert 300 < width < 1300, path
         assert 200 < height < 1600, path
     page = (folder / "index.html").read_text("utf-8")
@@ -83,54 +84,52 @@ def test_a_picture_that_cannot_be_drawn_is_named(installed):
         draw_cases([case._replace(answer="{")])
 
 
-def truecolour(rows: list[list[tuple[int, ...]]], filters: list[int]) -> bytes:
-    """A PNG file of four bytes to a pixel, filtered as asked for."""
-    raw = b""
-    for row, how in zip(rows, filters, strict=True):
-        data = [value for pixel in row for value in pixel]
-        if how == 1:
-            data = [(v - (data[i - 4] if i >= 4 else 0)) & 255 for i, v in enumerate(data)]
-        raw += bytes([how, *data])
-    header = struct.pack(">IIBBBBB", len(rows[0]), len(rows), 8, 6, 0, 0, 0)
-    body = b""
-    for kind, part in ((b"IHDR", header), (b"IDAT", zlib.compress(raw)), (b"IEND", b"")):
-        body += struct.pack(">I", len(part)) + kind + part
-        body += struct.pack(">I", zlib.crc32(kind + part))
-    return b"\x89PNG\r\n\x1a\n" + body
+def png(pixels, mode="RGBA", **options) -> bytes:
+    """A PNG file of rows of pixels."""
+    file = io.BytesIO()
+    image = Image.fromarray(np.array(pixels, dtype=np.uint8))
+    assert image.mode == mode
+    image.save(file, "PNG", **options)
+    return file.getvalue()
 
 
 def colours(data: bytes) -> list[list[tuple[int, ...]]]:
     """What a picture with a palette shows."""
-    parts = chunks(data)
-    width, height = struct.unpack(">II", parts[b"IHDR"][:8])
-    raw = zlib.decompress(parts[b"IDAT"])
-    palette = parts[b"PLTE"]
-    rows = [raw[i * (width + 1) + 1 : (i + 1) * (width + 1)] for i in range(height)]
-    return [[tuple(palette[3 * n : 3 * n + 3]) for n in row] for row in rows]
+    with Image.open(io.BytesIO(data)) as image:
+        assert image.mode == "P"
+        return [
+            [tuple(pixel) for pixel in row] for row in np.asarray(image.convert("RGB")).tolist()
+        ]
 
 
 def test_a_palette_keeps_the_picture():
     rows = [[(0, 0, 0, 255), (8, 16, 248, 255)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
-    for filters in ([0, 0], [1, 1], [1, 0]):
-        small = with_palette(truecolour(rows, filters))
-        assert colours(small) == [[pixel[:3] for pixel in row] for row in rows]
-        assert small == with_palette(small) or chunks(small)[b"IHDR"][9] == 3
+    opaque = [[pixel[:3] for pixel in row] for row in rows]
+    for data in (png(rows), png(opaque, "RGB")):
+        small = with_palette(data)
+        assert colours(small) == opaque
+        assert small == with_palette(small)
 
 
 def test_many_colours_become_their_neighbours():
     rows = [[(8 * x % 256, 8 * y % 256, 0, 255) for x in range(32)] for y in range(32)]
     rows += [[(0, 0, 0, 255)] * 32] * 8
-    small = colours(with_palette(truecolour(rows, [1] * 40)))
+    small = colours(with_palette(png(rows)))
     seen = {pixel for row in small for pixel in row}
     assert len(seen) == 128
     assert small[39] == [(0, 0, 0)] * 32, "the most frequent ones stay as they are"
 
 
-@pytest.mark.parametrize("how", ["filtered otherwise", "not opaque"])
-def test_what_it_does_not_know_it_leaves_alone(how):
-    row = [(1, 2, 3, 254 if how == "not opaque" else 255)]
-    data = truecolour([row], [2 if how == "filtered otherwise" else 0])
+def test_a_picture_that_is_not_opaque_is_left_alone():
+    data = png([[(1, 2, 3, 254)]])
     assert with_palette(data) == data
+
+
+def test_opacity_is_part_of_few_colours():
+    rows = [[(0, 0, 0, 0), (8, 16, 248, 119)], [(255, 255, 255, 255), (8, 16, 248, 255)]]
+    with Image.open(io.BytesIO(few_colours(np.array(rows)))) as image:
+        assert image.mode == "P"
+        assert np.asarray(image.convert("RGBA")).tolist() == [list(map(list, row)) for row in rows]
 
 
 def test_images_of_prompts_are_squeezed_and_the_same(installed):
@@ -144,16 +143,15 @@ def test_images_of_prompts_are_squeezed_and_the_same(installed):
 
 
 def test_pictures_are_compared_by_what_they_show():
-    pixels = b"\x00\x00\x01" * 50
-    files = [
-        indexed_file((2, 50), 8, [(0, 0, 0), (9, 9, 9)], zlib.compress(pixels, n)) for n in (0, 9)
-    ]
-    assert files[0] != files[1]
-    assert same_picture(*files)
-    other = indexed_file((2, 50), 8, [(0, 0, 0), (9, 9, 8)], zlib.compress(pixels, 9))
-    assert not same_picture(files[0], other)
-    assert not same_picture(files[0], b"no picture")
-    assert not same_picture(files[0], files[0][:60])
+    pixels = [[(0, 0, 9), (9, 9, 9)]] * 50
+    loose, tight = (png(pixels, "RGB", compress_level=level) for level in (0, 9))
+    assert loose != tight
+    assert same_picture(loose, tight)
+    assert same_picture(loose, png([[(*pixel, 255) for pixel in row] for row in pixels]))
+    assert not same_picture(loose, png([[(0, 0, 9), (9, 9, 8)]] * 50, "RGB"))
+    assert not same_picture(loose, png(pixels * 2, "RGB"))
+    assert not same_picture(loose, b"no picture")
+    assert not same_picture(loose, loose[:60])
 
 
 def test_no_text_of_a_gallery_needs_a_font_that_is_not_there(installed):

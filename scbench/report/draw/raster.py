@@ -10,8 +10,8 @@ import numpy as np
 
 from scbench.report.draw.camera import Camera, Strokes, camera_of, labels_of, strokes_of
 from scbench.report.draw.colours import ROLES
+from scbench.report.draw.png import few_colours
 from scbench.report.draw.scene import Lines, Mesh, Scene
-from scbench.report.draw.small_png import few_colours, with_palette
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.zbuffer import Floats, Triangles, paint
 
@@ -36,7 +36,6 @@ def scene_svg(
     scene: Scene,
     label: str,
     *,
-    alone: bool = False,
     width: float = 360,
     height: float = 300,
     dark: bool | None = None,
@@ -46,65 +45,36 @@ def scene_svg(
     Args:
         scene: what to show.
         label: what it shows, for people who cannot see it.
-        alone: whether it stands in a file of its own.
         width: in pixels of the page.
         height: in pixels of the page.
-        dark: the colours of its text, if it stands alone and is not to follow the reader's mode.
+        dark: the colours of the image; None for ones that are readable on white and on black.
     """
     camera = camera_of(scene, width, height)
-    return _svg(scene, label, camera, _DENSITY, alone=alone, dark=dark)
-
-
-def scene_png(scene: Scene, *, width: int = 480, height: int = 400, dark: bool = False) -> bytes:
-    """Return a scene as a PNG file, on paper.
-
-    Args:
-        scene: what to show.
-        width: in pixels.
-        height: in pixels.
-        dark: whether it is in the colours of dark mode.
-
-    Raises:
-        ModuleNotFoundError: there are labels, and the extra ``report`` is not installed.
-    """
-    camera = camera_of(scene, width, height)
-    if not labels_of(scene, camera):
-        return _image(scene, camera, 1, dark, paper=True)
-    import vl_convert  # noqa: PLC0415  (an extra, and large)
-
-    svg = _svg(scene, "", camera, 1, alone=True, dark=dark)
-    return with_palette(bytes(vl_convert.svg_to_png(svg, scale=1)))
-
-
-def _svg(
-    scene: Scene, label: str, camera: Camera, density: float, *, alone: bool, dark: bool | None
-) -> str:
     size = (camera.width, camera.height)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=0)
-    drawing.image((0, 0), size, _image(scene, camera, density, dark))
+    drawing.image((0, 0), size, few_colours(scene_pixels(scene, camera, _DENSITY, dark)))
     for text in labels_of(scene, camera):
         place = (text.x, text.y)
         drawing.text(place, text.words, text.role, size=text.size, anchor=text.anchor)
-    return drawing.render(label, alone=alone, dark=dark)
+    return drawing.render(label)
 
 
-def _image(
+def scene_pixels(
     scene: Scene,
     camera: Camera,
     density: float,
     dark: bool | None,  # noqa: FBT001
-    *,
-    paper: bool = False,
-) -> bytes:
-    """Return a scene without its labels as a PNG file, on paper or on nothing."""
+) -> Floats:
+    """Return a scene without its labels: red, green, blue and opacity, 0 to 255, (h, w, 4)."""
     width, height = round(camera.width * density), round(camera.height * density)
     triangles = _triangles(scene, camera, density * _SMOOTH, dark)
     fine = paint(triangles, width * _SMOOTH, height * _SMOOTH)
     image = fine.reshape(height, _SMOOTH, width, _SMOOTH, 4).mean(axis=(1, 3))
-    if paper:
-        flat = image[..., :3] + (1 - image[..., 3:]) * _colour("paper", dark)
-        return few_colours(np.clip(np.round(flat * 255), 0, 255))
-    return _encoded(image)
+    # Colours come multiplied by their opacity.
+    opacity = np.round(image[..., 3:] * 15) / 15
+    plain = image[..., :3] / np.maximum(image[..., 3:], 1e-6)
+    pixels = np.round(np.concatenate([plain, opacity], axis=2) * 255)
+    return np.where(opacity == 0, 0, np.clip(pixels, 0, 255))
 
 
 class _Batch(NamedTuple):
@@ -171,11 +141,3 @@ def _shaded(camera: Camera, mesh: Mesh, colour: Floats) -> Floats:
     dimmed = colour * np.minimum(share, 1)[:, None]
     bright: Floats = dimmed + (1 - dimmed) * np.maximum(share - 1, 0)[:, None] * 2
     return bright
-
-
-def _encoded(image: Floats) -> bytes:
-    """Return a PNG file of few colours; the picture's colours are multiplied by its opacity."""
-    opacity = np.round(image[..., 3:] * 15) / 15
-    plain = image[..., :3] / np.maximum(image[..., 3:], 1e-6)
-    pixels = np.round(np.concatenate([plain, opacity], axis=2) * 255)
-    return few_colours(np.where(opacity == 0, 0, np.clip(pixels, 0, 255)))

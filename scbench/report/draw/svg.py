@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Literal
 
-from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.svg_text import (
     arrow_head,
     as_float,
@@ -348,14 +347,11 @@ class Drawing:
         """Height of the whole drawing in pixels."""
         return self._h * self.scale + 2 * self._margin
 
-    def render(self, label: str, *, alone: bool = False, dark: bool | None = None) -> str:
-        """Return the SVG element.
+    def render(self, label: str) -> str:
+        """Return the SVG element; the page it stands in has the style sheet.
 
         Args:
             label: what it shows, for people who cannot see it.
-            alone: whether it stands in a file of its own, which then needs its own style and
-                paper.
-            dark: its colours, if it stands alone and is not to follow the reader's mode.
         """
         if self._left_out:
             self._shapes.append(
@@ -368,24 +364,8 @@ class Drawing:
         hatches = "".join(hatch_pattern(f"{prefix}-{role}", role) for role in sorted(self._hatches))
         body = body.replace("url(#HATCH-", f"url(#{prefix}-")
         width, height = short(self.width), short(self.height)
-        head = space = ""
-        if alone:
-            space = ' xmlns="http://www.w3.org/2000/svg"'
-            head = f"<style>{style_sheet(dark)}</style>"
-            body = f'<rect width="{width}" height="{height}" class="f-paper"/>{body}'
         return (
-            f'<svg{space} class="sb" role="img" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}"><title>{plain_text(label)}</title>{head}'
+            f'<svg class="sb" role="img" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}"><title>{plain_text(label)}</title>'
             f"{f'<defs>{hatches}</defs>' if hatches else ''}{body}</svg>"
         )
-
-
-def drawing_png(drawing: Drawing, label: str, *, scale: float = 2) -> bytes:
-    """Return a drawing as a PNG file, on white paper.
-
-    Raises:
-        ModuleNotFoundError: the extra ``report`` is not installed.
-    """
-    import vl_convert  # noqa: PLC0415  (an extra, and large)
-
-    return bytes(vl_convert.svg_to_png(drawing.render(label, alone=True), scale=scale))

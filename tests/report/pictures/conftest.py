@@ -16,6 +16,7 @@ from scbench.canonical import canonical_json
 from scbench.catalog import get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
+from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Picture, draw_of
 
@@ -76,15 +77,26 @@ def answers() -> Callable[..., dict[str, Any]]:
     return find
 
 
-@pytest.fixture
-def golden() -> Callable[[str, str], None]:
-    """Compare a drawing's text with the file of this name; renew it on request.
+def standing_alone(drawing: Drawing, label: str) -> str:
+    """A drawing with a style sheet and paper of its own, so that the file can be looked at."""
+    style = f"<style>{style_sheet()}</style>"
+    text = drawing.render(label).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    size = " ".join(re.findall(r'(?:width|height)="[^"]*"', text)[:2])
+    paper = f'<rect {size} class="f-paper"/>'
+    head = re.match(r"<svg [^>]*><title>[^<]*</title>(?=(<defs>.*?</defs>)?)", text)
+    hatches = head[1] or ""
+    return head[0] + style + hatches + paper + text[head.end() + len(hatches) :]
 
-    Take ``drawing.render(label, alone=True)``, so that the file can be looked at. Style sheets are
-    not compared: they are the same in all drawings.
+
+@pytest.fixture
+def golden() -> Callable[[str, Drawing, str], None]:
+    """Compare a drawing with the file of this name; renew it on request.
+
+    Style sheets are not compared: they are the same in all drawings.
     """
 
-    def compare(name: str, text: str) -> None:
+    def compare(name: str, drawing: Drawing, label: str) -> None:
+        text = standing_alone(drawing, label)
         path = GOLDEN / f"{name}.svg"
         if os.environ.get(RENEW):
             GOLDEN.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ TASK = "classify_behaviour"
 @pytest.mark.parametrize("case", ["right", "always_known"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, 0)[case])
-    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def one_square(*labels):

@@ -10,7 +10,7 @@ TASK = "enumerate_edges"
 @pytest.mark.parametrize("case", ["right", "odd_corners_joined"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, 2)[case], subtask=2)
-    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def ends(path):

@@ -59,7 +59,7 @@ def test_text_of_cells_is_read_back():
 def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
     picture = drawn(TASK, works(PIT), params=SURFACE)
     maps = view(picture, "level by level")
-    golden(f"{TASK}-right", maps.render("A lake.", alone=True))
+    golden(f"{TASK}-right", maps, "A lake.")
     (water,) = shapes(maps, "path", "water")
     wide = 3 * maps.scale
     assert f"h{wide:g}v{wide:g}" in water.get("d")
@@ -74,7 +74,7 @@ def test_a_lake_is_drawn_where_the_water_is(drawn, golden, shapes):
 def test_water_that_can_be_seen_is_hatched_and_pointed_at(drawn, golden, shapes):
     picture = drawn(TASK, works(((6, 6, 2), (6, 6, 2), "Air")), params=HIDDEN)
     maps = view(picture, "level by level")
-    golden(f"{TASK}-wrong", maps.render("Water can be seen.", alone=True))
+    golden(f"{TASK}-wrong", maps, "Water can be seen.")
     (hatched,) = shapes(maps, "path", "wrong", hatched=True)
     assert hatched.get("d").count("M") == 1
     (ring,) = shapes(maps, "circle", "wrong")

@@ -17,7 +17,7 @@ FLAT, SOLID = 5, 4
 @pytest.mark.parametrize("case", ["right", "closed_cycle_misreading"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, FLAT)[case], subtask=FLAT)
-    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def small():

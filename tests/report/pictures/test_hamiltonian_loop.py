@@ -10,7 +10,7 @@ TASK = "hamiltonian_loop"
 @pytest.mark.parametrize("case", ["right", "serpentine"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, 1)[case], subtask=1)
-    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def tour(*cells):

@@ -31,7 +31,7 @@ def centres(circles):
 def test_a_hidden_crowd(drawn, golden, shapes, hidden):
     picture = drawn(TASK, listed(hidden))
     plan, view = (panel.view for panel in picture.panels[:2])
-    golden(f"{TASK}-right", plan.render("A hidden crowd.", alone=True))
+    golden(f"{TASK}-right", plan, "A hidden crowd.")
     (people,) = shapes(plan, "path", "right")
     assert people.get("d").count("M") == len(hidden)
     assert not shapes(plan, "circle", "wrong")
@@ -43,7 +43,7 @@ def test_somebody_in_sight_is_ringed_in_both_views(drawn, golden, shapes, hidden
     places = [*hidden[:3], [5.0, 5.0]]
     picture = drawn(TASK, listed(places))
     plan, view = (panel.view for panel in picture.panels[:2])
-    golden(f"{TASK}-wrong", view.render("One is seen.", alone=True))
+    golden(f"{TASK}-wrong", view, "One is seen.")
     (ring,) = centres(shapes(plan, "circle", "wrong"))
     assert ring == pytest.approx(plan.at((5, 5)), abs=0.01)
     (pixels,) = shapes(view, "path", "wrong")

@@ -33,13 +33,13 @@ def test_a_tower_that_stands(drawn, golden, shapes):
     assert top == pytest.approx(side.at((0, 2.4 + 21))[1], abs=0.02)
     assert left == pytest.approx(side.at((4.5, 0))[0], abs=0.02)
     assert "23.6 mm" in side.render("x")
-    golden(f"{TASK}-right", drawn(TASK, flat("881")).panels[0].view.render("Right.", alone=True))
+    golden(f"{TASK}-right", drawn(TASK, flat("881")).panels[0].view, "Right.")
 
 
 def test_bars_that_hang_in_the_air_are_thick_and_framed(drawn, golden, shapes):
     picture = drawn(TASK, flat("6911"))  # a 9 on a 6: its bar b hangs
     glyphs = picture.panels[0].view
-    golden(f"{TASK}-wrong", glyphs.render("A bar hangs.", alone=True))
+    golden(f"{TASK}-wrong", glyphs, "A bar hangs.")
     (hanging,) = shapes(glyphs, "path", "wrong")
     first, second = ends(hanging)
     assert first[0] == pytest.approx(second[0], abs=0.02)

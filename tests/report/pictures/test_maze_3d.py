@@ -26,7 +26,7 @@ RIGHT = "A669B\n98581\n01472\n39160\n87432"
 def test_a_right_maze_has_its_route_as_walks_and_arcs(drawn, golden, shapes):
     picture = drawn("maze_3d", RIGHT)
     plan = picture.panels[0].view
-    golden("maze_3d-right", plan.render("A right maze.", alone=True))
+    golden("maze_3d-right", plan, "A right maze.")
     arcs = [path for path in shapes(plan, "path", "right") if "Q" in path.get("d")]
     assert len(arcs) == 2
     x, y = middle(plan, 2, 2)
@@ -40,7 +40,7 @@ def test_a_right_maze_has_its_route_as_walks_and_arcs(drawn, golden, shapes):
 def test_a_second_way_is_ringed_where_it_leaves_and_comes_back(drawn, golden, shapes):
     picture = drawn("maze_3d", "A5\n5B", params=small(size=2))
     plan = picture.panels[0].view
-    golden("maze_3d-wrong", plan.render("A maze with two routes.", alone=True))
+    golden("maze_3d-wrong", plan, "A maze with two routes.")
     rings = {centre(circle) for circle in shapes(plan, "circle", "wrong")}
     assert rings == {middle(plan, 0, 0), middle(plan, 1, 1)}
     (detour,) = shapes(plan, "path", "wrong")

@@ -42,7 +42,7 @@ def points(shape):
 @pytest.mark.parametrize("case", ["right", "smallest_kind_left_out"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, 3)[case], subtask=3)
-    golden(f"{TASK}-{case}", picture.panels[1].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[1].view, case)
 
 
 def test_the_instance_shows_one_of_each_size(drawn):

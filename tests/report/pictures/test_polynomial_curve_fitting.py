@@ -24,7 +24,7 @@ def formula(text):
 def test_golden(drawn, golden, case, text):
     picture = drawn(TASK, formula(text), params=grid())
     assert ("score 1." in picture.caption) == (case == "right")
-    golden(f"{TASK}-{case}", picture.panels[2].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[2].view, case)
 
 
 def covered(path):

@@ -10,7 +10,7 @@ TASK = "shikaku_rectangles"
 @pytest.mark.parametrize("case", ["right", "one_grown"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, 0)[case])
-    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def puzzle():

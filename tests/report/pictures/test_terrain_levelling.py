@@ -45,7 +45,7 @@ def rings(found):
 def test_the_plan_and_what_it_changed(golden, shapes):
     picture = picture_of([(0, 1, 3.0), (1, 1, 0.5)])
     plan, after, change = (panel.view for panel in picture.panels[:3])
-    golden(f"{TASK}-right", change.render("What changed.", alone=True))
+    golden(f"{TASK}-right", change, "What changed.")
     dots = {
         (float(c.get("cx")), float(c.get("cy"))): float(c.get("r"))
         for c in shapes(plan, "circle", "answer")
@@ -65,7 +65,7 @@ def test_a_blast_that_is_too_deep_is_ringed_where_it_is(golden, shapes):
     check = Check("depth", False, "too deep", {"blast": 1})
     picture = picture_of([(0, 1, 3.0), (2, 0, 30.0)], check)
     plan = picture.panels[0].view
-    golden(f"{TASK}-wrong", plan.render("A blast is too deep.", alone=True))
+    golden(f"{TASK}-wrong", plan, "A blast is too deep.")
     (ring,) = rings(shapes(plan, "circle", "wrong"))
     assert ring == pytest.approx(plan.at((2.5, 0.5)), abs=0.01)
     assert "void for a blast deeper than its cell is high" in picture.caption

@@ -35,7 +35,7 @@ def same_ring(shape, drawing, corners):
 
 def test_golden_instance(drawn, golden):
     (panel,) = drawn(TASK, subtask=2).panels
-    golden(f"{TASK}-instance", panel.view.render("instance", alone=True))
+    golden(f"{TASK}-instance", panel.view, "instance")
 
 
 def test_the_shadow_is_drawn_where_it_falls(drawn, shapes):

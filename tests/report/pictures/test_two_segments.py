@@ -14,7 +14,7 @@ TASK = "two_segments"
 @pytest.mark.parametrize("case", ["right", "other_regions", "outside_the_frame"])
 def test_golden(drawn, answers, golden, case):
     picture = drawn(TASK, answers(TASK, 6)[case], subtask=6)
-    golden(f"{TASK}-{case}", picture.panels[0].view.render(case, alone=True))
+    golden(f"{TASK}-{case}", picture.panels[0].view, case)
 
 
 def test_regions_drawn_are_those_the_grader_counted():

@@ -29,7 +29,7 @@ def corners(shadows, check, a, b):
 def test_a_right_set(drawn, golden, shapes):
     picture = drawn("voxel_grid_projection", listed(RIGHT), params=PARAMS)
     shadows = picture.panels[1].view
-    golden("voxel_grid_projection-right", shadows.render("Full shadows.", alone=True))
+    golden("voxel_grid_projection-right", shadows, "Full shadows.")
     assert picture.caption.endswith("Score 1.")
     assert shadows.render("x").count(": full") == 3
     cells = sum(
@@ -43,7 +43,7 @@ def test_a_hole_is_hatched_and_ringed_in_its_shadow_and_shown_in_the_cube(drawn,
     cells = [cell for cell in RIGHT if cell[:2] != (2, 1)]
     picture = drawn("voxel_grid_projection", listed(cells), params=PARAMS)
     shadows = picture.panels[1].view
-    golden("voxel_grid_projection-wrong", shadows.render("A hole.", alone=True))
+    golden("voxel_grid_projection-wrong", shadows, "A hole.")
     hatched = shapes(shadows, "path", "missing", hatched=True)
     x, y = corners(shadows, 0, 2, 1)
     assert hatched[0].get("d").startswith(f"{x} {y}h")
