@@ -26,7 +26,6 @@ _EXTRAS = {
     "fsspec": "hub",
     "huggingface_hub": "hub",
     "jinja2": "build",
-    "ortools": "build",
     "pyarrow": "build",
     "scipy": "build",
     "yaml": "build",

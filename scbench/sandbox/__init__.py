@@ -103,11 +103,6 @@ def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
     _allowed = allowed
 
 
-def code_allowed() -> bool:
-    """Whether `run_python` may run programs in this process."""
-    return _allowed
-
-
 def walls() -> tuple[str, ...]:
     """Return the walls that stand around children on this machine, in words."""
     return SETS[strongest()]

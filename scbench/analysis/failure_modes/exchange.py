@@ -202,8 +202,3 @@ def _misplaced(
             f"{printable(decision.task[:100])}"
         )
     return None
-
-
-def lines_of(bundle: Iterable[str]) -> bytes:
-    """Return a bundle as a file's bytes."""
-    return "".join(f"{line}\n" for line in bundle).encode()

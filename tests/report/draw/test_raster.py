@@ -16,7 +16,7 @@ from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
 from scbench.report.draw.zbuffer import Triangles, paint
 
 
-def pixels(scene, dark=False):
+def pixels(scene, *, dark=False):
     """A scene on paper, without its labels."""
     image = scene_pixels(scene, camera_of(scene, 200, 160), 1, dark)
     assert image.shape == (160, 200, 4)
