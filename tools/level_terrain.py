@@ -14,7 +14,7 @@ from pathlib import Path
 from scbench.builders.terrain_levelling import TaskBuilder
 from scbench.builders.terrain_levelling.solver import Plan, Settings, attempt
 from scbench.canonical import canonical_json
-from scbench.graders.terrain_levelling.rubble import blast_cell, largest_flat
+from scbench.graders.terrain_levelling.blast_simulation import blast_cell, largest_flat
 from scbench.schemas.terrain_levelling import Params
 from scbench.seeding import Stream
 

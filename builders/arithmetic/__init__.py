@@ -16,7 +16,7 @@ from scbench.builders.arithmetic.expressions import (
 )
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
 from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 from scbench.seeding import Stream
@@ -26,17 +26,17 @@ _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -
 
 
 class Space(Point):
-    """Knobs of expressions."""
+    """Parameters of expressions."""
 
-    length: int = knob(10, "scale", "number of terms, which are whole numbers", ge=3, le=50)
-    max_depth: int = knob(3, "depth", "most brackets inside each other", ge=0, le=8)
-    min_number: int = knob(-9, "scale", "smallest number", ge=-9, le=9)
-    max_number: int = knob(9, "scale", "largest number", ge=-9, le=9)
-    prob_open: float = knob(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
-    prob_dewhitespace: float = knob(
+    length: int = parameter(10, "scale", "number of terms, which are whole numbers", ge=3, le=50)
+    max_depth: int = parameter(3, "depth", "most brackets inside each other", ge=0, le=8)
+    min_number: int = parameter(-9, "scale", "smallest number", ge=-9, le=9)
+    max_number: int = parameter(9, "scale", "largest number", ge=-9, le=9)
+    prob_open: float = parameter(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
+    prob_dewhitespace: float = parameter(
         0.0, "interference", "chance that a blank is left out", ge=0, le=1
     )
-    division: bool = knob(
+    division: bool = parameter(
         default=False,
         kind="semantic",
         description="whether / is among the operators, and answers can be fractions",
@@ -84,7 +84,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return what other rules of reading give, near misses, and what is no number."""
         tokens = read_tokens(params.expression)
         right = value_of(tokens, USUAL)
-        slips: dict[str, Fraction | None] = {
+        mistakes: dict[str, Fraction | None] = {
             "left_to_right": _attempt(tokens, dict.fromkeys("+-*/", 1)),
             "sums_first": _attempt(tokens, {"*": 1, "/": 1, "+": 2, "-": 2}),
             "right_to_left": _attempt(tokens, USUAL, from_right=True),
@@ -98,7 +98,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         }
         wrong: dict[str, JsonValue] = {
             name: {"answer": _written(value)}
-            for name, value in slips.items()
+            for name, value in mistakes.items()
             if value is not None and value != right
         }
         shown = str(right)

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 from scbench.seeding import Stream
@@ -32,20 +32,20 @@ exactly one is; a OR b is {true} if at least one is. Blanks mean nothing, and so
 
 
 class Space(Point):
-    """Knobs of expressions."""
+    """Parameters of expressions."""
 
-    length: int = knob(10, "scale", "number of truth values", ge=3, le=200)
-    max_depth: int = knob(3, "depth", "most brackets inside each other", ge=0, le=8)
-    prob_open: float = knob(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
-    prob_negation: float = knob(
+    length: int = parameter(10, "scale", "number of truth values", ge=3, le=200)
+    max_depth: int = parameter(3, "depth", "most brackets inside each other", ge=0, le=8)
+    prob_open: float = parameter(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
+    prob_negation: float = parameter(
         0.3,
         "semantic",
         f"chance of a NOT before a term or bracket, and then of one more, up to {_CHAIN}",
         ge=0,
         le=1,
     )
-    format: Format = knob("TRUE_FALSE", "semantic", "how truth values are written")
-    prob_dewhitespace: float = knob(
+    format: Format = parameter("TRUE_FALSE", "semantic", "how truth values are written")
+    prob_dewhitespace: float = parameter(
         0.0, "interference", "chance that a blank is left out", ge=0, le=1
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 from scbench.seeding import Stream
@@ -24,11 +24,11 @@ _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
 
 
 class Space(Point):
-    """Knobs of sequences of brackets."""
+    """Parameters of sequences of brackets."""
 
-    length: int = knob(24, "scale", "number of brackets shown", ge=4, le=400)
-    max_depth: int = knob(8, "depth", "most brackets open at the same time", ge=2, le=32)
-    kinds: int = knob(3, "semantic", "number of kinds of brackets", ge=1, le=4)
+    length: int = parameter(24, "scale", "number of brackets shown", ge=4, le=400)
+    max_depth: int = parameter(8, "depth", "most brackets open at the same time", ge=2, le=32)
+    kinds: int = parameter(3, "semantic", "number of kinds of brackets", ge=1, le=4)
 
 
 class BracketStackCase(Case):

@@ -7,7 +7,7 @@ from pydantic import Field, JsonValue
 from scbench.builders.but_for_causation.graphs import Graph, Rule, by_product, depth_of, flips, grow
 from scbench.builders.but_for_causation.stories import LETTERS, happened, settings, story_of
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.errors import GenerationError
 from scbench.schemas.but_for_causation import Answer, Params, Question
@@ -17,36 +17,36 @@ _TRIES = 200
 
 
 class Space(Point):
-    """Knobs of causal stories."""
+    """Parameters of causal stories."""
 
-    events: int = knob(
+    events: int = parameter(
         6, "scale", "number of events that can matter, the outcome included", ge=3, le=12
     )
-    max_depth: int = knob(
+    max_depth: int = parameter(
         3,
         "depth",
         "most links from the first event to the outcome; fewer if there are few events",
         ge=1,
         le=8,
     )
-    prob_overdetermination: float = knob(
+    prob_overdetermination: float = parameter(
         0.3,
         "interference",
         "chance that an event off the main chain is a second cause, enough by itself",
         ge=0,
         le=1,
     )
-    prob_preemption: float = knob(
+    prob_preemption: float = parameter(
         0.2,
         "interference",
         "chance that it is a stand-in, which happens only if a cause does not",
         ge=0,
         le=1,
     )
-    distractors: int = knob(
+    distractors: int = parameter(
         2, "interference", "number of further events that lead to nothing", ge=0, le=8
     )
-    question: Question = knob(
+    question: Question = parameter(
         "but_for", "semantic", "yes or no for one event, or the set of necessary events"
     )
 

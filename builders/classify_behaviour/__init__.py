@@ -6,10 +6,10 @@ from typing import get_args
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.squares import (
+from scbench.builders.shared.corner_labels import (
     CASES,
-    ORDER_KNOB,
-    RENAME_KNOB,
+    ORDERS_ARE,
+    RENAME,
     RULES,
     Order,
     draw_order,
@@ -17,9 +17,9 @@ from scbench.builders.shared.squares import (
     ring_labels,
     show_case,
 )
-from scbench.graders.shared.squares import behaviour, letters
+from scbench.graders.shared.corner_labels import behaviour, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
-from scbench.schemas.squares import CORNERS
+from scbench.schemas.corner_labels import CORNERS
 from scbench.seeding import Stream
 
 _PROMPT = """\
@@ -44,7 +44,7 @@ _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abc
 
 
 class Space(Point):
-    """Knobs of fresh squares."""
+    """Parameters of fresh squares."""
 
     squares: int = Field(default=8, ge=4, le=15, description="number of squares, all different")
     odd_corners: int = Field(
@@ -54,8 +54,8 @@ class Space(Point):
         description="at least so many squares read a, b, a, c round the ring, where only the rule "
         "on junctions decides",
     )
-    corner_order: Order = Field(default="any", description="order of the corners: " + ORDER_KNOB)
-    rename: bool = RENAME_KNOB
+    corner_order: Order = Field(default="any", description="order of the corners: " + ORDERS_ARE)
+    rename: bool = RENAME
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -80,7 +80,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(labels=tuple(_solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one slip."""
+        """Return lists that follow from one misunderstanding or have one mistake."""
         right = _solve(params)
         shapes = [letters(ring_labels(square, params.corner_order)) for square in params.squares]
 

@@ -5,7 +5,7 @@ from textwrap import fill
 
 from pydantic import JsonValue
 
-from scbench.builders.csg_union.counterexamples import slips
+from scbench.builders.csg_union.counterexamples import counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, reply_as
@@ -139,7 +139,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return meshes with one fault each, meshes of other bodies, and malformed answers."""
-        return slips(params)
+        return counterexamples(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw solids whose union has no edge or point contact, each adding to it.

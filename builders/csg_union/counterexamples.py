@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.graders.csg_union.clean_mesh import TOLERANCE
 from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
-from scbench.graders.shared.bodies import unite
+from scbench.graders.shared.mesh_booleans import unite
 from scbench.graders.shared.meshes import (
     PolygonMesh,
     newell_normals,
@@ -32,7 +32,7 @@ _MANY = 20
 """From so many vertices on, one that is far from the others moves their mean little enough."""
 
 
-def slips(params: Params) -> dict[str, JsonValue]:
+def counterexamples(params: Params) -> dict[str, JsonValue]:
     """Return answers that must score below 1, by what is wrong with them."""
     union = union_body(params)
     mesh = polygon_mesh(union)
@@ -118,7 +118,7 @@ def _all_corners_doubled(mesh: PolygonMesh) -> PolygonMesh:
 
 
 def _far_vertex(mesh: PolygonMesh) -> PolygonMesh:
-    """A slip of the decimal point: one vertex, on no face, that is far away."""
+    """A misplaced decimal point: one vertex, on no face, that is far away."""
     return PolygonMesh(np.concatenate([mesh.points, [[1e5, 0.0, 0.0]]]), mesh.faces)
 
 

@@ -12,8 +12,7 @@ from scbench.builders.shared.builder import Point
 from scbench.errors import GenerationError
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
-from scbench.graders.shared.bodies import unite, volume
-from scbench.graders.shared.contacts import close_pairs, find_contacts, nearer_than
+from scbench.graders.shared.mesh_booleans import unite, volume
 from scbench.graders.shared.meshes import (
     Array,
     Indices,
@@ -22,6 +21,7 @@ from scbench.graders.shared.meshes import (
     signed_volumes,
     triangulate,
 )
+from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 from scbench.seeding import Stream
 
@@ -47,7 +47,7 @@ _TOUCHING = ("mixed", "contact", "void")
 
 
 class Space(Point):
-    """Knobs of fresh sets of solids."""
+    """Parameters of fresh sets of solids."""
 
     solids: int = Field(default=3, ge=2, le=6, description="number of solids; 6 for a void")
     kinds: tuple[Kind, ...] = Field(

@@ -17,7 +17,7 @@ from scbench.builders.dates.steps import (
 )
 from scbench.builders.dates.stories import Told, names, scenarios, story_of
 from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.dates import Answer, DateFormat, Params
 from scbench.seeding import Stream
@@ -29,9 +29,9 @@ _CLOSING = reply_short(
 
 
 class Space(Point):
-    """Knobs of stories about dates."""
+    """Parameters of stories about dates."""
 
-    tier: int = knob(
+    tier: int = parameter(
         2,
         "depth",
         "0: find the date; 1: add days within a month; 2: one step past the end of a month or a "
@@ -39,8 +39,8 @@ class Space(Point):
         ge=0,
         le=3,
     )
-    date_format: DateFormat = knob("MM_DD_YYYY", "semantic", "how the story writes dates")
-    scenario: int = knob(
+    date_format: DateFormat = parameter("MM_DD_YYYY", "semantic", "how the story writes dates")
+    scenario: int = parameter(
         0, "semantic", "which of the 36 scenarios, or 0 for any of them", ge=0, le=36
     )
 
@@ -85,7 +85,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         path = _path(params)
         right = path[-1]
         told = [_told(given) for given in params.given if given[0] != params.asked]
-        slips = {
+        mistakes = {
             "a_day_late": right + _DAY,
             "a_day_early": right - _DAY,
             "another_event": told[0] if told else right + 2 * _DAY,
@@ -96,7 +96,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "a_year_late": right.replace(year=right.year + 1, day=min(right.day, 28)),
         }
         wrong: dict[str, JsonValue] = {
-            name: {"answer": _written(at)} for name, at in slips.items() if at != right
+            name: {"answer": _written(at)} for name, at in mistakes.items() if at != right
         }
         text = _written(right)
         return wrong | {

@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.errors import GenerationError
-from scbench.graders.shared.planar import (
+from scbench.graders.shared.plane_geometry import (
     XY,
     in_circle,
     orient,
@@ -41,7 +41,7 @@ coordinates, and it is right only if the whole list is.
 
 
 class Space(Point):
-    """Knobs of fresh point sets."""
+    """Parameters of fresh point sets."""
 
     points: int = Field(default=20, ge=3, le=200, description="number of points")
     layout: Literal["uniform", "clusters", "ring", "lattice"] = Field(
@@ -82,7 +82,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(triangles=tuple(triangles))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one slip each, and the filler that models write for large sets."""
+        """Return lists with one mistake each, and the filler that models write for large sets."""
         triangles: list[JsonValue] = [list(t) for t in self.reference(params).triangles]
         n = len(params.points)
         first = self.reference(params).triangles[0]

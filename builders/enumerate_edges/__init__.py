@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.squares import (
+from scbench.builders.shared.corner_labels import (
     CASES,
-    ORDER_KNOB,
-    RENAME_KNOB,
+    ORDERS_ARE,
+    RENAME,
     RULES,
     Order,
     draw_order,
@@ -16,9 +16,15 @@ from scbench.builders.shared.squares import (
     ring_labels,
     show_case,
 )
-from scbench.graders.shared.squares import Pair, behaviour, crossed_sides, joined_sides, letters
+from scbench.graders.shared.corner_labels import (
+    Pair,
+    behaviour,
+    crossed_sides,
+    joined_sides,
+    letters,
+)
+from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
-from scbench.schemas.squares import CORNERS, SIDES, Side
 from scbench.seeding import Stream
 
 _PROMPT = """\
@@ -44,15 +50,15 @@ _ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)
 
 
 class Space(Point):
-    """Knobs of fresh squares."""
+    """Parameters of fresh squares."""
 
     squares: int = Field(default=6, ge=4, le=8, description="number of squares, all different")
     all_crossed: int = Field(
         default=2, ge=0, le=4, description="at least so many squares have four crossed sides"
     )
-    corner_order: Order = Field(default="any", description="order of the corners: " + ORDER_KNOB)
-    edge_order: Order = Field(default="any", description="numbering of the sides: " + ORDER_KNOB)
-    rename: bool = RENAME_KNOB
+    corner_order: Order = Field(default="any", description="order of the corners: " + ORDERS_ARE)
+    edge_order: Order = Field(default="any", description="numbering of the sides: " + ORDERS_ARE)
+    rename: bool = RENAME
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -81,14 +87,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(edges=tuple(tuple(pairs) for pairs in _solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one slip."""
+        """Return lists that follow from one misunderstanding or have one mistake."""
         right = _solve(params)
         rings = [ring_labels(square, params.corner_order) for square in params.squares]
 
-        def instead(slips: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
+        def instead(wrong: Mapping[str, Sequence[Pair]]) -> list[list[Pair]]:
             shapes = [letters(ring) for ring in rings]
             return [
-                _by_index(slips[shape], params.edge_order) if shape in slips else pairs
+                _by_index(wrong[shape], params.edge_order) if shape in wrong else pairs
                 for shape, pairs in zip(shapes, right, strict=True)
             ]
 

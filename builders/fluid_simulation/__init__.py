@@ -6,9 +6,14 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from scbench.builders.fluid_simulation.counterexamples import without_effect, wrong
-from scbench.builders.fluid_simulation.draws import GOAL_KINDS, GoalKind, draw_goal, draw_ground
+from scbench.builders.fluid_simulation.fresh_worlds import (
+    GOAL_KINDS,
+    GoalKind,
+    draw_goal,
+    draw_ground,
+)
 from scbench.builders.fluid_simulation.plans import as_answer, solve
-from scbench.builders.fluid_simulation.rules import prompt_rules
+from scbench.builders.fluid_simulation.rule_texts import prompt_rules
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.errors import GenerationError
 from scbench.graders.fluid_simulation import grade
@@ -19,7 +24,7 @@ _TRIES = 40
 
 
 class Space(Point):
-    """Knobs of fresh worlds."""
+    """Parameters of fresh worlds."""
 
     goal: Literal["any", GoalKind] = Field(
         default="any", description="what the water has to be like; any draws one of them"
@@ -88,7 +93,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return as_answer(plan)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers without effect, plans with a slip, and near misses of the goal."""
+        """Return answers without effect, plans with a mistake, and near misses of the goal."""
         plan = solve(params) or []
         counters = {**without_effect(params, plan), **wrong(params, plan)}
         if params.max_boxes is not None:

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from scbench.builders.fluid_simulation.plans import (
     Box,
-    Part,
+    Structure,
     as_answer,
     assemble,
     basin,
@@ -54,12 +54,12 @@ def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
 
 
 def wrong(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
-    """Return plans with a slip each, but for those that are right all the same in this world."""
+    """Return plans with a mistake each, but for those that are right all the same in this world."""
     found: dict[str, JsonValue] = {}
-    for name, slip in _slips(params, plan):
-        if not slip or slip == list(plan):
+    for name, example in _faulty_plans(params, plan):
+        if not example or example == list(plan):
             continue
-        answer = as_answer(slip)
+        answer = as_answer(example)
         if grade(params, answer).score < 1:
             found[name] = answer.model_dump(mode="json")
     return found
@@ -69,8 +69,8 @@ def _row(box: Box) -> dict[str, JsonValue]:
     return {"xyzMin": [*box.low], "xyzMax": [*box.high], "material": box.material}
 
 
-def _slips(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]]]:
-    """Yield every slip; some may happen to be right."""
+def _faulty_plans(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]]]:
+    """Yield every faulty plan; some may happen to be right."""
     last = params.width - 1
     ground = params.rock_layers
     yield (
@@ -109,7 +109,7 @@ def _slips(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, list[Box]
         yield from _broken_rings(plan)
 
 
-def _near_misses(params: Params) -> Iterator[tuple[str, list[Part]]]:
+def _near_misses(params: Params) -> Iterator[tuple[str, list[Structure]]]:
     """Yield parts that fall short of the goal by a little."""
     ground = params.rock_layers
     top = ground - 1

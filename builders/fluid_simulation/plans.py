@@ -43,7 +43,7 @@ class Box(NamedTuple):
     material: Material
 
 
-class Part(NamedTuple):
+class Structure(NamedTuple):
     """Something that holds water, on a rectangle of columns that includes its rim.
 
     ``boxes`` makes it, from the low corner of the rectangle. A part that must stand at one place
@@ -65,7 +65,7 @@ def as_answer(plan: Sequence[Box]) -> Answer:
     )
 
 
-def basin(ground: int, width: int, depth: int, low: int, high: int) -> Part:
+def basin(ground: int, width: int, depth: int, low: int, high: int) -> Structure:
     """Return a basin of this size from z = low to z = high, walled where it stands above ground."""
 
     def boxes(x: int, y: int) -> list[Box]:
@@ -73,10 +73,10 @@ def basin(ground: int, width: int, depth: int, low: int, high: int) -> Part:
         inside = Box((x + 1, y + 1, low), (x + width, y + depth, high), "Air")
         return [walls, inside] if high >= ground else [inside]
 
-    return Part(width + 2, depth + 2, boxes)
+    return Structure(width + 2, depth + 2, boxes)
 
 
-def roofed(ground: int, lakes: int, width: int, depth: int) -> Part:
+def roofed(ground: int, lakes: int, width: int, depth: int) -> Structure:
     """Return pits side by side under one roof on a pillar, so that what is too much runs off."""
     along = math.isqrt(lakes - 1) + 1
     across = -(-lakes // along)
@@ -93,10 +93,10 @@ def roofed(ground: int, lakes: int, width: int, depth: int) -> Part:
         high = (x + size[0] - 1, y + size[1] - 1, ground + 2)
         return [*made, Box((x, y, ground + 2), high, "Rock")]
 
-    return Part(*size, boxes)
+    return Structure(*size, boxes)
 
 
-def moat(ground: int, island: int, width: int) -> Part:
+def moat(ground: int, island: int, width: int) -> Structure:
     """Return a moat of this width round a square island."""
     outer = island + 2 * width
     top = ground - 1
@@ -108,10 +108,10 @@ def moat(ground: int, island: int, width: int) -> Part:
             Box((x + near, y + near, top), (x + far, y + far, top), "Rock"),
         ]
 
-    return Part(outer + 2, outer + 2, boxes)
+    return Structure(outer + 2, outer + 2, boxes)
 
 
-def reservoir(ground: int, voxels: int, levels: int = 1) -> Part:
+def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
     """Return a pit of exactly this many cells, some levels deep but for a ledge on one side."""
     width = math.isqrt(-(-voxels // levels) - 1) + 1
     rows = voxels // (levels * width)
@@ -130,17 +130,17 @@ def reservoir(ground: int, voxels: int, levels: int = 1) -> Part:
             left -= length
         return made
 
-    return Part(width + 2, rows + -(-ledge // width) + 2, boxes)
+    return Structure(width + 2, rows + -(-ledge // width) + 2, boxes)
 
 
-def well(ground: int, column: Sequence[int], depth: int) -> Part:
+def well(ground: int, column: Sequence[int], depth: int) -> Structure:
     """Return a shaft, one column wide, that takes the drops of a rain column."""
     x, y = column
     low = ground - depth if depth < ground else 1
     return basin(ground, 1, 1, low, low + depth - 1)._replace(at=(x - 1, y - 1))
 
 
-def parts_for(goal: Goal, params: Params) -> Iterator[list[Part]]:
+def parts_for(goal: Goal, params: Params) -> Iterator[list[Structure]]:
     """Yield choices of parts that should meet the goal."""
     ground = params.rock_layers
     top = ground - 1
@@ -210,7 +210,7 @@ def _taken(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
 
 
 def place(
-    parts: Sequence[Part], taken: NDArray[np.bool_], target: Sequence[float]
+    parts: Sequence[Structure], taken: NDArray[np.bool_], target: Sequence[float]
 ) -> list[tuple[int, int]] | None:
     """Return low corners for all parts, each as near to the target as the others leave it."""
     taken = taken.copy()
@@ -236,7 +236,7 @@ def place(
 
 
 def assemble(
-    params: Params, parts: Sequence[Part], target: Sequence[float], *, smooth: bool
+    params: Params, parts: Sequence[Structure], target: Sequence[float], *, smooth: bool
 ) -> list[Box] | None:
     """Return a plan of these parts around a target, or None if there is no room.
 
@@ -272,7 +272,7 @@ def targets(params: Params) -> list[tuple[float, float]]:
     return [rain, *((x, y) for x in quarters for y in quarters)]
 
 
-def plans_for(params: Params, choices: Sequence[Sequence[Part]]) -> Iterator[list[Box]]:
+def plans_for(params: Params, choices: Sequence[Sequence[Structure]]) -> Iterator[list[Box]]:
     """Yield plans of some choices of parts, the ones with fewest boxes first."""
     holes, everything = (undo_ground(params, holes_only=only) for only in (True, False))
     sensitive = isinstance(params.goal, HiddenWater | HiddenLakes | WaterLevels | ExactVolume)

@@ -74,7 +74,7 @@ _WORDS = {
 
 
 class Space(Point):
-    """Knobs of fresh trees."""
+    """Parameters of fresh trees."""
 
     dimension: Literal["2D", "3D"] = Field(default="3D", description="square or cube")
     extra_axes: int = Field(
@@ -137,7 +137,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(neighbors=tuple(_solve(params, params.axis_cycle)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists with one slip each, the misread cycles, and the forms seen in replies."""
+        """Return lists with one mistake each, the misread cycles, and the forms seen in replies."""
         right = _solve(params, params.axis_cycle)
         first, rest = right[0], right[1:]
         wrong: dict[str, list[str]] = {

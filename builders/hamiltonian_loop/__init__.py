@@ -1,4 +1,4 @@
-"""Hamiltonian loop: prompts, fresh grids with obstacles, and slips of the pen."""
+"""Hamiltonian loop: prompts, fresh grids with obstacles, and counterexamples."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -8,7 +8,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.hamiltonian_loop.solver import Cell, find_loop, neighbours
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.path_counterexamples import form_slips, listing
+from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.errors import GenerationError
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 from scbench.seeding import Stream
@@ -47,7 +47,7 @@ The blocked cells, once more as [x, y], row by row: {cells}."""
 
 
 class Space(Point):
-    """Knobs of fresh grids."""
+    """Parameters of fresh grids."""
 
     size: int = Field(default=10, ge=4, le=30, description="number of columns and of rows")
     blocked: float = Field(
@@ -111,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(steps=tuple(Step(xy=cell) for cell in loop))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return other readings of the coordinates, and tours with one slip each."""
+        """Return other readings of the coordinates, and tours with one mistake each."""
         loop = [(x, y) for x, y in (step["xy"] for step in self.reference(params).steps)]
         n, size = len(loop), params.size
         there = loop[: n // 2 + 1]
@@ -134,11 +134,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         unclosed = _unclosed(loop)
         if unclosed:
             cells["not_closed"] = unclosed
-        # In a symmetric grid a slip can give another right tour.
-        wrong = {name: slip for name, slip in cells.items() if not _is_loop(params, slip)}
+        # In a symmetric grid a mistake can give another right tour.
+        wrong = {name: example for name, example in cells.items() if not _is_loop(params, example)}
         return {
-            **{name: listing("steps", "xy", slip) for name, slip in wrong.items()},
-            **form_slips("steps", "xy", loop),
+            **{name: listing("steps", "xy", example) for name, example in wrong.items()},
+            **form_counterexamples("steps", "xy", loop),
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:

@@ -11,10 +11,10 @@ from pydantic import Field, JsonValue
 
 from scbench.builders.hide_and_seek.hiding_places import SPACE, Floats, hidden, hiding_places
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.plain_numbers import plain
+from scbench.builders.shared.number_format import plain
 from scbench.errors import GenerationError
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
-from scbench.graders.hide_and_seek.sight import fitted
+from scbench.graders.hide_and_seek.ray_casting import fitted
 from scbench.schemas.hide_and_seek import Answer, Params
 from scbench.seeding import Stream
 
@@ -56,7 +56,7 @@ The score is 1 minus {penalty} for every pixel that shows a person, but not belo
 
 
 class Space(Point):
-    """Knobs of fresh scenes. Lengths are in metres."""
+    """Parameters of fresh scenes. Lengths are in metres."""
 
     width: float = Field(default=6.0, ge=1.0, le=20.0, description="width of the building along x")
     depth: float = Field(default=6.0, ge=1.0, le=20.0, description="width of the building along y")
@@ -133,7 +133,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         back = [-1 if e > 0 else 1 for e in params.sniper[:2]]
         far = [b * (params.max_distance + 1) / math.sqrt(2) for b in back]
         (x, y), rest = right[0], right[1:]
-        slips: dict[str, list[Any]] = {
+        wrong: dict[str, list[Any]] = {
             "nobody": [],
             "one_missing": rest,
             "one_too_many": [*right, _spare(params, right)],
@@ -151,15 +151,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if rest:
             # The centres are farther apart than a person is wide, and still the boxes overlap.
             corner = [x + back[0] * 0.72 * width, y + back[1] * 0.72 * depth]
-            slips["diagonal_overlap"] = [[x, y], corner, *rest[1:]]
-            slips["one_place_twice"] = [[x, y], [x, y], *rest[1:]]
-        slips |= {
+            wrong["diagonal_overlap"] = [[x, y], corner, *rest[1:]]
+            wrong["one_place_twice"] = [[x, y], [x, y], *rest[1:]]
+        wrong |= {
             name: places
             for name, places in _seeming(params)
             if grade(params, _crowd(np.array(places))).score < 1
         }
         answers: dict[str, JsonValue] = {
-            name: {"people": [{"xy": xy} for xy in places]} for name, places in slips.items()
+            name: {"people": [{"xy": xy} for xy in places]} for name, places in wrong.items()
         }
         return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
 

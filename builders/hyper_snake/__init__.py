@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.hyper_snake.solver import Box, Cell, find_path
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.path_counterexamples import form_slips, listing, trespasses
+from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
 from scbench.errors import GenerationError
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
@@ -49,7 +49,7 @@ numbers.
 
 
 class Space(Point):
-    """Knobs of fresh boxes."""
+    """Parameters of fresh boxes."""
 
     dims: int = Field(default=3, ge=2, le=10, description="number of axes")
     min_side: int = Field(default=3, ge=2, le=30, description="fewest cells along an axis")
@@ -145,10 +145,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         through = _walls_ignored(params)
         if through is not None:
             cells["walls_ignored"] = through
-        wrong = {name: slip for name, slip in cells.items() if slip and not _full(params, slip)}
+        wrong = {
+            name: example
+            for name, example in cells.items()
+            if example and not _full(params, example)
+        }
         return {
-            **{name: listing("path", "pos", slip) for name, slip in wrong.items()},
-            **form_slips("path", "pos", path),
+            **{name: listing("path", "pos", example) for name, example in wrong.items()},
+            **form_counterexamples("path", "pos", path),
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:

@@ -142,7 +142,7 @@ _FORM = """\
 
 
 class Space(Point):
-    """Knobs of fresh cages."""
+    """Parameters of fresh cages."""
 
     side: int = Field(default=190, ge=150, le=350, description="widest free inside, in mm")
     storey: int = Field(default=200, ge=150, le=350, description="highest storey, in mm")

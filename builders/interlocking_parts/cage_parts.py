@@ -1,10 +1,9 @@
 """A cage of square bars, divided into plates and wall panels that interlock at the corners.
 
-The construction is that of the spec (interlocking_parts, "Reference solution"), for any size. Two
-plates are floor and roof. Between them stand storeys of four equal panels, which lie flat when they
-are printed. Two neighbouring panels share the bar at their corner in turns: a panel owns it where
-its horizontal bars run out to that end, and elsewhere leaves it to its neighbour, so that a rod in
-the corner goes through both.
+The construction works for any size. Two plates are floor and roof. Between them stand storeys of
+four equal panels, which lie flat when they are printed. Two neighbouring panels share the bar at
+their corner in turns: a panel owns it where its horizontal bars run out to that end, and elsewhere
+leaves it to its neighbour, so that a rod in the corner goes through both.
 """
 
 import base64

@@ -15,7 +15,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     tallest,
 )
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.plain_numbers import plain
+from scbench.builders.shared.number_format import plain
 from scbench.errors import GenerationError
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
@@ -119,7 +119,7 @@ _MEANINGS: Mapping[str, str] = {
 
 
 class Space(Point):
-    """Knobs of fresh rules."""
+    """Parameters of fresh rules."""
 
     group: int = Field(default=3, ge=2, le=4, description="digits per group that may not repeat")
     digits: int = Field(
@@ -219,7 +219,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             name: _listed(tower) for name, tower in towers.items() if tower is not None
         }
         items: list[JsonValue] = [_item(digit, name) for digit, name in tower]
-        slips: dict[str, list[JsonValue]] = {
+        wrong: dict[str, list[JsonValue]] = {
             "plain_digits": [int(digit) for digit in number],
             "whole_number_as_one_digit": [_item(int(number), "flat")],
             "strings": [_item(str(digit), name) for digit, name in tower],
@@ -229,11 +229,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "without_orientation": [{"digit": digit} for digit, _ in tower],
         }
         if any(digit == 1 for digit, _ in tower):
-            slips["booleans"] = [_item(digit == 1 or digit, name) for digit, name in tower]
-        answers |= {name: {"numberSequence": slip} for name, slip in slips.items()}
+            wrong["booleans"] = [_item(digit == 1 or digit, name) for digit, name in tower]
+        answers |= {name: {"numberSequence": example} for name, example in wrong.items()}
         if "booleans" in answers:
             # Python holds True for equal to 1; the key, which is ignored, tells the two apart.
-            answers["booleans"] = {"numberSequence": slips["booleans"], "booleans": True}
+            answers["booleans"] = {"numberSequence": wrong["booleans"], "booleans": True}
         answers["no_list"] = {}
         answers["bare_list"] = items
         answers["bare_number"] = number

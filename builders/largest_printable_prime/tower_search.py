@@ -1,11 +1,10 @@
 """The longest prime that can be printed as a tower: an exhaustive search over groups of digits.
 
-The top of a tower is known by the poses that its last digit can have; whole groups are appended
-to it. Between tops that lead back to each other groups can follow in many orders, but each only
-once, so their number and the longest way through the rest bound what can still follow (spec:
-largest_printable_prime, "Reference solution"). Lengths are tried from that bound down, and numbers
-of one length from the largest down; so the result is proved to be the longest, and it is the
-largest of its length.
+The top of a tower is known by the poses that its last digit can have; whole groups are appended to
+it. Between tops that lead back to each other groups can follow in many orders, but each only once,
+so their number and the longest way through the rest bound what can still follow. Lengths are tried
+from that bound down, and numbers of one length from the largest down; so the result is proved to be
+the longest, and it is the largest of its length.
 """
 
 from collections.abc import Generator, Hashable, Iterator

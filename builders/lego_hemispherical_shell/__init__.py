@@ -9,11 +9,11 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.plain_numbers import plain
+from scbench.builders.shared.number_format import plain
 from scbench.errors import GenerationError
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
-from scbench.graders.lego_hemispherical_shell.revolved import body
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 from scbench.seeding import Stream
 
@@ -107,7 +107,7 @@ _STRAYS = {
 
 
 class Space(Point):
-    """Knobs of fresh targets. Radii are drawn in steps of 0.5 mm."""
+    """Parameters of fresh targets. Radii are drawn in steps of 0.5 mm."""
 
     form: Literal["hemisphere", "dome", "wall", "ring"] = Field(
         default="hemisphere",
@@ -181,7 +181,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ground = [brick for brick in built if _level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
-        slips: dict[str, Sequence[Placed]] = {
+        wrong: dict[str, Sequence[Placed]] = {
             "nothing": [],
             "a_single_brick": ground[:1],
             "cut_off": built[: int(0.9 * params.full_marks * ideal)],
@@ -207,12 +207,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "leaning_stairs": _stairs(params),
         }
         if len(ground) < params.full_marks * ideal:
-            slips["lowest_layer_only"] = ground
+            wrong["lowest_layer_only"] = ground
         if max(map(_level, built)) >= 2:
-            slips["a_layer_left_out"] = [brick for brick in built if _level(brick) != 1]
+            wrong["a_layer_left_out"] = [brick for brick in built if _level(brick) != 1]
         if params.inner_radius_mm > 21:
-            slips["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
-        answers: dict[str, JsonValue] = {name: _listed(bricks) for name, bricks in slips.items()}
+            wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
+        answers: dict[str, JsonValue] = {name: _listed(bricks) for name, bricks in wrong.items()}
         whole: list[JsonValue] = [_entry(brick) for brick in built]
         answers["no_list"] = {}
         answers["bare_list"] = whole

@@ -1,8 +1,8 @@
 """Filling a round body with bricks on one lattice of studs, layer by layer.
 
-A greedy choice per layer, then exchanges of one brick for two (spec: lego_hemispherical_shell,
-"Reference solution"). With I and V as the grader has them, a brick of which the share f lies in the
-target adds 2 f - 1/2 of its volume to the agreement, so it is worth placing from a quarter on.
+A greedy choice per layer, then exchanges of one brick for two. With I and V as the grader has them,
+a brick of which the share f lies in the target adds 2 f - 1/2 of its volume to the agreement, so it
+is worth placing from a quarter on.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD
-from scbench.graders.lego_hemispherical_shell.revolved import Body, Boxes, shared_volumes
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+    Body,
+    Boxes,
+    shared_volumes,
+)
 
 Placed = tuple[float, float, float, float]
 """x, y, z of the middle and the rotation in degrees."""

@@ -6,9 +6,9 @@ from typing import Any, Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
-from scbench.builders.shared.words import CaseMode, in_case, word_list
+from scbench.builders.shared.word_list import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
 from scbench.seeding import Stream
 
@@ -17,12 +17,14 @@ _CLOSING = reply_short("a whole number", quoted=False)
 
 
 class Space(Point):
-    """Knobs of rows of words."""
+    """Parameters of rows of words."""
 
-    words: int = knob(8, "scale", "number of words that count", ge=3, le=24)
-    confounders: int = knob(4, "interference", "number of words that do not count", ge=0, le=24)
-    letters: int = knob(1, "semantic", "number of different letters to count", ge=1, le=3)
-    case_mode: CaseMode = knob("lower", "interference", "how words are written")
+    words: int = parameter(8, "scale", "number of words that count", ge=3, le=24)
+    confounders: int = parameter(
+        4, "interference", "number of words that do not count", ge=0, le=24
+    )
+    letters: int = parameter(1, "semantic", "number of different letters to count", ge=1, le=3)
+    case_mode: CaseMode = parameter("lower", "interference", "how words are written")
 
     @model_validator(mode="after")
     def _fits_one_row(self) -> Self:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.maze_3d.carver import Wanted, carve
+from scbench.builders.maze_3d.maze_generator import Wanted, carve
 from scbench.builders.shared.builder import Builder, Point, reply_as_text
 from scbench.errors import GenerationError
 from scbench.graders.maze_3d import find_routes, grade, move_graph
@@ -55,7 +55,7 @@ AB5
 
 
 class Space(Point):
-    """Knobs of fresh requirements; what is left open is drawn."""
+    """Parameters of fresh requirements; what is left open is drawn."""
 
     size: int = Field(default=12, ge=5, le=40, description="rows and columns")
     a_height: int | None = Field(default=None, ge=0, le=9, description="height of A; open: 0 to 9")
@@ -120,7 +120,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         rows = maze.split("\n")
         first, last = rows[0], rows[-1]
         digit = next(c for c in maze if c.isdigit())
-        slips: dict[str, JsonValue] = {
+        wrong: dict[str, JsonValue] = {
             "empty": "",
             "prose_before": f"Here is a maze with one route:\n\n{maze}",
             "prose_after": f"{maze}\n\nThe route has {params.jumps} jumps.",
@@ -147,7 +147,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "object": {"maze": maze},
             "sentinel": "__content_violation__",
         }
-        return slips | dict(_near_misses(params, maze))
+        return wrong | dict(_near_misses(params, maze))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw what is left open until the solver finds a maze.

@@ -8,9 +8,9 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.movies.films import alike, clear_genres, films, marks
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.nouns import listed
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shared.things import listed
 from scbench.errors import GenerationError
 from scbench.schemas.movies import Answer, Film, Params, Template
 from scbench.seeding import Stream
@@ -51,16 +51,16 @@ have no genre and no theme in common with any film above."""
 
 
 class Space(Point):
-    """Knobs of questions about films."""
+    """Parameters of questions about films."""
 
-    reference_count: int = knob(4, "scale", "number of films that are liked", ge=4, le=6)
-    choice_count: int = knob(4, "scale", "number of films to choose from", ge=3, le=5)
-    genre_weight: int = knob(2, "semantic", "points for a genre in common", ge=0, le=10)
-    theme_weight: int = knob(3, "semantic", "points for a theme in common", ge=0, le=10)
-    min_margin: int = knob(
+    reference_count: int = parameter(4, "scale", "number of films that are liked", ge=4, le=6)
+    choice_count: int = parameter(4, "scale", "number of films to choose from", ge=3, le=5)
+    genre_weight: int = parameter(2, "semantic", "points for a genre in common", ge=0, le=10)
+    theme_weight: int = parameter(3, "semantic", "points for a theme in common", ge=0, le=10)
+    min_margin: int = parameter(
         1, "interference", "least points between the right choice and the next", ge=1, le=100
     )
-    template: Template = knob(
+    template: Template = parameter(
         "list",
         "semantic",
         "whether the prompt tells genres and themes in lists, in prose, or only titles",

@@ -6,11 +6,12 @@ from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from scbench.builders.shared.anchors import anchor
+from scbench.builders.objects.number_words import in_words, numbers_in_words
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.list_markers import anchor
+from scbench.builders.shared.nouns import listed, things
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shared.things import in_words, listed, numbers_in_words, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 from scbench.seeding import Stream
 
@@ -38,18 +39,20 @@ _FORMS = {
 
 
 class Space(Point):
-    """Knobs of lists of things."""
+    """Parameters of lists of things."""
 
-    length: int = knob(6, "scale", "number of entries that count", ge=1, le=100)
-    max_count: int = knob(12, "scale", "largest quantity of an entry", ge=1, le=999)
-    distractors: int = knob(
+    length: int = parameter(6, "scale", "number of entries that count", ge=1, le=100)
+    max_count: int = parameter(12, "scale", "largest quantity of an entry", ge=1, le=999)
+    distractors: int = parameter(
         4, "interference", "number of entries of other groups, which do not count", ge=0, le=100
     )
-    target_groups: int = knob(1, "semantic", "number of groups to be counted together", ge=1, le=10)
-    prob_adjective: float = knob(
+    target_groups: int = parameter(
+        1, "semantic", "number of groups to be counted together", ge=1, le=10
+    )
+    prob_adjective: float = parameter(
         0.3, "interference", "chance that an entry has an adjective", ge=0, le=1
     )
-    anchor_format: AnchorFormat = knob("none", "interference", "what stands before each entry")
+    anchor_format: AnchorFormat = parameter("none", "interference", "what stands before each entry")
 
     @model_validator(mode="after")
     def _every_group_occurs(self) -> Self:

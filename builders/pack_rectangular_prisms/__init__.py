@@ -43,7 +43,7 @@ only one prism is missing.
 
 
 class Space(Point):
-    """Knobs of fresh lists."""
+    """Parameters of fresh lists."""
 
     kinds: int = Field(default=3, ge=1, le=8, description="number of different sizes")
     max_count: int = Field(
@@ -100,14 +100,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer.model_validate({"boxes": [_entry(low, high) for low, high in boxes]})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return packings with one slip each, and answers that older graders let through."""
+        """Return packings with one mistake each, and answers that older graders let through."""
         packing = pack(_counts(params), params.full_marks_percent)
         boxes = [_corners(*box) for box in packing.boxes]
         *rest, last = boxes
         low, high = last
         small = min(_counts(params), key=math.prod)
         up = max(box[1][2] for box in boxes) - min(box[0][2] for box in boxes)
-        slips: dict[str, Sequence[tuple[Sequence[JsonValue], Sequence[JsonValue]]]] = {
+        wrong: dict[str, Sequence[tuple[Sequence[JsonValue], Sequence[JsonValue]]]] = {
             "empty": [],
             "one_missing": rest,
             "one_repeated": [*boxes, last],
@@ -133,23 +133,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "without_height": [(low[:2], high[:2]) for low, high in boxes],
         }
         if len(boxes) > 1:
-            slips["one_far_up"] = [
+            wrong["one_far_up"] = [
                 *rest,
                 ((*low[:2], low[2] + up), (*high[:2], high[2] + up)),
             ]
             # Moved onto another: their lower corners agree, so they overlap.
             there = boxes[0][0]
-            slips["two_in_one_place"] = [
+            wrong["two_in_one_place"] = [
                 *rest,
                 (there, tuple(t + h - l for t, l, h in zip(there, low, high, strict=True))),
             ]
         row = _in_a_row(params)
         around = math.prod(max(high[axis] for _, high in row) for axis in range(3))
         if not _dense_enough(_counts(params), around, params.full_marks_percent):
-            slips["all_in_a_row"] = row
+            wrong["all_in_a_row"] = row
         answers: dict[str, JsonValue] = {
-            name: {"boxes": [_entry(low, high) for low, high in slip]}
-            for name, slip in slips.items()
+            name: {"boxes": [_entry(low, high) for low, high in example]}
+            for name, example in wrong.items()
         }
         whole: list[JsonValue] = [_entry(low, high) for low, high in boxes]
         answers["no_boxes"] = {}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, plain, reply_short
 from scbench.errors import GenerationError
 from scbench.schemas.pattern_interference import (
@@ -26,14 +26,14 @@ _CHANGING: tuple[Changing, ...] = ("every", "divisible", "repeat")
 
 
 class Space(Point):
-    """Knobs of sequences."""
+    """Parameters of sequences."""
 
-    base_rules: int = knob(2, "depth", "number of rules used in turn", ge=1, le=3)
-    interference_rules: int = knob(
+    base_rules: int = parameter(2, "depth", "number of rules used in turn", ge=1, le=3)
+    interference_rules: int = parameter(
         1, "interference", "number of rules that change some terms", ge=0, le=3
     )
-    length_shown: int = knob(8, "scale", "number of terms shown", ge=3, le=60)
-    length_asked: int = knob(3, "scale", "number of terms asked for", ge=1, le=20)
+    length_shown: int = parameter(8, "scale", "number of terms shown", ge=3, le=60)
+    length_asked: int = parameter(3, "scale", "number of terms asked for", ge=1, le=20)
 
 
 class PatternCase(Case):

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.builders.pipe_loop_fitting.counterexamples import around, wrong_loops
+from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED, draw_constraint
 from scbench.builders.pipe_loop_fitting.lattice_loops import Loop
-from scbench.builders.pipe_loop_fitting.loops import (
+from scbench.builders.pipe_loop_fitting.solver import (
     CROSSED,
     FAMILIES,
     accepted,
@@ -14,7 +15,6 @@ from scbench.builders.pipe_loop_fitting.loops import (
     solve,
     to_answer,
 )
-from scbench.builders.pipe_loop_fitting.measures import MEASURED, draw_constraint
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.errors import GenerationError
 from scbench.schemas.pipe_loop_fitting import (
@@ -69,7 +69,7 @@ crossings are counted, there is no slack. The answer scores 1 if it keeps every 
 
 
 class Space(Point):
-    """Knobs of fresh rooms."""
+    """Parameters of fresh rooms."""
 
     pipes: int = Field(
         default=36,
@@ -147,7 +147,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         n, beyond = params.pipes, params.side + 1
         (x, y), *rest = joints
         halves = [((x + u) / 2, (y + v) / 2) for (x, y), (u, v) in around(joints)]
-        slips: dict[str, Sequence[tuple[JsonValue, JsonValue]]] = {
+        wrong: dict[str, Sequence[tuple[JsonValue, JsonValue]]] = {
             "empty": [],
             "not_a_number": [("NaN", "NaN")] * n,
             "infinite": [("Infinity", "-Infinity")] * n,
@@ -166,7 +166,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "far_away": [(x + 1e300, y) for x, y in joints],
         }
         answers: dict[str, JsonValue] = {
-            name: {"points": [{"x": x, "y": y} for x, y in slip]} for name, slip in slips.items()
+            name: {"points": [{"x": x, "y": y} for x, y in example]}
+            for name, example in wrong.items()
         }
         answers["no_points"] = {}
         answers["pairs"] = {"points": [[x, y] for x, y in joints]}

@@ -86,7 +86,7 @@ no border. A cell is either black or white."""
 
 
 class Space(Point):
-    """Knobs of fresh pictures: bright blobs, dark hollows and waves, smoothed, cut at a level."""
+    """Parameters of pictures: bright blobs, dark hollows and waves, smoothed, cut at a level."""
 
     size: int = Field(
         default=24,
@@ -116,7 +116,7 @@ class Space(Point):
         return self
 
 
-class Source(Protocol):
+class RandomSource(Protocol):
     """What `field` needs of a source of random numbers."""
 
     def uniform(self, low: float, high: float) -> float:
@@ -179,9 +179,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the picture, near misses, and what older graders let pass."""
         text = _solve(params)
-        slips: dict[str, JsonValue] = dict(_misreadings(params.grid, text))
-        slips |= _loopholes(params.grid, text)
-        answers: dict[str, JsonValue] = {name: {"function": slip} for name, slip in slips.items()}
+        wrong: dict[str, JsonValue] = dict(_misreadings(params.grid, text))
+        wrong |= _loopholes(params.grid, text)
+        answers: dict[str, JsonValue] = {
+            name: {"function": example} for name, example in wrong.items()
+        }
         return answers | {
             "no_function": {},
             "misspelt_key": {"formula": text},
@@ -222,7 +224,7 @@ def _solve(params: Params) -> str:
     return row_by_row(params.grid)
 
 
-def field(point: Space, rng: Source) -> NDArray[np.float64]:
+def field(point: Space, rng: RandomSource) -> NDArray[np.float64]:
     """Return the smooth field that a picture is cut from, as a (row, column) array.
 
     The numbers are drawn in the order of the paper's generator.
@@ -293,7 +295,7 @@ def _ruled(grid: tuple[str, ...]) -> Iterator[str]:
 
 
 def _misreadings(grid: tuple[str, ...], text: str) -> Iterator[tuple[str, str]]:
-    """Yield right formulas spoilt by one slip that changes the picture."""
+    """Yield right formulas spoilt by one mistake that changes the picture."""
     n = len(grid)
     head, _, body = text.partition("return ")
     yield "black_and_white_exchanged", f"{head}return -({body})"

@@ -1,8 +1,7 @@
 """Finds whole-number polynomials whose sign redraws a picture.
 
 `separate` solves a linear program over products of Chebyshev polynomials, rounds its solution and
-checks the rounded polynomial in integers; `row_by_row` needs no solver and never fails
-(spec: polynomial_curve_fitting, "Reference solution").
+checks the rounded polynomial in integers; `row_by_row` needs no solver and never fails.
 """
 
 import math

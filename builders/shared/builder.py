@@ -1,8 +1,7 @@
 """The interface of every builder, and what they all do alike.
 
 A builder is also a generator over a parameter space, with the member names that users of task
-manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`
-(spec: manifolds).
+manifolds know: `rng`, `generate_random`, `get_generation_schema`, `get_result_schema`.
 """
 
 import json
@@ -27,7 +26,7 @@ Composed = tuple[dict[str, JsonValue], str, str, float, dict[str, JsonValue]]
 
 
 class Point(BaseModel):
-    """A point of a builder's parameter space. Each builder adds its own knobs to `count`."""
+    """A point of a builder's parameter space. Each builder adds its own parameters to `count`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -128,7 +127,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
 
     def facts(self, params: ParamsT) -> dict[str, JsonValue]:  # noqa: ARG002
-        """Return what is known of a case besides its knobs; the other fields of `case_model`."""
+        """Return what else is known of a case; the other fields of `case_model`."""
         return {}
 
     def guess_rate_of(self, params: ParamsT) -> float:  # noqa: ARG002
@@ -207,7 +206,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return make
 
     def point_of(self, case: Case) -> dict[str, JsonValue]:
-        """Return what a release's column ``point`` holds of a case: its knobs and its facts."""
+        """Return what a release's column ``point`` holds of a case: parameters and facts."""
         facts = case.model_dump(mode="json", exclude=set(Case.model_fields))
         return {**case.params, **facts}
 

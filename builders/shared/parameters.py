@@ -1,6 +1,6 @@
-"""Knobs of parameter spaces, each with the kind of difficulty it sets (spec: manifolds).
+"""Parameters of a task's space, each with the kind of difficulty that it sets.
 
-Tables group by kind. It stands in the schema of the space as ``kind``, where any program can read
+Tables group by kind. The kind is in the schema of the space as ``kind``, where any program can read
 it.
 """
 
@@ -15,8 +15,8 @@ Kind = Literal["scale", "depth", "interference", "semantic"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def knob(default: object, kind: Kind, description: str, **bounds: Any) -> Any:  # noqa: ANN401
-    """Return the field of a knob.
+def parameter(default: object, kind: Kind, description: str, **bounds: Any) -> Any:  # noqa: ANN401
+    """Return the field of a parameter in a space.
 
     Args:
         default: its value if nothing is said.
@@ -30,7 +30,7 @@ def knob(default: object, kind: Kind, description: str, **bounds: Any) -> Any:  
 
 
 def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
-    """Return the kind of every knob of a space that has one, in the order of its fields."""
+    """Return the kind of every parameter of a space that has one, in the order of its fields."""
     found: dict[str, Kind] = {}
     for name, field in space.model_fields.items():
         extra = field.json_schema_extra

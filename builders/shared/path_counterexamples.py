@@ -1,4 +1,4 @@
-"""Slips for paths of cells: right ones in a form not asked for, and last moves out of bounds."""
+"""Counterexamples for paths of cells: other forms of right ones, and last moves out of bounds."""
 
 from collections.abc import Collection, Sequence
 
@@ -18,9 +18,9 @@ def _entries(inner: str, cells: Sequence[Sequence[JsonValue]]) -> list[JsonValue
     return [{inner: list(cell)} for cell in cells]
 
 
-def form_slips(outer: str, inner: str, cells: Sequence[Cell]) -> dict[str, JsonValue]:
+def form_counterexamples(outer: str, inner: str, cells: Sequence[Cell]) -> dict[str, JsonValue]:
     """Return named answers that list these cells, but not in the form that is asked for."""
-    slips: dict[str, JsonValue] = {
+    wrong: dict[str, JsonValue] = {
         "nothing": {outer: []},
         "failure_marker": {"unacceptableFailure": True},
         "plain_lists": {outer: [list(cell) for cell in cells]},
@@ -33,8 +33,8 @@ def form_slips(outer: str, inner: str, cells: Sequence[Cell]) -> dict[str, JsonV
     if any(c in {0, 1} for cell in cells for c in cell):
         truths = [[bool(c) if c in {0, 1} else c for c in cell] for cell in cells]
         # Python holds True for equal to 1; the key, which is ignored, tells the two answers apart.
-        slips["booleans"] = {**listing(outer, inner, truths), "booleans": True}
-    return slips
+        wrong["booleans"] = {**listing(outer, inner, truths), "booleans": True}
+    return wrong
 
 
 def trespasses(size: Cell, walls: Collection[Cell], path: Sequence[Cell]) -> dict[str, list[Cell]]:

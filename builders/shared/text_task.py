@@ -12,7 +12,7 @@ from scbench.seeding import QuickStream, Stream
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
     """Makes the cases of a text task, whose answer has the one key ``answer``.
 
-    The schema's ``Answer`` uses a type of `scbench.schemas.short`.
+    The schema's ``Answer`` uses a type of `scbench.schemas.short_answers`.
     """
 
     stream = QuickStream

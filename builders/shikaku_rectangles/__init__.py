@@ -41,7 +41,7 @@ any order. The answer scores 1 if it keeps all the rules, otherwise 0; nothing i
 
 
 class Space(Point):
-    """Knobs of fresh puzzles."""
+    """Parameters of fresh puzzles."""
 
     width: int = Field(default=10, ge=5, le=20, description="number of columns")
     height: int = Field(default=10, ge=5, le=20, description="number of rows")
@@ -116,11 +116,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(rectangles=found[0])
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return other readings of the coordinates, and cuts with one slip each."""
+        """Return other readings of the coordinates, and cuts with one mistake each."""
         right = self.reference(params).rectangles
         width, height = params.width, params.height
         clues = [(x, y, x, y) for y, row in enumerate(params.grid) for x, v in enumerate(row) if v]
-        slips: dict[str, Sequence[Sequence[float | str]]] = {
+        wrong: dict[str, Sequence[Sequence[float | str]]] = {
             "empty": [],
             "one_missing": right[1:],
             "one_repeated": [*right, right[0]],
@@ -141,12 +141,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "booleans": [[v == 1 if v < 2 else v for v in rectangle] for rectangle in right[::-1]],
             "clue_as_fifth": [(l, t, r, b, (r - l + 1) * (b - t + 1)) for l, t, r, b in right],
         }
-        slips |= dict(_local_slips(right))
+        wrong |= dict(_local_faults(right))
         # The solution is unique, so any other set of rectangles breaks a rule.
         answer = sorted(map(repr, map(list, right)))
         return {
             name: {"rectangles": [list(rectangle) for rectangle in rectangles]}
-            for name, rectangles in slips.items()
+            for name, rectangles in wrong.items()
             if sorted(map(repr, map(list, rectangles))) != answer
         }
 
@@ -188,7 +188,7 @@ def _beyond(rectangle: Rectangle, width: int) -> Rectangle:
     return width - (right - left), top, width, bottom
 
 
-def _local_slips(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
+def _local_faults(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
     """Yield cuts that are wrong at one place, where the solution offers such a place."""
     for i, (l, t, r, b) in enumerate(right):
         rest = [*right[:i], *right[i + 1 :]]

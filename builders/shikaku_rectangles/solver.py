@@ -1,8 +1,7 @@
 """Solving Shikaku by propagation and search over bit masks, one bit for each cell.
 
-Every clue has its candidates: the rectangles of its area that hold it and no other clue. Candidates
-that cannot be are dropped until nothing changes, then the clue with the fewest left is branched on
-(spec: shikaku_rectangles, "Reference solution").
+Every clue has its candidates: the rectangles of its area that hold it and no other clue. Impossible
+candidates are dropped until nothing changes, then the clue with the fewest left is branched on.
 """
 
 from collections.abc import Sequence

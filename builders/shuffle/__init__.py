@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.shared.anchors import anchor
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.list_markers import anchor
+from scbench.builders.shared.nouns import listed
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shared.things import listed
 from scbench.builders.shuffle.names import names
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 from scbench.seeding import Stream
@@ -37,17 +37,17 @@ _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 
 
 class Space(Point):
-    """Knobs of stories of swaps."""
+    """Parameters of stories of swaps."""
 
-    people: int = knob(5, "scale", "number of people, each with one thing", ge=3, le=12)
-    max_depth: int = knob(
+    people: int = parameter(5, "scale", "number of people, each with one thing", ge=3, le=12)
+    max_depth: int = parameter(
         5, "depth", "number of swaps; what is asked for moved in some or all of them", ge=1, le=100
     )
-    confounders: int = knob(
+    confounders: int = parameter(
         2, "interference", "number of events that mention people but move nothing", ge=0, le=100
     )
-    anchor_format: AnchorFormat = knob("none", "interference", "what stands before each event")
-    domain: Domain = knob("balls", "semantic", "what is swapped")
+    anchor_format: AnchorFormat = parameter("none", "interference", "what stands before each event")
+    domain: Domain = parameter("balls", "semantic", "what is swapped")
 
 
 class ShuffleCase(Case):
@@ -158,7 +158,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         right = _final(params, events)[asked]
         swaps = [i for i, event in enumerate(events) if event[0]]
         last = swaps[-1] if swaps else 0
-        slips = {
+        mistakes = {
             "nothing_moved": params.things[asked],
             "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[asked],
             "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[asked],
@@ -166,7 +166,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "all_events_are_swaps": _final(params, [(True, *event[1:]) for event in events])[asked],
         }
         wrong: dict[str, JsonValue] = {
-            name: _label(params, thing) for name, thing in slips.items() if thing != right
+            name: _label(params, thing) for name, thing in mistakes.items() if thing != right
         }
         others = [option for option in params.options if option != right]
         letter = _label(params, right)

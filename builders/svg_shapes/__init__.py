@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.svg_shapes.paths import Frame, outline, path_of, roughened
 from scbench.schemas.svg_shapes import Answer, Kind, Params
@@ -52,27 +52,29 @@ best.
 
 
 class Space(Point):
-    """Knobs of drawings."""
+    """Parameters of drawings."""
 
-    shape: Kind | Literal["any"] = knob("any", "semantic", "which shape it is, or any of the ten")
-    rotation: int = knob(
+    shape: Kind | Literal["any"] = parameter(
+        "any", "semantic", "which shape it is, or any of the ten"
+    )
+    rotation: int = parameter(
         180, "interference", "most degrees that it is turned by, either way", ge=0, le=180
     )
-    scale: int = knob(100, "scale", "about how long it is, in units", ge=10, le=1000)
-    aspect: float = knob(
+    scale: int = parameter(100, "scale", "about how long it is, in units", ge=10, le=1000)
+    aspect: float = parameter(
         2.0, "interference", "most that it is stretched, in one direction", ge=1, le=3
     )
-    noise: float = knob(
+    noise: float = parameter(
         0.0,
         "interference",
         "how far points can be off, as a share of the narrowest gap between two of them",
         ge=0,
         le=0.05,
     )
-    commands: Literal["absolute", "relative"] = knob(
+    commands: Literal["absolute", "relative"] = parameter(
         "absolute", "semantic", "whether coordinates are counted from the last point"
     )
-    segments: int = knob(
+    segments: int = parameter(
         4, "scale", "pieces of a curve; those that close have at least two", ge=1, le=12
     )
 
@@ -124,7 +126,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         other = params.options[at - 1]
         lines, curves = sides(params.path)
         by_count: dict[int, Kind] = {3: "triangle", 4: "rectangle", 5: "pentagon", 6: "hexagon"}
-        slips: dict[str, Kind | None] = {
+        mistakes: dict[str, Kind | None] = {
             "all_pieces_are_sides": by_count.get(len(lines) + curves),
             "one_side_too_many": by_count.get(len(lines) + curves + 1),
             "one_side_too_few": by_count.get(len(lines) + curves - 1),
@@ -134,7 +136,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "the_one_before": other,
         }
         wrong: dict[str, JsonValue] = {
-            name: named(kind) for name, kind in slips.items() if kind not in {None, right} and kind
+            name: named(kind)
+            for name, kind in mistakes.items()
+            if kind not in {None, right} and kind
         }
         wrong |= {
             "another_letter": _LETTERS[at - 1],

@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.terrain_levelling.solver import Plan, solve
 from scbench.errors import GenerationError
-from scbench.graders.terrain_levelling.rubble import largest_flat
+from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 from scbench.seeding import Stream
 
@@ -68,7 +68,7 @@ steps a ball at (u, v) is over cell (floor(u), floor(v)), however high it is.
 
 
 class Space(Point):
-    """Knobs of fresh maps."""
+    """Parameters of fresh maps."""
 
     size: int = Field(default=6, ge=5, le=48, description="cells along a side of the map")
     noise_scale: float = Field(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.errors import GenerationError
-from scbench.graders.terrain_levelling.rubble import (
+from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
     largest_flat,

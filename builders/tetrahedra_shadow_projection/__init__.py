@@ -10,8 +10,8 @@ from pydantic import Field, JsonValue
 from shapely import Polygon
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.plain_numbers import plain
-from scbench.builders.tetrahedra_shadow_projection.cover import Effort, find_cover
+from scbench.builders.shared.number_format import plain
+from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.builders.tetrahedra_shadow_projection.targets import (
     Figure,
     draw_target,
@@ -80,7 +80,7 @@ if there are more than {most:,} copies.
 
 
 class Space(Point):
-    """Knobs of fresh targets."""
+    """Parameters of fresh targets."""
 
     figure: Literal["any", "regular", "star", "blocks", "slanted"] = Field(
         default="any",
@@ -168,7 +168,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         x0, _, x1, _ = Polygon(params.exterior).bounds
         top = 1 + max(pose["z"] for pose in right)
         first = right[0]
-        slips: dict[str, list[Any]] = {
+        wrong: dict[str, list[Any]] = {
             "empty": [],
             "one_alone": [first],
             "one_listed_twice": [*right, first],
@@ -184,7 +184,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "lists_of_seven": [list(pose.values()) for pose in right],
             **dict(_readings(params, right)),
         }
-        return {name: {"tetrahedrons": poses} for name, poses in slips.items()}
+        return {name: {"tetrahedrons": poses} for name, poses in wrong.items()}
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw figures until the search covers one; how well it does becomes the divisor.

@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.squares import ORDER_KNOB, Order, draw_order
-from scbench.graders.shared.squares import Labels, agrees, meeting_patterns, patterns
+from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order
+from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 from scbench.seeding import Stream
 
@@ -64,13 +64,13 @@ your list.
 
 
 class Space(Point):
-    """Knobs of fresh questions."""
+    """Parameters of fresh questions."""
 
     corners: int = Field(default=6, ge=4, le=6, description="corners: square, pentagon or hexagon")
     n_classes: int = Field(
         default=3, ge=2, le=4, description="classes that must meet; with 4 the right list is empty"
     )
-    order: Order = Field(default="any", description="order of the corners: " + ORDER_KNOB)
+    order: Order = Field(default="any", description="order of the corners: " + ORDERS_ARE)
     known: Literal[0, 2, 3] = Field(
         default=3, description="corners of which it is known which of them have the same class"
     )
@@ -104,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(configs=tuple(_solve(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return lists that follow from one misunderstanding or have one slip."""
+        """Return lists that follow from one misunderstanding or have one mistake."""
         right = _solve(params)
         k, n, order = len(params.corner_order), params.n_classes, params.corner_order
         every = [p for p in patterns(k, n) if agrees(p, params.known)]

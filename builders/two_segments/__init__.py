@@ -8,8 +8,8 @@ from typing import Literal, get_args
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.builders.shared.plain_numbers import plain
-from scbench.builders.two_segments.counterexamples import frame_slips, pushed_out
+from scbench.builders.shared.number_format import plain
+from scbench.builders.two_segments.counterexamples import frame_counterexamples, pushed_out
 from scbench.builders.two_segments.search import (
     UNIT_SQUARE,
     XY,
@@ -71,7 +71,7 @@ _GRID = """\
 
 
 class Space(Point):
-    """Knobs of fresh frames and targets."""
+    """Parameters of fresh frames and targets."""
 
     frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral"] = Field(
         default="quadrilateral",
@@ -132,7 +132,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer.model_validate({"segments": _solve(params)})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return answers with one slip each, and what an older grader let pass."""
+        """Return answers with one mistake each, and what an older grader let pass."""
         (a, b), second = _solve(params)
         spots, unit = allowed_spots(params), 10**params.snap_decimals
         other = next(
@@ -151,7 +151,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "booleans": [((True, a[1]), b), second],
             "strings": [((str(a[0]), str(a[1])), b), second],
             "three_coordinates": [((*a, 0.0), b), second],
-            **frame_slips(params, _wanted(params)),
+            **frame_counterexamples(params, _wanted(params)),
         }
         counters: dict[str, JsonValue] = {
             name: {"segments": [[list(end) for end in segment] for segment in segments]}

@@ -25,8 +25,8 @@ _HALF = Fraction(1, 2)
 _OFF_GRID = (Fraction(123, 1000), Fraction(377, 1000), Fraction(623, 1000), Fraction(877, 1000))
 
 
-def frame_slips(params: Params, wanted: Wanted) -> dict[str, Segments]:
-    """Return the slips that are wrong for this instance, by name.
+def frame_counterexamples(params: Params, wanted: Wanted) -> dict[str, Segments]:
+    """Return the counterexamples that are wrong for this instance, by name.
 
     - ``as_parallelogram``: the fourth corner taken to follow from the others, which an older grader
       did with skewed frames.
@@ -34,13 +34,13 @@ def frame_slips(params: Params, wanted: Wanted) -> dict[str, Segments]:
     - ``hidden_sliver``: three quadrilaterals and a triangle so thin that an older grader missed it.
     - ``off_grid``: right but for the grid.
     """
-    slips = {
+    wrong = {
         "as_parallelogram": _drawn_on(_parallelogram(params), params, wanted),
         "on_the_unit_square": _drawn_on(UNIT_SQUARE, params, wanted),
         "hidden_sliver": _hidden_sliver(params) if wanted == (0, 3, 0, 0) else None,
         "off_grid": _off_grid(params, wanted),
     }
-    return {name: segments for name, segments in slips.items() if segments}
+    return {name: segments for name, segments in wrong.items() if segments}
 
 
 def pushed_out(params: Params, point: XY) -> XY:

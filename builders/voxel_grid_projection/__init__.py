@@ -39,7 +39,7 @@ The answer scores 1 if it keeps all the rules, otherwise 0.
 
 
 class Space(Point):
-    """Knobs of fresh grids."""
+    """Parameters of fresh grids."""
 
     size: int = Field(default=10, ge=4, le=32, description="cells along each side")
     spare: int = Field(
@@ -105,12 +105,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return _as_answer(found)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return sets with one slip each, and other ways to write cells down."""
+        """Return sets with one mistake each, and other ways to write cells down."""
         right = list(self.reference(params).voxels)
         cells = [tuple(int(v) for v in voxel.xyz) for voxel in right]
         counters: dict[str, JsonValue] = {
-            name: {"voxels": [{"xyz": list(cell)} for cell in slip]}
-            for name, slip in _slips(params, cells)
+            name: {"voxels": [{"xyz": list(cell)} for cell in example]}
+            for name, example in _faulty_sets(params, cells)
         }
         n = params.size
         return counters | {
@@ -282,7 +282,7 @@ def _on_line(
     return None
 
 
-def _slips(
+def _faulty_sets(
     params: Params, right: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[str, Sequence[Sequence[float]]]]:
     """Yield sets of cells that break one rule or another."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import knob
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shared.words import CaseMode, families, in_case, word_list
+from scbench.builders.shared.word_list import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 from scbench.seeding import Stream
 
@@ -31,23 +31,23 @@ _ALPHABET = {
 
 
 class Space(Point):
-    """Knobs of lists of words."""
+    """Parameters of lists of words."""
 
-    words: int = knob(10, "scale", "number of words", ge=3, le=24)
-    prefix: int = knob(
+    words: int = parameter(10, "scale", "number of words", ge=3, le=24)
+    prefix: int = parameter(
         0,
         "depth",
         "each word shares at least its first so many letters with another of the list",
         ge=0,
         le=4,
     )
-    case_mode: CaseMode = knob("lower", "interference", "how words are written")
-    case_sensitive: bool = knob(
+    case_mode: CaseMode = parameter("lower", "interference", "how words are written")
+    case_sensitive: bool = parameter(
         False,
         "semantic",
         "whether capitals come before small letters, which matters to words of mixed case",
     )
-    order: Order = knob("ascending", "semantic", "from a to z, or from z to a")
+    order: Order = parameter("ascending", "semantic", "from a to z, or from z to a")
 
 
 class WordSortingCase(Case):

@@ -1,7 +1,7 @@
 """Is this the value of the expression?
 
 The expression is worked out with two stacks, operators waiting on one for their right side to be
-known and values on the other, in exact fractions (spec: manifolds, "arithmetic").
+known and values on the other, in exact fractions.
 """
 
 from fractions import Fraction

@@ -1,7 +1,7 @@
 """Is this the truth value of the expression?
 
 Rows without brackets are worked out by splitting them: at OR, each part at XOR, each of those at
-AND, and what is left is a value with NOTs before it (spec: manifolds, "boolean").
+AND, and what is left is a value with NOTs before it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Do these brackets close what is open (spec: manifolds)?
+"""Do these brackets close what is open?
 
 Pairs that stand together are crossed out until none is left; what remains is open.
 """

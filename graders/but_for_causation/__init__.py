@@ -1,7 +1,7 @@
 """Would it have happened all the same; which events were necessary?
 
 Each supposition is played through: the event is struck out, and the rules are applied over and over
-until every event has happened or not (spec: manifolds, "but_for_causation").
+until every event has happened or not.
 """
 
 from functools import lru_cache

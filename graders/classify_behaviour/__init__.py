@@ -1,16 +1,15 @@
 """Is every square named after what its corners fix about its inside?
 
-The names follow from the types of the crossed sides; one wrong name fails the answer (spec:
-classify_behaviour, "Rule set" and "Verification").
+The names follow from the types of the crossed sides; one wrong name fails the answer.
 """
 
 from functools import lru_cache
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.squares import behaviour, letters, on_ring
+from scbench.graders.shared.corner_labels import behaviour, letters, on_ring
 from scbench.model import Verdict
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
-from scbench.schemas.squares import CORNERS
+from scbench.schemas.corner_labels import CORNERS
 
 VERSION = 1
 

@@ -1,9 +1,9 @@
 """Is this mesh one clean solid, and how much of it is the union of the printed solids?
 
-The mesh must pass every check before its volume counts (spec: csg_union, "Verification" and
-"Score"; no growth of bodies, and D is the plain symmetric difference). Volumes are sums over cones
-that no sliver or coplanar face can upset, and are rounded before anything is made of them, so that
-a score has the same bytes on every machine.
+The mesh must pass every check before its volume counts. Bodies are not grown before they are
+compared, and D is the plain symmetric difference. Volumes are sums over cones that no sliver or
+coplanar face can upset, and are rounded before anything is made of them, so that a score has the
+same bytes on every machine.
 """
 
 from dataclasses import replace
@@ -12,8 +12,8 @@ from typing import Any
 from scbench.graders.csg_union.clean_mesh import MESH_CHECKS, judge_mesh
 from scbench.graders.csg_union.convex_parts import common_volume, union_volume
 from scbench.graders.csg_union.solids import union_body, union_parts
-from scbench.graders.shared.bodies import differences
 from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.mesh_booleans import differences
 from scbench.model import Verdict
 from scbench.schemas.csg_union import Answer, Params
 

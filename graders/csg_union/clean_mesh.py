@@ -1,8 +1,7 @@
 """Is a polygon mesh one clean, watertight surface that bounds a solid?
 
 The checks that the paper makes of a mesh, and those it promises: faces that cut each other, shells
-that overlap or touch (spec: csg_union, "Verification" 1 to 8, "Known faults" and "Cost"). Positions
-in messages and details are those of the answer's lists.
+that overlap or touch. Positions in messages and details are those of the answer's lists.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.contacts import close_pairs, find_contacts, nearer_than, widths
 from scbench.graders.shared.meshes import (
     Array,
     Faces,
@@ -26,6 +24,7 @@ from scbench.graders.shared.meshes import (
     unevenness,
     winding_number,
 )
+from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than, widths
 
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",

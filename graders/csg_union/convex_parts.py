@@ -51,7 +51,7 @@ class Convex(NamedTuple):
     """(p,) how many of the corners each face has."""
 
 
-class Part(NamedTuple):
+class ConvexPart(NamedTuple):
     """A common part of some solids, with its sign in the sum for their union."""
 
     sign: int
@@ -67,13 +67,13 @@ class _Measure(NamedTuple):
     """Pairs of a triangle and a face that had to be looked at."""
 
 
-def parts_of_union(solids: Sequence[PolygonMesh]) -> list[Part]:
+def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
     """Return the common parts of all sets of convex solids, those of no volume left out.
 
     Raises:
         ValueError: a solid is not convex, or has too many faces to be measured.
     """
-    found: list[Part] = []
+    found: list[ConvexPart] = []
     for mesh in solids:
         corners = mesh.points[triangulate(mesh).corners]
         own = _single(mesh, corners)
@@ -83,17 +83,17 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[Part]:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
                 both = _together(part.convex, own.convex, common.moment / common.volume)
-                found.append(Part(-part.sign, both, common.volume))
+                found.append(ConvexPart(-part.sign, both, common.volume))
         found.append(own)
     return found
 
 
-def union_volume(parts: Sequence[Part]) -> float:
+def union_volume(parts: Sequence[ConvexPart]) -> float:
     """Return the volume of the union of solids from its `parts_of_union`."""
     return float(sum(part.sign * part.volume for part in parts))
 
 
-def common_volume(parts: Sequence[Part], corners: Array) -> float | None:
+def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
     """Return how much of the inside of a mesh lies in a union of convex solids.
 
     None is returned if that takes more than `MOST_PAIRS` pairs of a triangle and a part's face.
@@ -112,7 +112,7 @@ def common_volume(parts: Sequence[Part], corners: Array) -> float | None:
     return total
 
 
-def _single(mesh: PolygonMesh, corners: Array) -> Part:
+def _single(mesh: PolygonMesh, corners: Array) -> ConvexPart:
     inside = mesh.points.mean(axis=0)
     volume, moment = _cones(corners - inside)
     centre = inside + moment / volume
@@ -124,7 +124,7 @@ def _single(mesh: PolygonMesh, corners: Array) -> Part:
     offsets = np.einsum("pk,pk->p", normals, faces.sum(axis=1) / sizes[:, None])
     if np.any((mesh.points - centre) @ normals.T > offsets + _CONVEX):
         raise ValueError("a solid of this instance is not convex")
-    return Part(1, Convex(centre, normals, offsets, faces, sizes), volume)
+    return ConvexPart(1, Convex(centre, normals, offsets, faces, sizes), volume)
 
 
 def _together(one: Convex, other: Convex, centre: Array) -> Convex:

@@ -6,8 +6,8 @@ from functools import lru_cache
 import numpy as np
 from manifold3d import Manifold
 
-from scbench.graders.csg_union.convex_parts import Part, parts_of_union
-from scbench.graders.shared.bodies import to_body, unite
+from scbench.graders.csg_union.convex_parts import ConvexPart, parts_of_union
+from scbench.graders.shared.mesh_booleans import to_body, unite
 from scbench.graders.shared.meshes import Array, Faces, PolygonMesh, triangulate
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
@@ -44,7 +44,7 @@ def solid_body(solid: Solid) -> Manifold:
 
 
 @lru_cache(maxsize=64)
-def union_parts(params: Params) -> tuple[Part, ...]:
+def union_parts(params: Params) -> tuple[ConvexPart, ...]:
     """Return what the solids of an instance have in common, by which their union is measured.
 
     Raises:

@@ -1,7 +1,7 @@
 """Is this the date of the event?
 
 Days are counted from a fixed one in a calendar whose year begins in March, so that leap days come
-last; nothing is asked of a library (spec: manifolds, "dates").
+last; no calendar library is used.
 """
 
 from functools import lru_cache

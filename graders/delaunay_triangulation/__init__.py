@@ -1,8 +1,7 @@
 """Is this list of triangles the Delaunay triangulation of the printed points?
 
 Decided in integers: any triangulation of the whole hull with empty circumcircles is right, so where
-four points share an empty circle each of the possible answers passes (spec: delaunay_triangulation,
-"Correct grader").
+four points share an empty circle each of the possible answers passes.
 """
 
 from collections import Counter
@@ -11,7 +10,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.graders.shared.checklist import Checklist, brief
-from scbench.graders.shared.planar import XY, Edge, first_inside, orient, to_integers, triangulate
+from scbench.graders.shared.plane_geometry import (
+    XY,
+    Edge,
+    first_inside,
+    orient,
+    to_integers,
+    triangulate,
+)
 from scbench.model import Verdict
 from scbench.schemas.delaunay_triangulation import Answer, Params
 

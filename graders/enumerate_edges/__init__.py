@@ -1,8 +1,7 @@
 """Are these, for every square, the pairs of sides that a curve must join?
 
 The right pairs follow from the types of the crossed sides; pairs are written with the smaller index
-first and once, as the prompt asks, and one wrong square fails the answer (spec: enumerate_edges,
-"Rule set" and "Verification").
+first and once, as the prompt asks, and one wrong square fails the answer.
 """
 
 from collections import Counter
@@ -10,10 +9,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.squares import Pair, joined_sides, letters, on_ring
+from scbench.graders.shared.corner_labels import Pair, joined_sides, letters, on_ring
 from scbench.model import Verdict
+from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
-from scbench.schemas.squares import CORNERS, SIDES
 
 VERSION = 1
 

@@ -1,21 +1,20 @@
 """Does the rain leave the lakes that are asked for?
 
 The earthworks are carried out, loose rock falls, it rains, and the standing water is measured
-against the goal (spec: fluid_simulation, "Verification", with the corrected ring test). The steps
-are in the modules `earthworks`, `loose_rock`, `water`, `lakes` and `lake_goals`; all of them count
-in whole numbers.
+against the goal. The steps are in the modules `earthworks`, `falling_rock`, `rainfall`, `lakes` and
+`goals`; all of them count in whole numbers.
 """
 
 from itertools import groupby
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bit_cells import Cells
+from scbench.graders.fluid_simulation.bitsets import Cells
 from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.lake_goals import HIDDEN, reached
+from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
+from scbench.graders.fluid_simulation.goals import HIDDEN, reached
 from scbench.graders.fluid_simulation.lakes import Water, survey
-from scbench.graders.fluid_simulation.loose_rock import TooMuchWorkError, settle
-from scbench.graders.fluid_simulation.water import Rained, rain_on
+from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.model import Verdict
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels

@@ -1,10 +1,10 @@
-"""Boxes that change a voxel world (spec: fluid_simulation, "Earthworks")."""
+"""Boxes that change a voxel world."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bit_cells import Cells
+from scbench.graders.fluid_simulation.bitsets import Cells
 from scbench.schemas.fluid_simulation import Earthwork, Params, Zone
 
 Box = tuple[slice, slice, slice]

@@ -1,10 +1,10 @@
-"""What the standing water of a voxel world is like (spec: fluid_simulation, "Measures")."""
+"""What the standing water of a voxel world is like."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bit_cells import (
+from scbench.graders.fluid_simulation.bitsets import (
     Cells,
     flood,
     pack,

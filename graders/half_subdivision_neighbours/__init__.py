@@ -1,7 +1,6 @@
 """Are these labels exactly the leaves in side or face contact with the target?
 
-Decided by comparing intervals as integers; strings only, no repeats, order free
-(spec: half_subdivision_neighbours, "Adjacency" and "Correct grader").
+Decided by comparing intervals as integers; strings only, no repeats, order free.
 """
 
 from collections import Counter

@@ -1,9 +1,8 @@
 """Do these cells, in this order, make one closed tour of all free cells?
 
 Judged in whole numbers, rule by rule, on the blocked cells that the prompt shows; no stored tour is
-compared (spec: hamiltonian_loop, "Verification", with two whole numbers to a cell as "Known faults"
-asks for). Positions in messages and details are those of the answer's list, from 0; cells are
-column and row, from 1.
+compared. A cell is two whole numbers. Positions in messages and details are those of the answer's
+list, from 0; cells are column and row, from 1.
 """
 
 from functools import lru_cache

@@ -1,8 +1,8 @@
 """Does the sniper see anybody?
 
-Rays through the middles of the pixels of a picture taken from the sniper's eye (spec:
-hide_and_seek, "Camera for the new grader", with the correct overlap test of "Verification"). The
-picture that the paper graded, from a camera moved to fit the scene, is a metric.
+Rays through the middles of the pixels of a picture taken from the sniper's eye decide; people
+overlap if their boxes do. The picture that the paper graded, from a camera moved to fit the scene,
+is a metric.
 """
 
 from functools import lru_cache
@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from scbench.graders.hide_and_seek.sight import Camera, Floats, camera, fitted, picture
+from scbench.graders.hide_and_seek.ray_casting import Camera, Floats, camera, fitted, picture
 from scbench.graders.shared.checklist import Checklist
 from scbench.model import Verdict
 from scbench.schemas.hide_and_seek import Answer, Params

@@ -2,9 +2,8 @@
 
 Legality is judged in whole numbers, rule by rule. A path with an illegal move scores 0; a legal one
 by its length, with 98 % of the free cells counting as all of them where there are walls, divided by
-one more than the number of food items missed (spec: hyper_snake, "Verification" and "Score"; walls
-count in every instance, food on the start is eaten). Positions in messages and details are those of
-the answer's list, from 0.
+one more than the number of food items missed. Walls count in every instance, and food on the start
+is eaten. Positions in messages and details are those of the answer's list, from 0.
 """
 
 from functools import lru_cache

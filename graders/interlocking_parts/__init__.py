@@ -1,9 +1,9 @@
 """Do these parts print, fit, interlock and make the cage? One answer, nine criteria, nine verdicts.
 
-The criteria are those of the spec (interlocking_parts, "Verification") in their correct form. The
-first, valid parts, is a gate: if it fails, all nine score 0. Everything whose geometry exists is
-judged all the same, so that one answer shows all its faults. Volumes come from Manifold's booleans
-and are rounded before they decide.
+`dataset_card/tasks/interlocking_parts.md` says how the criteria differ from the paper's. The first,
+valid parts, is a gate: if it fails, all nine score 0. Everything whose geometry exists is judged
+all the same, so that one answer shows all its faults. Volumes come from Manifold's booleans and are
+rounded before they decide.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,10 +28,10 @@ from scbench.graders.interlocking_parts.cage_checks import (
     place,
     shown,
 )
-from scbench.graders.interlocking_parts.face_survey import Distances, survey
 from scbench.graders.interlocking_parts.print_checks import Lie, Openings, lie_on_bed, openings
 from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
-from scbench.graders.interlocking_parts.shells import (
+from scbench.graders.interlocking_parts.thickness import Distances, survey
+from scbench.graders.interlocking_parts.triangle_meshes import (
     Shell,
     components,
     count_edges,
@@ -39,9 +39,9 @@ from scbench.graders.interlocking_parts.shells import (
     signed_volume,
     triangles_of,
 )
-from scbench.graders.shared.bodies import to_body
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.contacts import close_pairs, find_contacts
+from scbench.graders.shared.mesh_booleans import to_body
+from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts
 from scbench.model import Verdict
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import Manifold
 
-from scbench.graders.interlocking_parts.face_survey import Distances, survey
 from scbench.graders.interlocking_parts.printed_parts import FARTHEST
-from scbench.graders.interlocking_parts.shells import Shell
-from scbench.graders.shared.bodies import unite, volume
+from scbench.graders.interlocking_parts.thickness import Distances, survey
+from scbench.graders.interlocking_parts.triangle_meshes import Shell
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.contacts import is_crowded
+from scbench.graders.shared.mesh_booleans import unite, volume
 from scbench.graders.shared.meshes import Array
+from scbench.graders.shared.triangle_contacts import is_crowded
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
 _MOST_TRIANGLES = 120_000

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from manifold3d import CrossSection, FillRule, Manifold
 
-from scbench.graders.interlocking_parts.shells import (
+from scbench.graders.interlocking_parts.triangle_meshes import (
     Shell,
     centroid,
     components,

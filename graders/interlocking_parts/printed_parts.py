@@ -19,7 +19,7 @@ import numpy as np
 
 from scbench import sandbox
 from scbench.errors import CannotGrade
-from scbench.graders.interlocking_parts.shells import Shell, weld
+from scbench.graders.interlocking_parts.triangle_meshes import Shell, weld
 from scbench.graders.shared.meshes import Array
 from scbench.schemas.interlocking_parts import FileType
 

@@ -1,9 +1,8 @@
 """Is this tower of digits printable, is its number a prime, and how long and tall is it?
 
-Every digit is judged in the orientation that is given for it (spec: largest_printable_prime,
-"Verification"; a 3 on its long side may be named either way). The score counts digits against the
-longest number known. Heights are sums of tenths of a millimetre; positions count from 0 at the
-bottom.
+Every digit is judged in the orientation that is given for it; a 3 on its long side may be named
+either way. The score counts digits against the longest number known. Heights are sums of tenths of
+a millimetre; positions count from 0 at the bottom.
 """
 
 from collections import Counter

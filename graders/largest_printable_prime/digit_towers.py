@@ -1,7 +1,7 @@
 """Digits of seven segments, printed on top of each other without supports.
 
-What may be printed how, and what it may stand on (spec: largest_printable_prime, "Verification",
-rules 3, 5 and 6). Heights are in tenths of a millimetre, so that sums are exact.
+What may be printed how, and what it may stand on. Heights are in tenths of a millimetre, so that
+sums are exact.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,8 @@
 """Do the bricks stand as one can build them, and how well do they fill the target?
 
 Footprints are compared as polygons, studs in the frame of the lower brick, support goes along any
-path of contacts, and volumes are compared with the ideal body (spec: lego_hemispherical_shell,
-"Verification" with what "Known faults of the research grader" says is correct; "Cost" for the
-volumes, which are integrated along z here). Indices are those of the answer's list.
+path of contacts, and volumes are compared with the ideal body, integrated along z. Indices are
+those of the answer's list.
 """
 
 from functools import lru_cache
@@ -25,7 +24,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     misfits,
     stances,
 )
-from scbench.graders.lego_hemispherical_shell.revolved import (
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
     Body,
     Boxes,
     body,
@@ -102,7 +101,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def as_boxes(bricks: Bricks) -> Boxes:
-    """Return bricks as the boxes of `revolved`: seen from each brick, where the axis is."""
+    """Return bricks as boxes, each with the place of the axis as seen from the brick."""
     # Coordinates may be anything; what is far away stays far away.
     x, y, z = (np.clip(values, -_ARENA, _ARENA) for values in bricks[:3])
     along = np.abs(bricks.cos * x + bricks.sin * y)

@@ -1,4 +1,4 @@
-"""Is this how often the letters stand in the words that count (spec: manifolds)?"""
+"""Is this how often the letters stand in the words that count?"""
 
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import integer, shown

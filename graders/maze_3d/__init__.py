@@ -1,8 +1,7 @@
 """Is this a maze of heights with exactly one route from A to B, long enough and with enough jumps?
 
 Steps and jumps are edges of a graph of cells. There is exactly one route if and only if each edge
-of some route is a bridge; then that route is the only one, and its cells and jumps can be counted
-(spec: maze_3d, "Verification", "Move graph", "Why bridges are enough").
+of some route is a bridge; then that route is the only one, and its cells and jumps can be counted.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Is this the choice with most in common with the films that are liked (spec: manifolds)?
+"""Is this the choice with most in common with the films that are liked?
 
 Every choice is compared with every liked film, one pair after the other.
 """

@@ -1,4 +1,4 @@
-"""Is this how many things of the groups are in the list (spec: manifolds)?
+"""Is this how many things of the groups are in the list?
 
 Quantities in words are put together from their parts: tens and ones are added, a hundred multiplies
 what came before it.

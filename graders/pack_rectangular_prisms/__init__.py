@@ -1,9 +1,8 @@
 """Are exactly the listed prisms packed without overlap, and how full is their bounding box?
 
-All in whole numbers (spec: pack_rectangular_prisms, "Verification" with the corrections of "Known
-faults of the research grader"): each box has positive extents that are those of a listed prism,
-every prism is there exactly as often as listed, and only the extent of the packing counts, not
-where it lies. Positions in messages and details are those of the answer's list.
+All in whole numbers: each box has positive extents that are those of a listed prism, every prism is
+there exactly as often as listed, and only the extent of the packing counts, not where it lies.
+Positions in messages and details are those of the answer's list.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Are these the terms that follow (spec: manifolds)?
+"""Are these the terms that follow?
 
 The sequence is made anew: each rule is a function of the place, the value so far and the values
 before it.

@@ -1,9 +1,8 @@
 """Do these joints make one closed loop of 1 m pipes in the square that keeps every constraint?
 
-Any loop that does is right (spec: pipe_loop_fitting, "Verification" with the recommended
-tolerances, and "Known faults of the research grader"). Contact between pipes is decided exactly on
-the doubles given; every other measure is compared with its limit with a slack of `SLACK`. Positions
-in messages and details are those of the answer's list; pipe i leads from joint i to the next one.
+Any loop that does is right. Contact between pipes is decided exactly on the doubles given; every
+other measure is compared with its limit with a slack of `SLACK`. Positions in messages and details
+are those of the answer's list; pipe i leads from joint i to the next one.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scbench.graders.shared.planar import XY, orient
+from scbench.graders.shared.plane_geometry import XY, orient
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]

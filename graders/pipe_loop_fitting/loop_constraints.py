@@ -1,7 +1,6 @@
 """The further constraints that a loop of pipes can be asked to keep, and how each is measured.
 
-Every measure is compared with its limit after granting `SLACK` (spec: pipe_loop_fitting,
-"Verification", step 9).
+Every measure is compared with its limit after granting `SLACK`.
 """
 
 import math

@@ -1,8 +1,7 @@
 """Does the sign of this polynomial redraw the picture?
 
-The formula's text is parsed, never run, and worked out in every cell (spec:
-polynomial_curve_fitting, "Verification", "Score" and "Parsing the function safely"). The score is
-the fourth power of the share of cells that match, from three quarters on.
+The formula's text is parsed, never run, and evaluated in every cell. The score is the fourth power
+of the share of cells that match, from three quarters on.
 """
 
 from functools import lru_cache

@@ -2,7 +2,7 @@
 
 The language is the part of Python that polynomials need, with Python's precedence and layout. It is
 read by a parser of its own: no nesting, length or character can exhaust or upset it, and it is the
-same under every Python version (spec: polynomial_curve_fitting, "Parsing the function safely").
+same under every Python version.
 """
 
 import math

@@ -1,9 +1,9 @@
 """The values of a formula in all cells of a grid, with Python's rules for numbers.
 
 Whole numbers are exact, fractions are IEEE doubles, and ``/`` gives the correctly rounded quotient.
-A double's power is the correctly rounded one, so that no result depends on a machine's own ``pow``
-(spec: polynomial_curve_fitting, "Parsing the function safely", Evaluation). What depends on x or y
-alone is worked out once for every column or row. Work and memory are bounded by counting.
+A double's power is the correctly rounded one, so that no result depends on a machine's own ``pow``.
+What depends on x or y alone is worked out once for every column or row. Work and memory are bounded
+by counting.
 """
 
 import math

@@ -14,7 +14,7 @@ MOST = 10_000
 """Longest string, in characters, and longest list, in entries, that is read."""
 
 Value = bool | int | float | str | Sequence[int | str]
-"""What the types of `scbench.schemas.short` let through."""
+"""What the types of `scbench.schemas.short_answers` let through."""
 
 _LAYERS = 10
 _MOST_DIGITS = 1_000

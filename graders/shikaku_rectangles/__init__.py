@@ -1,8 +1,8 @@
 """Do these rectangles cut the grid into pieces that each hold one clue, equal to their area?
 
 Cells are bits of one integer, so that covering is decided exactly and in one operation for each
-rectangle (spec: shikaku_rectangles, "Verification", steps 2 and 3). No stored solution is compared:
-whatever keeps the rules is right. Positions in messages and details are those of the answer's list.
+rectangle. No stored solution is compared: every cut that keeps the rules is right. Positions in
+messages and details are those of the answer's list.
 """
 
 from functools import lru_cache

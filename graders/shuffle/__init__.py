@@ -1,4 +1,4 @@
-"""Is this what the person has at the end (spec: manifolds)?
+"""Is this what the person has at the end?
 
 The way of the thing is followed backwards: from the person who has it at the end, swap by swap, to
 the one who had it at first.

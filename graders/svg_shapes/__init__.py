@@ -2,7 +2,7 @@
 
 The path is read into pieces with absolute ends. Straight pieces are counted where there are curves;
 without curves corners are, and of four sides opposite ones are compared: all alike in a rectangle,
-one pair in a trapezoid, none in a kite (spec: manifolds, "svg_shapes").
+one pair in a trapezoid, none in a kite.
 """
 
 import re

@@ -1,8 +1,7 @@
 """How much larger do these blasts make the largest flat region?
 
 The blasts are simulated one after the other in PyBullet; nothing else gives the same numbers, and
-PyBullet does only on the same kind of machine, so each verdict says what it was judged with
-(spec: terrain_levelling, "Verification" and "Score").
+PyBullet does only on the same kind of machine, so each verdict says what it was judged with.
 """
 
 from collections.abc import Sequence
@@ -10,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.graders.shared.checklist import Checklist, brief
-from scbench.graders.terrain_levelling.rubble import (
+from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
     engine,

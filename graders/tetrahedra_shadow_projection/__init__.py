@@ -1,8 +1,7 @@
 """How well do the shadows of the given tetrahedra cover the target?
 
-Plain areas of polygons, a real rotation, touching up to 0.001 deep allowed, the published divisors
-(spec: tetrahedra_shadow_projection, "Score", with what "Known faults" says is correct). Areas and
-depths are rounded to 9 digits, so that no score depends on the version of GEOS.
+Plain areas of polygons, a real rotation, touching up to 0.001 deep allowed, the published divisors.
+Areas and depths are rounded to 9 digits, so that no score depends on the version of GEOS.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,14 @@
 """Is this the list of all corner patterns that force the classes to meet?
 
 Patterns are compared up to renaming of the classes, so any labels will do; the set must be equal to
-the one that follows from the winding rule, with nothing twice (spec: topology_enumeration,
-"Verification", without its step 4, and "Parametric generator").
+the one that follows from the winding rule, with nothing twice.
 """
 
 from collections import Counter
 from functools import lru_cache
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.squares import Labels, agrees, canonical, meeting_patterns
+from scbench.graders.shared.corner_labels import Labels, agrees, canonical, meeting_patterns
 from scbench.model import Verdict
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 

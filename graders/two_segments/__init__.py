@@ -1,8 +1,7 @@
 """Do these two segments cut the frame into exactly the wanted polygons?
 
 Endpoints are read as exact decimals and moved to the nearest place on the true quadrilateral; the
-regions then follow from the cyclic order of ends and corners (spec: two_segments, "What a correct
-grader does").
+regions then follow from the cyclic order of ends and corners.
 """
 
 from collections import Counter

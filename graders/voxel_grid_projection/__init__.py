@@ -1,7 +1,6 @@
 """Is this a set of so many cells, with three full projections and no symmetry?
 
-Decided on whole-number cells, by the rules of the spec (voxel_grid_projection, "Verification"); all
-48 symmetries of the cube are about the grid's centre.
+Decided on whole-number cells; all 48 symmetries of the cube are about the grid's centre.
 """
 
 from collections import Counter

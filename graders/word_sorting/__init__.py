@@ -1,4 +1,4 @@
-"""Are these the words, in this order (spec: manifolds)?
+"""Are these the words, in this order?
 
 The order is checked pair by pair, by the places of letters in the alphabet that the prompt gives.
 How a word is capitalised in the answer does not matter: no two words differ in that alone.

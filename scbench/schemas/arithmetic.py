@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short import ShortNumber
+from scbench.schemas.short_answers import ShortNumber
 
 
 class Params(ParamsModel):

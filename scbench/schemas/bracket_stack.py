@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short import ShortAnswer
+from scbench.schemas.short_answers import ShortAnswer
 
 PAIRS = ("()", "[]", "{}", "<>")
 """The kinds of brackets, in the order in which they come into use."""

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.squares import CornerOrder, Squares
+from scbench.schemas.corner_labels import CornerOrder, Squares
 
 Behaviour = Literal["known behaviour", "three domains meeting", "ambiguous"]
 

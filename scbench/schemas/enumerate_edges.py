@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, Index, ParamsModel
-from scbench.schemas.squares import CornerOrder, SideOrder, Squares
+from scbench.schemas.corner_labels import CornerOrder, SideOrder, Squares
 
 
 class Params(ParamsModel):

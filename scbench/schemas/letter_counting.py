@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short import ShortAnswer
+from scbench.schemas.short_answers import ShortAnswer
 
 Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")]
 

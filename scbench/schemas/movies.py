@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short import ShortAnswer
+from scbench.schemas.short_answers import ShortAnswer
 
 Template = Literal["list", "prose", "titles"]
 """How genres and themes are told: in lists, in sentences, or not at all."""

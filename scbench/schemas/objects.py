@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short import ShortAnswer
+from scbench.schemas.short_answers import ShortAnswer
 
 AnchorFormat = Literal["none", "number", "roman", "hex", "letter", "bullet"]
 """What stands before each entry; without any, the entries are one sentence."""

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short import ShortList
+from scbench.schemas.short_answers import ShortList
 
 Making = Literal["add", "subtract", "multiply", "add_digits"]
 Changing = Literal["every", "divisible", "repeat"]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short import ShortAnswer
+from scbench.schemas.short_answers import ShortAnswer
 
 Domain = Literal["dancing", "books", "soccer", "gifts", "balls"]
 AnchorFormat = Literal[

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short import ShortAnswer
+from scbench.schemas.short_answers import ShortAnswer
 
 Kind = Literal[
     "triangle",

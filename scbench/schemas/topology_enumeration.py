@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
-from scbench.schemas.squares import CORNERS
+from scbench.schemas.corner_labels import CORNERS
 
 POLYGONS: dict[int, tuple[str, ...]] = {4: CORNERS, 5: tuple("ABCDE"), 6: tuple("ABCDEF")}
 """Corner names by number of corners, counter-clockwise."""

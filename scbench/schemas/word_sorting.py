@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel, Text
-from scbench.schemas.short import ShortList
+from scbench.schemas.short_answers import ShortList
 
 Word = Annotated[Text, Field(min_length=1, max_length=40, pattern="^[A-Za-z]+$")]
 Order = Literal["ascending", "descending"]

@@ -18,7 +18,7 @@ from scbench.schemas.arithmetic import Answer as Number
 from scbench.schemas.arithmetic import Params
 from scbench.schemas.base import AnswerModel
 from scbench.schemas.boolean import Answer as Truth
-from scbench.schemas.short import ShortAnswer, ShortList
+from scbench.schemas.short_answers import ShortAnswer, ShortList
 
 ONE = Shape(is_text=False, keys=("answer",), is_short=True)
 LIST = Shape(is_text=False, keys=("answer",), is_short=True, is_list=True)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from scbench.catalog import get_task
-from scbench.graders.fluid_simulation.loose_rock import settle
-from scbench.graders.fluid_simulation.water import rain_on
+from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.judge import judge
 
 TESTS = Path(__file__).parent.parent

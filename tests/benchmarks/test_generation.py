@@ -45,9 +45,9 @@ ROUNDS = 40
 SIZE = AT_A_TIME * ROUNDS
 
 
-def maker(task_id: str, knobs: dict):
+def maker(task_id: str, parameters: dict):
     builder = get_task(task_id).builder()
-    return builder.rows_at(builder.space(**knobs))
+    return builder.rows_at(builder.space(**parameters))
 
 
 def seconds(make, start: int) -> float:
@@ -63,8 +63,11 @@ def test_cases_beside_reasoning_gym(benchmark, pair):
     gym = pytest.importorskip(
         "reasoning_gym", reason="reasoning-gym is not installed (extra benchmark)"
     )
-    task_id, knobs, name, options = PAIRS[pair]
-    ours, theirs = maker(task_id, knobs), gym.create_dataset(name, seed=1, size=SIZE, **options)
+    task_id, parameters, name, options = PAIRS[pair]
+    ours, theirs = (
+        maker(task_id, parameters),
+        gym.create_dataset(name, seed=1, size=SIZE, **options),
+    )
     assert ours(0)["target"]
     assert theirs[0]["question"]
     benchmark.pedantic(ours, (1,), rounds=50 if benchmark.enabled else 1)

@@ -192,7 +192,7 @@ def test_stories_worked_out_by_hand(rules, candidates, target):
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {},
         {"events": 3, "max_depth": 1, "distractors": 0},
@@ -202,8 +202,8 @@ def test_stories_worked_out_by_hand(rules, candidates, target):
     ],
     ids=str,
 )
-def test_yes_and_no_are_equally_likely(knobs):
-    targets = Counter(case["target"] for case in BUILDER.generate_random(count=600, **knobs))
+def test_yes_and_no_are_equally_likely(parameters):
+    targets = Counter(case["target"] for case in BUILDER.generate_random(count=600, **parameters))
     assert targets.keys() == {"yes", "no"}
     assert 240 < targets["yes"] < 360
 
@@ -222,9 +222,9 @@ def test_no_letter_is_favoured_and_no_constant_set_does_well():
     assert Counter(case["target"] for case in cases).most_common(1)[0][1] < 100
 
 
-def test_knobs_move_what_they_name():
-    def mean(fact, **knobs):
-        cases = BUILDER.generate_random(count=150, events=9, max_depth=3, **knobs)
+def test_parameters_move_what_they_name():
+    def mean(fact, **parameters):
+        cases = BUILDER.generate_random(count=150, events=9, max_depth=3, **parameters)
         return sum(case[fact] for case in cases) / len(cases)
 
     over = [

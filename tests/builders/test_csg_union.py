@@ -1,4 +1,4 @@
-"""CSG union: references against the specification's figures, and what the knobs promise."""
+"""CSG union: references against the specification's figures, and what the parameters promise."""
 
 import json
 import re
@@ -66,8 +66,8 @@ def shell_volumes(mesh):
     return signed_volumes(mesh.points, triangulate(mesh), shells(mesh.faces))
 
 
-def drawn(seed, **knobs):
-    case = BUILDER.case(Space(**knobs), seed)
+def drawn(seed, **parameters):
+    case = BUILDER.case(Space(**parameters), seed)
     return Params.model_validate(case.instance)
 
 
@@ -193,7 +193,7 @@ def test_every_kind_can_be_drawn_alone(kind):
     assert {solid.kind for solid in params.solids} == {expected.get(kind, kind)}
 
 
-def test_knobs_bound_what_is_drawn():
+def test_parameters_bound_what_is_drawn():
     for seed in range(5):
         params = drawn(
             seed, kinds=KINDS, solids=5, max_vertices=60, min_sides=3, max_sides=6, rotation="90"
@@ -209,11 +209,11 @@ def test_three_decimals_of_fresh_references_are_enough():
     # Contacts put faces of opposite directions in one plane, which mesh booleans take badly.
     task = get_task("csg_union")
     for seed in range(6):
-        knobs = {
+        parameters = {
             "relation": ["contact", "mixed"][seed % 2],
             "rotation": ["none", "free", "45"][seed % 3],
         }
-        params = drawn(seed, kinds=KINDS, solids=4, max_vertices=200, **knobs)
+        params = drawn(seed, kinds=KINDS, solids=4, max_vertices=200, **parameters)
         answer = BUILDER.reference(params).model_dump(mode="json")
         for vertex in answer["polyhedron"]["vertex"]:
             vertex["xyz"] = [round(value, 3) for value in vertex["xyz"]]
@@ -221,7 +221,7 @@ def test_three_decimals_of_fresh_references_are_enough():
 
 
 @pytest.mark.parametrize(
-    ("knobs", "message"),
+    ("parameters", "message"),
     [
         ({"relation": "void"}, "a void takes 6 solids, not 3"),
         ({"relation": "void", "solids": 6, "rotation": "45"}, "not turned"),
@@ -231,9 +231,9 @@ def test_three_decimals_of_fresh_references_are_enough():
         ({"kinds": ()}, "kinds"),
     ],
 )
-def test_impossible_points_are_refused(knobs, message):
+def test_impossible_points_are_refused(parameters, message):
     with pytest.raises(ValidationError, match=message):
-        Space(**knobs)
+        Space(**parameters)
 
 
 def test_what_cannot_be_drawn_is_said_so():

@@ -5,7 +5,13 @@ import pytest
 
 from scbench.builders.delaunay_triangulation import Space, TaskBuilder
 from scbench.errors import GenerationError
-from scbench.graders.shared.planar import in_circle, orient, third_corners, to_integers, triangulate
+from scbench.graders.shared.plane_geometry import (
+    in_circle,
+    orient,
+    third_corners,
+    to_integers,
+    triangulate,
+)
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from scbench.builders.fluid_simulation import Space, TaskBuilder
-from scbench.builders.fluid_simulation.draws import GOAL_KINDS, HEIGHT, LAYERS
+from scbench.builders.fluid_simulation.fresh_worlds import GOAL_KINDS, HEIGHT, LAYERS
 from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
 from scbench.errors import GenerationError
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import ground
-from scbench.graders.fluid_simulation.loose_rock import settle
+from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.schemas.fluid_simulation import Answer, Params
 from scbench.seeding import Stream
 
@@ -18,23 +18,23 @@ BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]
 
 
-def draw(seed, **knobs):
-    return BUILDER.draw(Space(**knobs), Stream("test", seed))
+def draw(seed, **parameters):
+    return BUILDER.draw(Space(**parameters), Stream("test", seed))
 
 
 @pytest.mark.parametrize("kind", GOAL_KINDS)
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {"width": 16, "side": 3, "hills": 0, "holes": 0, "zones": 0, "spare_boxes": None},
         {"width": 40, "side": 8, "hills": 6, "holes": 5, "zones": 3, "slack": 0},
     ],
     ids=["bare", "rough"],
 )
-def test_every_goal_can_be_drawn_and_is_met_by_work_alone(kind, knobs):
-    params = draw(1, goal=kind, **knobs)
+def test_every_goal_can_be_drawn_and_is_met_by_work_alone(kind, parameters):
+    params = draw(1, goal=kind, **parameters)
     assert params.goal.kind == kind
-    assert (len(params.ground) > 0) == (knobs["hills"] > 0)
+    assert (len(params.ground) > 0) == (parameters["hills"] > 0)
     assert grade(params, Answer(earthworks=())).score < 1
     reference = BUILDER.reference(params)
     verdict = grade(params, reference)
@@ -58,7 +58,7 @@ def test_no_slack_asks_for_exactly_what_was_built():
     assert len(sizes) > 2
 
 
-def test_rain_falls_where_the_knobs_say():
+def test_rain_falls_where_the_parameters_say():
     params = draw(3, rain_columns=3, rain_place="centre")
     assert params.rain == ((16, 16), (17, 16), (16, 17))
     spread = draw(3, rain_columns=8)

@@ -45,7 +45,7 @@ def test_prompt_gives_the_axis_of_every_depth_and_all_leaves(i):
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {},
         {"dimension": "2D", "min_neighbours": 6, "neighbour_depths": 3, "split_prob": 0.5},
@@ -54,8 +54,8 @@ def test_prompt_gives_the_axis_of_every_depth_and_all_leaves(i):
         {"target_at": "boundary", "extra_axes": 6, "max_leaves": 1000, "min_depth": 8},
     ],
 )
-def test_fresh_trees_keep_their_knobs(knobs):
-    point = Space(**knobs)
+def test_fresh_trees_keep_their_parameters(parameters):
+    point = Space(**parameters)
     for seed in range(10):
         case = BUILDER.case(point, seed)
         params = BUILDER.params_model.model_validate(case.instance)
@@ -78,8 +78,8 @@ def test_fresh_trees_keep_their_knobs(knobs):
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"min_depth": 9}, {"min_neighbours": 24}, {"min_depth": 2, "depth_spread": 0}]
+    "parameters", [{"min_depth": 9}, {"min_neighbours": 24}, {"min_depth": 2, "depth_spread": 0}]
 )
-def test_impossible_points_say_so(knobs):
+def test_impossible_points_say_so(parameters):
     with pytest.raises(GenerationError, match="ask for fewer"):
-        BUILDER.case(Space(**knobs), 0)
+        BUILDER.case(Space(**parameters), 0)

@@ -1,4 +1,4 @@
-"""Hamiltonian loop: the solver against plain search, the slips, and the knobs."""
+"""Hamiltonian loop: the solver against plain search, the counterexamples, and the parameters."""
 
 import re
 from itertools import pairwise, product
@@ -174,8 +174,8 @@ def test_slips_that_a_symmetric_grid_makes_right_are_left_out():
     assert "not_closed" not in builder.counter_references(Params(size=2, blocked=()))
 
 
-def draw(seed=0, **knobs):
-    return TaskBuilder().draw(Space(**knobs), Stream("knobs", seed))
+def draw(seed=0, **parameters):
+    return TaskBuilder().draw(Space(**parameters), Stream("knobs", seed))
 
 
 @pytest.mark.parametrize("size", [4, 5, 8, 13, 20, 30])

@@ -1,4 +1,4 @@
-"""Hide and seek: the paper's scenes, hiding places, fresh scenes and their knobs."""
+"""Hide and seek: the paper's scenes, hiding places, fresh scenes and their parameters."""
 
 import json
 import math
@@ -88,10 +88,10 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("knobs", POINTS, ids=str)
+@pytest.mark.parametrize("parameters", POINTS, ids=str)
 @pytest.mark.parametrize("seed", range(2))
-def test_fresh_scenes_keep_their_knobs(knobs, seed):
-    point = Space(**knobs)
+def test_fresh_scenes_keep_their_parameters(parameters, seed):
+    point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", seed))
     assert params.building == (point.width, point.depth, point.height)
     assert params.person == (point.person_width, point.person_width, point.person_height)
@@ -114,13 +114,13 @@ def test_everybody_within_the_distance_is_in_the_picture():
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [{"radius": 60}, {"width": 1, "depth": 1, "height": 3, "sniper_height": 60}],
     ids=["too wide for the picture", "nobody can hide"],
 )
-def test_points_that_give_nothing_say_what_to_change(knobs):
+def test_points_that_give_nothing_say_what_to_change(parameters):
     with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(**knobs), Stream("nothing", 0))
+        TaskBuilder().draw(Space(**parameters), Stream("nothing", 0))
 
 
 def test_more_people_than_places_have_no_reference():

@@ -1,4 +1,4 @@
-"""Hyper-snake: the solver against plain search, prompts, slips, and the knobs."""
+"""Hyper-snake: the solver against plain search, prompts, counterexamples, and the parameters."""
 
 import re
 from itertools import pairwise, product
@@ -181,13 +181,13 @@ def test_the_path_through_the_wall_of_subtask_2_is_among_the_slips():
     assert {"pos": [1, 1, 1]} in path
 
 
-def draw(seed=0, **knobs):
-    return TaskBuilder().draw(Space(**knobs), Stream("knobs", seed))
+def draw(seed=0, **parameters):
+    return TaskBuilder().draw(Space(**parameters), Stream("knobs", seed))
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {},
         {"dims": 2, "min_side": 6, "max_side": 9, "walls": 2},
@@ -199,8 +199,8 @@ def draw(seed=0, **knobs):
     ],
     ids=str,
 )
-def test_boxes_are_as_the_knobs_say(seed, knobs):
-    point, params = Space(**knobs), draw(seed, **knobs)
+def test_boxes_are_as_the_parameters_say(seed, parameters):
+    point, params = Space(**parameters), draw(seed, **parameters)
     cells = len(list(product(*map(range, params.size))))
     assert len(params.size) == point.dims
     assert all(point.min_side <= n <= point.max_side for n in params.size)
@@ -242,7 +242,7 @@ def test_walls_near_the_start_are_nearer_than_scattered_ones():
 
 
 @pytest.mark.parametrize(
-    ("knobs", "message"),
+    ("parameters", "message"),
     [
         ({"min_side": 5, "max_side": 4}, "above max_side"),
         ({"dims": 8}, "more than"),
@@ -250,9 +250,9 @@ def test_walls_near_the_start_are_nearer_than_scattered_ones():
         ({"wall_layout": "fence", "walls": 1}, "fence needs"),
     ],
 )
-def test_impossible_points_are_refused(knobs, message):
+def test_impossible_points_are_refused(parameters, message):
     with pytest.raises(ValidationError, match=message):
-        Space(**knobs)
+        Space(**parameters)
 
 
 def test_hopeless_points_are_reported():

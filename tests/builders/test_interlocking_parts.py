@@ -21,8 +21,8 @@ TASK = get_task("interlocking_parts")
 BUILDER = TASK.builder()
 
 
-def fresh(seed, **knobs):
-    return TASK.params_model.model_validate(BUILDER.case(Space(**knobs), seed).instance)
+def fresh(seed, **parameters):
+    return TASK.params_model.model_validate(BUILDER.case(Space(**parameters), seed).instance)
 
 
 def as_stl(params):
@@ -34,7 +34,7 @@ def as_stl(params):
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {"storeys": 2},
         {"side": 150, "gap": 25, "bar": 8, "rod": 3},
@@ -44,12 +44,12 @@ def as_stl(params):
     ],
     ids=str,
 )
-def test_the_reference_solves_cages_of_all_sizes(knobs):
+def test_the_reference_solves_cages_of_all_sizes(parameters):
     for seed in range(2):
-        params = fresh(seed, **knobs)
+        params = fresh(seed, **parameters)
         verdicts = judge(TASK, params, {"parts": as_stl(params)})
         assert [verdict.score for verdict in verdicts] == [1] * 9, params
-        assert len(as_stl(params)) == params.parts == 2 + 4 * knobs.get("storeys", 1)
+        assert len(as_stl(params)) == params.parts == 2 + 4 * parameters.get("storeys", 1)
 
 
 def test_what_cannot_be_made_is_refused():

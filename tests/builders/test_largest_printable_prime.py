@@ -134,7 +134,7 @@ def test_heights_are_the_extremes_over_all_orientations():
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {},
         {"group": 2, "digits": 5},
@@ -144,9 +144,9 @@ def test_heights_are_the_extremes_over_all_orientations():
     ],
     ids=repr,
 )
-def test_fresh_rules_keep_their_knobs_and_state_their_longest_prime(knobs):
-    point = Space(**knobs)
-    params = BUILDER.draw(point, Stream("towers", knobs))
+def test_fresh_rules_keep_their_parameters_and_state_their_longest_prime(parameters):
+    point = Space(**parameters)
+    params = BUILDER.draw(point, Stream("towers", parameters))
     assert params.group == point.group
     assert len(params.digits) == point.digits
     assert len(params.orientations) == 6 - point.forbidden

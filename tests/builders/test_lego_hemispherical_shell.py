@@ -6,7 +6,7 @@ from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder
 from scbench.builders.lego_hemispherical_shell.brick_layers import fill, lattice
 from scbench.errors import GenerationError
 from scbench.graders.lego_hemispherical_shell import grade
-from scbench.graders.lego_hemispherical_shell.revolved import body
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
 from scbench.schemas.lego_hemispherical_shell import Answer
 from scbench.seeding import Stream
 
@@ -38,7 +38,7 @@ def test_cells_measure_the_target():
 
 
 @pytest.mark.parametrize("form", ["hemisphere", "dome", "wall", "ring"])
-def test_fresh_targets_keep_their_knobs(form):
+def test_fresh_targets_keep_their_parameters(form):
     point = Space(
         form=form, min_inner_cm=6.0, max_inner_cm=7.0, min_thickness_cm=3.5, max_thickness_cm=4.0
     )

@@ -1,4 +1,4 @@
-"""Films: their facts, what each knob moves, and that no choice stands out."""
+"""Films: their facts, what each parameter moves, and that no choice stands out."""
 
 from collections import Counter
 from itertools import pairwise
@@ -20,8 +20,8 @@ GENRES = {
 }
 
 
-def drawn(count=300, **knobs):
-    return BUILDER.generate_random(count=count, **knobs)
+def drawn(count=300, **parameters):
+    return BUILDER.generate_random(count=count, **parameters)
 
 
 def test_films_are_many_and_different():

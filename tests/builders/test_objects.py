@@ -1,4 +1,4 @@
-"""Lists of things: what each knob moves."""
+"""Lists of things: what each parameter moves."""
 
 import re
 
@@ -6,14 +6,14 @@ import pytest
 from pydantic import ValidationError
 
 from scbench.builders.objects import Space, TaskBuilder
-from scbench.builders.shared.things import things
+from scbench.builders.shared.nouns import things
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 
 
-def drawn(count=200, **knobs):
-    return BUILDER.generate_random(count=count, **knobs)
+def drawn(count=200, **parameters):
+    return BUILDER.generate_random(count=count, **parameters)
 
 
 def test_more_groups_than_entries_are_refused_with_both_values():
@@ -21,7 +21,7 @@ def test_more_groups_than_entries_are_refused_with_both_values():
         BUILDER.generate_random(length=2, target_groups=3)
 
 
-def test_each_knob_moves_what_it_says():
+def test_each_parameter_moves_what_it_says():
     plain = drawn(prob_adjective=0, max_count=1, distractors=0)
     assert {case["adjectives"] for case in plain} == {0}
     assert {case["distracting"] for case in plain} == {0}

@@ -63,7 +63,7 @@ def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {"kinds": 1},
         {"kinds": 6},
@@ -78,8 +78,8 @@ def test_possible_boxes_are_all_triples_of_divisors_that_take_every_prism(counts
     ],
     ids=repr,
 )
-def test_fresh_lists_keep_their_knobs_and_are_solved(knobs):
-    space = Space(**knobs)
+def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
+    space = Space(**parameters)
     for seed in range(2):
         params = BUILDER.draw(space, Stream("test", seed))
         counts = counts_of(params)

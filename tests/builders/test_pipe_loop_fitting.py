@@ -1,4 +1,4 @@
-"""Fresh rooms at the ends of their knobs, the loops of the solver, and what prompts print."""
+"""Fresh rooms at the ends of their parameters, the loops of the solver, and what prompts print."""
 
 import math
 import re
@@ -6,9 +6,9 @@ import re
 import pytest
 
 from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
+from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED
 from scbench.builders.pipe_loop_fitting.lattice_loops import square_lattice, triangular_lattice
-from scbench.builders.pipe_loop_fitting.loops import FAMILIES, loops
-from scbench.builders.pipe_loop_fitting.measures import MEASURED
+from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
 from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, many_pointed, star
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
@@ -28,7 +28,7 @@ def solved(params):
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {"pipes": 3, "side": 1, "constraints": 1},
         {"pipes": 4, "side": 1, "constraints": 1},
@@ -44,11 +44,14 @@ def solved(params):
     ],
     ids=repr,
 )
-def test_rooms_at_the_ends_of_the_knobs_are_solved_and_refuse_wrong_answers(knobs):
+def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers(parameters):
     for seed in range(2):
-        params = BUILDER.draw(Space(**knobs), Stream("test", seed))
-        assert (params.pipes, params.crossings) == (knobs["pipes"], knobs.get("crossings", 0))
-        assert len(params.constraints) == knobs.get("constraints", 2)
+        params = BUILDER.draw(Space(**parameters), Stream("test", seed))
+        assert (params.pipes, params.crossings) == (
+            parameters["pipes"],
+            parameters.get("crossings", 0),
+        )
+        assert len(params.constraints) == parameters.get("constraints", 2)
         assert solved(params)
         counters = BUILDER.counter_references(params)
         assert len(counters) >= 18
@@ -66,16 +69,16 @@ def test_every_type_of_constraint_is_drawn():
 
 
 @pytest.mark.parametrize(
-    ("knobs", "reason"),
+    ("parameters", "reason"),
     [
         ({"pipes": 30, "side": 2}, "no loop of 30 pipes with 0 crossings"),
         ({"pipes": 3, "side": 1, "crossings": 1}, "no loop of 3 pipes with 1 crossings"),
         ({"pipes": 5, "side": 1}, "no loop of 5 pipes"),
     ],
 )
-def test_rooms_without_a_known_loop_end_with_a_reason(knobs, reason):
+def test_rooms_without_a_known_loop_end_with_a_reason(parameters, reason):
     with pytest.raises(GenerationError, match=reason):
-        BUILDER.draw(Space(**knobs), Stream("none"))
+        BUILDER.draw(Space(**parameters), Stream("none"))
 
 
 def test_a_room_that_nothing_solves_is_not_passed_over():

@@ -139,7 +139,7 @@ def test_the_largest_picture_can_be_drawn_row_by_row_within_the_limits():
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {},
         {"size": 8, "min_degree": 2, "max_degree": 3},
@@ -149,8 +149,8 @@ def test_the_largest_picture_can_be_drawn_row_by_row_within_the_limits():
     ],
     ids=str,
 )
-def test_fresh_pictures_need_a_degree_in_the_wanted_range(knobs):
-    point = Space(**knobs)
+def test_fresh_pictures_need_a_degree_in_the_wanted_range(parameters):
+    point = Space(**parameters)
     params = BUILDER.draw(point, Stream("pictures", 1))
     assert len(params.grid) == point.size
     black = sum(row.count("#") for row in params.grid) / point.size**2

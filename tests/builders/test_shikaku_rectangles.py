@@ -1,4 +1,4 @@
-"""Shikaku: the paper's puzzles, the solver against brute force, and the knobs."""
+"""Shikaku: the paper's puzzles, the solver against brute force, and the parameters."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from scbench.builders.shikaku_rectangles.solver import solve
 from scbench.errors import GenerationError
 from scbench.seeding import Stream
 
-# Game descriptions by the program that made the puzzles (spec: shikaku_rectangles, "Instances").
+# Game descriptions by the program that made the puzzles.
 DESCRIPTIONS = [
     "7x7:3a8j2d4a4a4a3a3b3e4b4_2c2d3",
     "8x8:d2c4_6d6c5c4b8a2c4_3d3f2f4c2b3c6a",
@@ -155,10 +155,10 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("knobs", POINTS, ids=str)
+@pytest.mark.parametrize("parameters", POINTS, ids=str)
 @pytest.mark.parametrize("seed", range(3))
-def test_fresh_puzzles_keep_their_knobs(knobs, seed):
-    point = Space(**knobs)
+def test_fresh_puzzles_keep_their_parameters(parameters, seed):
+    point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", seed))
     assert (params.width, params.height) == (point.width, point.height)
     result = solve(params.grid, limit=2, max_nodes=10**6)
@@ -200,7 +200,7 @@ def test_single_cells_come_only_where_they_are_allowed():
 
 
 @pytest.mark.parametrize(
-    ("knobs", "named"),
+    ("parameters", "named"),
     [
         ({"min_area": 6, "max_area": 5}, "min_area 6 is above max_area 5"),
         ({"min_candidates": 9, "max_candidates": 8}, "min_candidates 9 is above max_candidates 8"),
@@ -208,19 +208,19 @@ def test_single_cells_come_only_where_they_are_allowed():
         ({"height": 21}, "height"),
     ],
 )
-def test_points_that_cannot_be_are_refused(knobs, named):
+def test_points_that_cannot_be_are_refused(parameters, named):
     with pytest.raises(ValidationError, match=named):
-        Space(**knobs)
+        Space(**parameters)
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [{"width": 5, "height": 5, "min_area": 2, "max_area": 2}, {"max_candidates": 5}],
     ids=str,
 )
-def test_points_that_give_nothing_say_what_to_change(knobs):
+def test_points_that_give_nothing_say_what_to_change(parameters):
     with pytest.raises(GenerationError, match="ask for"):
-        TaskBuilder().draw(Space(**knobs), Stream("nothing", 0))
+        TaskBuilder().draw(Space(**parameters), Stream("nothing", 0))
 
 
 def test_the_prompt_prints_the_grid_that_is_graded():

@@ -1,4 +1,4 @@
-"""Stories of swaps: their sentences, what each knob moves, and that no option stands out."""
+"""Stories of swaps: their sentences, what each parameter moves, and that no option stands out."""
 
 import re
 from collections import Counter
@@ -15,8 +15,8 @@ BUILDER = TaskBuilder()
 DOMAINS = get_args(Domain)
 
 
-def drawn(count=300, **knobs):
-    return BUILDER.generate_random(count=count, **knobs)
+def drawn(count=300, **parameters):
+    return BUILDER.generate_random(count=count, **parameters)
 
 
 def test_there_is_a_story_for_every_domain():
@@ -44,7 +44,7 @@ def test_no_one_is_two_things():
         assert len({*case["instance"]["people"], *case["instance"]["things"]}) == 24
 
 
-def test_events_are_as_many_as_the_knobs_say_and_no_swap_is_undone_at_once():
+def test_events_are_as_many_as_the_parameters_say_and_no_swap_is_undone_at_once():
     for case in drawn(100, max_depth=20, confounders=7, people=3):
         events = case["instance"]["events"]
         swaps = [{a, b} for swaps, a, b, _ in events if swaps]

@@ -1,4 +1,4 @@
-"""SVG shapes: an independent look at the outlines says what was drawn, at all values of knobs."""
+"""SVG shapes: an independent look at the outlines says what was drawn, at all parameters."""
 
 import math
 import runpy
@@ -89,8 +89,8 @@ def test_every_shape_and_every_letter_is_equally_likely():
     assert {case["guess_rate"] for case in cases} == {0.1}
 
 
-def paths(**knobs):
-    return [case["instance"]["path"] for case in BUILDER.generate_random(count=60, **knobs)]
+def paths(**parameters):
+    return [case["instance"]["path"] for case in BUILDER.generate_random(count=60, **parameters)]
 
 
 def test_rotation_turns():
@@ -146,10 +146,10 @@ def test_segments_are_pieces_of_curves(segments):
 
 
 def test_commands_are_of_one_sort_and_say_the_same():
-    for knobs in ({}, {"noise": 0.05, "segments": 12}):
+    for parameters in ({}, {"noise": 0.05, "segments": 12}):
         absolute, relative = (
             [
-                BUILDER.draw(Space(commands=commands, **knobs), Stream("same", i)).path
+                BUILDER.draw(Space(commands=commands, **parameters), Stream("same", i)).path
                 for i in range(60)
             ]
             for commands in ("absolute", "relative")

@@ -1,4 +1,4 @@
-"""Height maps from their seeds, the solver's promises, and what every knob does."""
+"""Height maps from their seeds, the solver's promises, and what every parameter does."""
 
 import random
 
@@ -58,7 +58,7 @@ def test_the_cap_leaves_room_for_the_solvers_plan():
 
 
 @pytest.mark.parametrize(
-    "knobs",
+    "parameters",
     [
         {"size": 8},
         {"size": 5, "noise_scale": 1.0},
@@ -69,8 +69,8 @@ def test_the_cap_leaves_room_for_the_solvers_plan():
         {"share": 0.7},
     ],
 )
-def test_every_knob_gives_solved_instances(knobs):
-    point = Space(**knobs)
+def test_every_parameter_gives_solved_instances(parameters):
+    point = Space(**parameters)
     params = BUILDER.draw(point, Stream("test", 2))
     assert len(params.heights) == point.size
     assert params.flat_tolerance == point.flat_tolerance

@@ -1,4 +1,4 @@
-"""Tetrahedra shadows: the paper's targets, the search, fresh targets and their knobs."""
+"""Tetrahedra shadows: the paper's targets, the search, fresh targets and their parameters."""
 
 import math
 import re
@@ -10,7 +10,7 @@ import shapely
 from shapely import Polygon
 
 from scbench.builders.tetrahedra_shadow_projection import Space, TaskBuilder
-from scbench.builders.tetrahedra_shadow_projection.cover import Effort, find_cover
+from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.builders.tetrahedra_shadow_projection.targets import (
     draw_target,
     is_wide,
@@ -44,7 +44,7 @@ def star():
 
 
 DISC = math.sin(math.pi / 50) * 50
-# Outline (if it is a formula), area and divisor of each (spec: tetrahedra_shadow_projection).
+# Outline (if it is a formula), area and divisor of each.
 TARGETS = [
     (None, 16, 1), (around(100), 4 * DISC, 0.9), (None, 32, 1),
     (around(3, 4 / math.sqrt(3), -150), 4 * math.sqrt(3), 1),
@@ -142,9 +142,9 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize("knobs", POINTS, ids=str)
-def test_fresh_targets_keep_their_knobs(knobs):
-    point = Space(**knobs)
+@pytest.mark.parametrize("parameters", POINTS, ids=str)
+def test_fresh_targets_keep_their_parameters(parameters):
+    point = Space(**parameters)
     params = TaskBuilder().draw(point, Stream("knobs", 1))
     target = Polygon(params.exterior, params.holes)
     assert target.is_valid

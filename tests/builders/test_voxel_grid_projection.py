@@ -1,4 +1,4 @@
-"""Voxel grids: fresh ones have what their knobs say, and a solver's answer."""
+"""Voxel grids: fresh ones have what their parameters say, and a solver's answer."""
 
 import pytest
 from pydantic import ValidationError
@@ -10,7 +10,7 @@ from scbench.schemas.voxel_grid_projection import Params, Residue
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
-KNOBS = [
+PARAMETERS = [
     {"size": 4, "spare": 3, "forbidden": "cells", "forbidden_cells": 1},
     {"size": 6, "spare": 60, "forbidden": "cells", "forbidden_cells": 40},
     {"size": 9, "spare": 60, "forbidden": "digit"},
@@ -21,9 +21,9 @@ KNOBS = [
 ]
 
 
-@pytest.mark.parametrize("knobs", KNOBS, ids=str)
-def test_fresh_grids_follow_their_knobs_and_are_solved(knobs):
-    point = Space(**knobs)
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=str)
+def test_fresh_grids_follow_their_parameters_and_are_solved(parameters):
+    point = Space(**parameters)
     for seed in range(3):
         params = BUILDER.draw(point, Stream("voxels", seed))
         assert (params.size, params.cells) == (point.size, point.size**2 + point.spare)
@@ -47,13 +47,13 @@ def test_a_cover_mends_what_forbidden_cells_break():
 
 
 def test_impossible_points_end_with_a_reason():
-    for knobs in (
+    for parameters in (
         {"size": 4, "spare": 33, "forbidden": "none"},
         {"size": 8, "connected": True, "forbidden": "none"},
         {"size": 8, "connected": True, "spare": 120},
     ):
         with pytest.raises(ValidationError):
-            Space(**knobs)
+            Space(**parameters)
     with pytest.raises(GenerationError, match="more spare cells"):
         BUILDER.draw(Space(size=4, spare=32, forbidden_cells=21), Stream("crowded"))
     with pytest.raises(ValidationError, match="below the modulus"):

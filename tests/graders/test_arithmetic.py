@@ -78,7 +78,7 @@ def test_builder_grader_and_python_agree_at_any_point(point, seed):
 
 @settings(max_examples=300, deadline=None)
 @given(spaces(), st.integers(0, 2**63))
-def test_cases_keep_their_knobs(point, seed):
+def test_cases_keep_their_parameters(point, seed):
     params = BUILDER.draw(point, Stream("knobs", seed))
     tokens = read_tokens(params.expression)
     numbers = [int(token) for token in tokens if token[-1].isdigit()]
@@ -93,10 +93,11 @@ def test_cases_keep_their_knobs(point, seed):
         assert " ".join(tokens).replace("( ", "(").replace(" )", ")") == params.expression
 
 
-def test_every_knob_moves_what_it_says():
-    def drawn(**knobs):
+def test_every_parameter_moves_what_it_says():
+    def drawn(**parameters):
         return [
-            case["instance"]["expression"] for case in BUILDER.generate_random(count=60, **knobs)
+            case["instance"]["expression"]
+            for case in BUILDER.generate_random(count=60, **parameters)
         ]
 
     assert {text.count("(") for text in drawn(max_depth=0)} == {0}

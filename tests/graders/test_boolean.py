@@ -130,10 +130,10 @@ def test_terms_are_drawn_to_give_the_wanted_value(operators, value, seed):
 
 
 @pytest.mark.parametrize(
-    "knobs", [{}, {"length": 60, "max_depth": 0}, {"prob_negation": 0}], ids=str
+    "parameters", [{}, {"length": 60, "max_depth": 0}, {"prob_negation": 0}], ids=str
 )
-def test_true_and_false_are_equally_likely_even_in_long_rows(knobs):
-    targets = [case["target"] for case in BUILDER.generate_random(count=600, **knobs)]
+def test_true_and_false_are_equally_likely_even_in_long_rows(parameters):
+    targets = [case["target"] for case in BUILDER.generate_random(count=600, **parameters)]
     assert 240 < targets.count("TRUE") < 360
 
 

@@ -16,13 +16,13 @@ from scbench.graders.fluid_simulation import (
     CHECKS,
     MOST_BOXES,
     columns_as_text,
+    falling_rock,
     grade,
-    loose_rock,
-    water,
+    rainfall,
 )
+from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.graders.fluid_simulation.lakes import dry_island, survey
-from scbench.graders.fluid_simulation.loose_rock import settle
-from scbench.graders.fluid_simulation.water import rain_on
+from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Answer, Params
 
 DATA = Path(__file__).parent.parent / "data"
@@ -491,10 +491,10 @@ def test_a_flood_of_boxes_is_not_carried_out():
 
 
 def test_work_is_bounded_by_counting(monkeypatch):
-    monkeypatch.setattr(water, "MOST_STEPS", 200)
+    monkeypatch.setattr(rainfall, "MOST_STEPS", 200)
     assert "resource_limit" in failed(world(VOLUME), POND, air(2, 2, 1, 13, 13, 2))
     assert "resource_limit" not in failed(world(VOLUME), air(6, 6, 2, 6, 6, 2))
-    monkeypatch.setattr(loose_rock, "MOST_PARTS", 1)
+    monkeypatch.setattr(falling_rock, "MOST_PARTS", 1)
     one, other = rock(3, 3, 6, 3, 3, 6), rock(9, 9, 6, 9, 9, 6)
     assert "resource_limit" not in failed(world(VOLUME), one)
     assert "resource_limit" in failed(world(VOLUME), one, other)
@@ -504,7 +504,7 @@ def test_search_orders_are_kept_within_bounds_and_the_water_is_the_same(monkeypa
     params = world(VOLUME)
     boxes = [air(2, 2, 1, 13, 13, 2), rock(5, 5, 1, 6, 6, 2)]
     before = verdict(params, *boxes).metrics
-    monkeypatch.setattr(water, "_KEPT", 1)
+    monkeypatch.setattr(rainfall, "_KEPT", 1)
     assert verdict(params, *boxes).metrics == before
 
 

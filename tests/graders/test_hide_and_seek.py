@@ -34,13 +34,12 @@ def places(params):
     return [person.xy for person in TASK.builder().reference(params).people]
 
 
-def crowd(count, **knobs):
+def crowd(count, **parameters):
     """The first instance, with another number of people."""
-    return PAPER[0].model_copy(update={"people": count, **knobs})
+    return PAPER[0].model_copy(update={"people": count, **parameters})
 
 
-# Crowds whose pixels were counted in both pictures (spec: hide_and_seek, "Agreement of the ray
-# caster with OpenSCAD", and the layout of "Known faults" that only the sniper sees).
+# Crowds whose pixels were counted here and by OpenSCAD, and a layout that only the sniper sees.
 BLOCK = [(round(-4 - 0.6 * i, 1), round(-4 - 0.6 * j, 1)) for i in range(10) for j in range(20)]
 ARM = [
     (round((across - along) / math.sqrt(2), 3), round(-(across + along) / math.sqrt(2), 3))

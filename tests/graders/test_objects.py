@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.builders.objects import Space, TaskBuilder
-from scbench.builders.shared.things import things
+from scbench.builders.shared.nouns import things
 from scbench.catalog import get_task
 from scbench.graders.objects import quantity_of
 from scbench.judge import judge

@@ -14,7 +14,7 @@ from scbench.catalog import get_task
 from scbench.errors import CannotGrade
 from scbench.graders import terrain_levelling
 from scbench.graders.terrain_levelling import CHECKS, grade
-from scbench.graders.terrain_levelling.rubble import (
+from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
     engine,
@@ -122,7 +122,7 @@ def test_fast_blasts_are_byte_for_byte_the_plain_ones(subtask, monkeypatch):
 def test_repeated_runs_and_another_process_give_the_same_bytes():
     blasts = [(12, 12, 4.0), (12, 12, 1.5), (3, 4, 2.0), (12, 11, 0.5), (0, 0, 0.2)]
     code = (
-        "from scbench.graders.terrain_levelling.rubble import blast_cell\n"
+        "from scbench.graders.terrain_levelling.blast_simulation import blast_cell\n"
         "from scbench.catalog import get_task\n"
         "rows = get_task('terrain_levelling').builder().paper()[0].params.heights\n"
         "heights = [height for row in rows for height in row]\n"

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from manifold3d import Manifold
 
 from scbench.report.draw.scene import XYZ, Faces, Mesh, Points
-from scbench.report.draw.skins import without_skins
+from scbench.report.draw.slivers import without_skins
 
 _ALIKE = 0.9999
 """Cosine of the angle between faces that lie in one plane for the eye."""

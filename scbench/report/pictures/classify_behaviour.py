@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scbench.graders.shared.squares import on_ring
+from scbench.graders.shared.corner_labels import on_ring
 from scbench.model import Verdict
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -15,7 +15,7 @@ from scbench.report.pictures.shared.labelled_squares import (
     tuple_text,
 )
 from scbench.schemas.classify_behaviour import Answer, Params
-from scbench.schemas.squares import CORNERS
+from scbench.schemas.corner_labels import CORNERS
 
 _SHOWN = 47
 _NAMES = {

@@ -7,7 +7,7 @@ import numpy as np
 from manifold3d import Manifold
 
 from scbench.graders.csg_union.solids import solid_body, union_body
-from scbench.graders.shared.bodies import difference_bodies, to_body
+from scbench.graders.shared.mesh_booleans import difference_bodies, to_body
 from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulate
 from scbench.model import Verdict
 from scbench.report.draw.colours import series

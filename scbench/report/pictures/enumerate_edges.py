@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scbench.graders.shared.squares import on_ring
+from scbench.graders.shared.corner_labels import on_ring
 from scbench.model import Verdict
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -15,8 +15,8 @@ from scbench.report.pictures.shared.labelled_squares import (
     square_text,
     tuple_text,
 )
+from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
-from scbench.schemas.squares import CORNERS, SIDES
 
 _SHOWN = 47
 _PAIRS = 12

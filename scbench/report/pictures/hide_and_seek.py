@@ -9,7 +9,7 @@ import numpy.typing as npt
 import shapely
 
 from scbench.graders.hide_and_seek import boxes, true_camera
-from scbench.graders.hide_and_seek.sight import Camera
+from scbench.graders.hide_and_seek.ray_casting import Camera
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction

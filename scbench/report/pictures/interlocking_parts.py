@@ -15,8 +15,8 @@ from shapely.geometry.base import BaseGeometry
 
 from scbench.errors import CannotGrade
 from scbench.graders.interlocking_parts.printed_parts import read_parts
-from scbench.graders.interlocking_parts.shells import Shell
-from scbench.graders.shared.bodies import to_body
+from scbench.graders.interlocking_parts.triangle_meshes import Shell
+from scbench.graders.shared.mesh_booleans import to_body
 from scbench.model import Verdict
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, boxes, wire
@@ -63,7 +63,7 @@ _CRITERIA = (
 )
 
 
-class _Part(NamedTuple):
+class _DrawnPart(NamedTuple):
     """A part that can be drawn."""
 
     number: int
@@ -135,7 +135,7 @@ def _corners(params: Params) -> list[tuple[float, float]]:
     return [(-at, -at), (at, -at), (at, at), (-at, at)]
 
 
-def _parts(params: Params, answer: Answer) -> tuple[list[_Part], int]:
+def _parts(params: Params, answer: Answer) -> tuple[list[_DrawnPart], int]:
     """Return the parts that can be drawn, and how many of the answer's cannot."""
     files = [
         (i, (part.fileType, part.fileContents))
@@ -146,7 +146,7 @@ def _parts(params: Params, answer: Answer) -> tuple[list[_Part], int]:
         read = read_parts([file for _, file in files], _LIMITS)
     except (CannotGrade, ChildError):
         return [], len(answer.parts)
-    found: list[_Part] = []
+    found: list[_DrawnPart] = []
     room = _MOST_TRIANGLES
     for (i, _), part in zip(files, read, strict=True):
         if part.shell is not None and len(part.shell.corners) <= room:
@@ -155,7 +155,7 @@ def _parts(params: Params, answer: Answer) -> tuple[list[_Part], int]:
     return found, len(answer.parts) - len(found)
 
 
-def _part(params: Params, number: int, shell: Shell, transform: Sequence[float]) -> _Part:
+def _part(params: Params, number: int, shell: Shell, transform: Sequence[float]) -> _DrawnPart:
     matrix = np.clip(np.array(transform).reshape(4, 4)[:3], -_FARTHEST, _FARTHEST)
     moved = shell.points @ matrix[:, :3].T + matrix[:, 3]
     wide, deep, tall = *params.outer.sides, params.outer.z[1]
@@ -164,7 +164,7 @@ def _part(params: Params, number: int, shell: Shell, transform: Sequence[float])
         body = to_body(placed, shell.corners)
     except ValueError:
         body = None
-    return _Part(number, shell.points, placed, shell.corners, body)
+    return _DrawnPart(number, shell.points, placed, shell.corners, body)
 
 
 def _faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
@@ -176,13 +176,15 @@ def _faults(failed: Mapping[str, Sequence[Any]]) -> dict[int, str]:
     return found
 
 
-def _mesh(part: _Part, points: Points, *, opacity: float = 1.0, wrong: bool = False) -> Mesh:
+def _mesh(part: _DrawnPart, points: Points, *, opacity: float = 1.0, wrong: bool = False) -> Mesh:
     outline = creases(points, part.faces)
     role = "wrong" if wrong else part.role
     return Mesh(points, part.faces, role, opacity, f"part {part.number}", outline)
 
 
-def _together(params: Params, parts: Sequence[_Part], failed: Mapping[str, Sequence[Any]]) -> Scene:
+def _together(
+    params: Params, parts: Sequence[_DrawnPart], failed: Mapping[str, Sequence[Any]]
+) -> Scene:
     invalid = {e["part"] for check in _INVALID for e in failed.get(check, ())}
     clashes = failed.get("interference", ())[:_MOST_MARKS]
     # Where parts clash is seen through them.
@@ -232,7 +234,7 @@ def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lin
     return shown
 
 
-def _apart(params: Params, parts: Sequence[_Part], faults: Mapping[int, str]) -> Scene:
+def _apart(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
     """Show the parts moved away from the middle of the cage."""
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
     shown: list[Mesh | Lines | Marks] = []
@@ -254,7 +256,7 @@ def _apart(params: Params, parts: Sequence[_Part], faults: Mapping[int, str]) ->
 
 def _beds(
     params: Params,
-    parts: Sequence[_Part],
+    parts: Sequence[_DrawnPart],
     faults: Mapping[int, str],
     failed: Mapping[str, Sequence[Any]],
 ) -> Scene:
@@ -286,7 +288,7 @@ def _beds(
     return Scene(tuple(shown), azimuth=-80, elevation=50)
 
 
-def _lie(part: _Part, params: Params) -> Points:
+def _lie(part: _DrawnPart, params: Params) -> Points:
     """Return a part over the middle of its bed, which is where the grader looks at it."""
     wide, deep, tall = params.printing.bed
     middle = (part.points.min(axis=0) + part.points.max(axis=0)) / 2
@@ -296,7 +298,7 @@ def _lie(part: _Part, params: Params) -> Points:
 
 def _spots(
     params: Params,
-    part: _Part,
+    part: _DrawnPart,
     failed: Mapping[str, Sequence[Any]],
     shift: Points,
     lie: Points,
@@ -325,7 +327,7 @@ def _spots(
 
 
 def _section(
-    params: Params, parts: Sequence[_Part], failed: Mapping[str, Sequence[Any]]
+    params: Params, parts: Sequence[_DrawnPart], failed: Mapping[str, Sequence[Any]]
 ) -> tuple[str, Drawing]:
     """Draw a cut along one rod: z to the right, y up and widened; of rods that do not fit one."""
     entries = [*failed.get("rod_passes", ()), *failed.get("nut_held", ())]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scbench.model import Verdict
-from scbench.report.draw.blocks import columns
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
+from scbench.report.draw.voxels import columns
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.maze_3d import Answer, Params

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scbench.graders.terrain_levelling.rubble import largest_flat
+from scbench.graders.terrain_levelling.blast_simulation import largest_flat
 from scbench.model import Verdict
-from scbench.report.draw.blocks import columns
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
+from scbench.report.draw.voxels import columns
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.terrain_levelling import Answer, Blast, Params

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from scbench.graders.shared.squares import canonical, on_ring
+from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.model import Verdict
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction

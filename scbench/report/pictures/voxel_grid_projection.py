@@ -8,9 +8,9 @@ import numpy as np
 
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.model import Verdict
-from scbench.report.draw.blocks import voxels
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
 from scbench.report.draw.svg import Drawing
+from scbench.report.draw.voxels import voxels
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.voxel_grid_projection import Answer, Params

@@ -1,4 +1,4 @@
-"""What builders of text tasks share: brackets, knobs, the closing of prompts."""
+"""What builders of text tasks share: brackets, parameters, the closing of prompts."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from scbench.builders.arithmetic import Space as Arithmetic
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
 from scbench.builders.shared.builder import Point
-from scbench.builders.shared.parameters import KINDS, kinds_of, knob
+from scbench.builders.shared.parameters import KINDS, kinds_of, parameter
 from scbench.builders.shared.text_task import plain, reply_short
 from scbench.builders.shikaku_rectangles import Space as Shikaku
 from scbench.seeding import Stream
@@ -45,10 +45,10 @@ def test_blanks_are_dropped_with_their_chance_and_never_inside_a_token():
     assert 1400 < kept < 1600
 
 
-def test_a_knob_has_bounds_a_default_and_a_kind_in_the_schema():
+def test_a_parameter_has_bounds_a_default_and_a_kind_in_the_schema():
     class Space(Point):
-        size: int = knob(3, "scale", "how many", ge=1, le=5)
-        noise: float = knob(0.0, "interference", "how much", ge=0, le=1)
+        size: int = parameter(3, "scale", "how many", ge=1, le=5)
+        noise: float = parameter(0.0, "interference", "how much", ge=0, le=1)
         plain: int = 1
 
     assert Space().size == 3

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import CrossSection, FillRule, Manifold
 
-from scbench.graders.interlocking_parts import face_survey
-from scbench.graders.interlocking_parts.face_survey import survey
+from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
     convex_hull,
     grown,
@@ -24,7 +23,8 @@ from scbench.graders.interlocking_parts.ray_casting import (
     frame,
     grids_on,
 )
-from scbench.graders.interlocking_parts.shells import (
+from scbench.graders.interlocking_parts.thickness import survey
+from scbench.graders.interlocking_parts.triangle_meshes import (
     Shell,
     centroid,
     components,
@@ -34,7 +34,7 @@ from scbench.graders.interlocking_parts.shells import (
     signed_volume,
     weld,
 )
-from scbench.graders.shared.contacts import is_crowded
+from scbench.graders.shared.triangle_contacts import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))
@@ -165,7 +165,7 @@ def test_rays_are_counted_before_they_are_cast():
 
 def test_a_part_with_too_many_faces_in_each_others_way_is_not_surveyed(monkeypatch):
     assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)).values
-    monkeypatch.setattr(face_survey, "MOST_RAYS", 100)
+    monkeypatch.setattr(thickness, "MOST_RAYS", 100)
     assert survey(mesh(Manifold.cube((50, 30, 20))), RULES, "in", (0, 1, 2)) is None
 
 

@@ -18,7 +18,7 @@ from scbench.graders.interlocking_parts.printed_parts import (
     read_stl,
     unwrap,
 )
-from scbench.graders.interlocking_parts.shells import count_edges, signed_volume
+from scbench.graders.interlocking_parts.triangle_meshes import count_edges, signed_volume
 
 TETRAHEDRON = [
     [(0, 0, 0), (0, 6, 0), (6, 0, 0)],

@@ -12,8 +12,7 @@ from manifold3d import Manifold
 
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_mesh
-from scbench.graders.shared.bodies import differences, to_body, unite
-from scbench.graders.shared.contacts import close_pairs, find_contacts, nearer_than
+from scbench.graders.shared.mesh_booleans import differences, to_body, unite
 from scbench.graders.shared.meshes import (
     PolygonMesh,
     Triangles,
@@ -25,6 +24,7 @@ from scbench.graders.shared.meshes import (
     unevenness,
     winding_number,
 )
+from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
 from scbench.schemas.csg_union import Box, Polyhedron, Prism, UvSphere
 
 STILL = (0.0, 0.0, 0.0)

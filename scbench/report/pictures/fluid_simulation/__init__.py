@@ -8,9 +8,9 @@ import numpy as np
 
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.model import Verdict
-from scbench.report.draw.blocks import roughness, voxels
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
 from scbench.report.draw.svg import Drawing
+from scbench.report.draw.voxels import roughness, voxels
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.fluid_simulation.rain_maps import level_maps, paint, section
 from scbench.report.pictures.fluid_simulation.rain_worlds import (

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bit_cells import (
+from scbench.graders.fluid_simulation.bitsets import (
     Cells,
     pack,
     padded,

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.model import Verdict
-from scbench.report.draw.blocks import rectangles
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.text_blocks import side_by_side
+from scbench.report.draw.voxels import rectangles
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.polynomial_curve_fitting.contours import zero_curve
 from scbench.schemas.polynomial_curve_fitting import Answer, Params

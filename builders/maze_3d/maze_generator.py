@@ -1,4 +1,4 @@
-"""Makes mazes of heights with exactly one route (spec: maze_3d, "Reference solution").
+"""Makes mazes of heights with exactly one route.
 
 The route runs over cells with even rows and columns and the cells between them, so that no two of
 its cells are neighbours unless they follow each other. Every other cell gets a height from which no

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from scbench.builders.shared.words import families, in_case, word_list
+from scbench.builders.shared.word_list import families, in_case, word_list
 from scbench.seeding import Stream
 
 

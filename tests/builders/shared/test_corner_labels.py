@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from scbench.builders.shared.squares import CASES, draw_order, is_walk
+from scbench.builders.shared.corner_labels import CASES, draw_order, is_walk
 from scbench.catalog import get_task
-from scbench.graders.shared.squares import behaviour, crossed_sides, letters, on_ring
-from scbench.schemas.squares import CORNERS
+from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters, on_ring
+from scbench.schemas.corner_labels import CORNERS
 from scbench.schemas.topology_enumeration import POLYGONS
 from scbench.seeding import Stream
 
@@ -31,9 +31,9 @@ def rings(params):
     return [on_ring(square, params.corner_order, CORNERS) for square in params.squares]
 
 
-def fresh(task, seeds, **knobs):
+def fresh(task, seeds, **parameters):
     builder = task.builder()
-    point = builder.space(**knobs)
+    point = builder.space(**parameters)
     for seed in range(seeds):
         case = builder.case(point, seed)
         yield task.params_model.model_validate(case.instance), case
@@ -109,9 +109,9 @@ def test_without_renaming_labels_count_from_one_round_the_ring(task):
 
 @pytest.mark.parametrize("task", [EDGES, NAMES, TOPOLOGY])
 @pytest.mark.parametrize("order", ["ring", "crossing"])
-def test_order_knob(task, order):
-    knob = "order" if task is TOPOLOGY else "corner_order"
-    for params, _ in fresh(task, 20, **{knob: order}):
+def test_order_parameter(task, order):
+    parameter = "order" if task is TOPOLOGY else "corner_order"
+    for params, _ in fresh(task, 20, **{parameter: order}):
         ring = POLYGONS[len(params.corner_order)]
         assert is_walk(params.corner_order, ring) == (order == "ring")
 
@@ -121,8 +121,8 @@ def test_order_knob(task, order):
 )
 def test_fresh_topology(corners, n_classes, known):
     builder = TOPOLOGY.builder()
-    knobs = {"corners": corners, "n_classes": n_classes, "known": known}
-    for params, case in fresh(TOPOLOGY, 10, **knobs):
+    parameters = {"corners": corners, "n_classes": n_classes, "known": known}
+    for params, case in fresh(TOPOLOGY, 10, **parameters):
         assert len(params.corner_order) == corners
         assert len(params.known.replace("?", "")) == known
         listed = builder.reference(params).configs

@@ -59,8 +59,7 @@ def camera(
 def fitted(seen: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Camera:
     """Return a camera moved so that the sphere around a box just fits between top and bottom.
 
-    It looks in the same direction, at the middle of the box (spec: hide_and_seek, "Published
-    camera, exactly").
+    It looks in the same direction, at the middle of the box: this is the paper's camera.
     """
     diagonal = math.sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True)))
     distance = diagonal / 2 * math.sqrt(1 + seen.tangent**2) / seen.tangent

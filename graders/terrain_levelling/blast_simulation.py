@@ -1,7 +1,6 @@
 """Loosened rock as balls: one blast simulated in PyBullet, and the flat regions of a height map.
 
-Heights are one list, row by row: the cell (x, y) of a map with n columns is number y * n + x
-(spec: terrain_levelling, "Verification").
+Heights are one list, row by row: the cell (x, y) of a map with n columns is number y * n + x.
 """
 
 import ctypes

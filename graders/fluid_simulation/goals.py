@@ -1,4 +1,4 @@
-"""The eleven goals of fluid_simulation and how far water reaches them (spec: "Measures").
+"""The eleven goals of fluid_simulation and how far water reaches them.
 
 Every score is a whole number over a whole number, at most 1.
 """

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from scbench.builders.fluid_simulation.plans import (
     Box,
-    Part,
+    Structure,
     as_answer,
     assemble,
     basin,
@@ -19,9 +19,9 @@ from scbench.builders.fluid_simulation.plans import (
 )
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import carry_out
+from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
-from scbench.graders.fluid_simulation.loose_rock import settle
-from scbench.graders.fluid_simulation.water import rain_on
+from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import GroundBox, Params, Zone
 from scbench.seeding import Stream
 
@@ -146,14 +146,14 @@ def _read(kind: str, numbers: dict[str, Any], water: Water, slack: int) -> dict[
 
 def _draft(
     rng: Stream, kind: str, rain: Sequence[Sequence[int]], side: int, lakes: int
-) -> tuple[dict[str, Any], list[Part]]:
+) -> tuple[dict[str, Any], list[Structure]]:
     """Draw the numbers of a goal that are not measured, and parts that should meet it."""
     top = LAYERS - 1
 
     def sides(least: int = 2) -> tuple[int, int]:
         return rng.between(least, side), rng.between(least, side)
 
-    def pit() -> Part:
+    def pit() -> Structure:
         return basin(LAYERS, *sides(), rng.between(1, top), top)
 
     match kind:

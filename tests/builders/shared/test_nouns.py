@@ -6,8 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from scbench.builders.shared.anchors import anchor, clock, letters, ordinal, roman
-from scbench.builders.shared.things import in_words, listed, numbers_in_words, things
+from scbench.builders.objects.number_words import in_words, numbers_in_words
+from scbench.builders.shared.list_markers import anchor, clock, letters, ordinal, roman
+from scbench.builders.shared.nouns import listed, things
 from scbench.builders.shuffle.names import names
 
 

@@ -17,7 +17,7 @@ _WAYS = (str.lower, str.capitalize, str.upper)
 @cache
 def word_list() -> tuple[str, ...]:
     """Return every word, in alphabetical order."""
-    text = files(__package__).joinpath("words.json").read_text("utf-8")
+    text = files(__package__).joinpath("word_list.json").read_text("utf-8")
     return tuple(json.loads(text)["words"])
 
 

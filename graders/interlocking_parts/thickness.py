@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from scbench.graders.interlocking_parts.ray_casting import Meter, TooManyRaysError, cast, grids_on
-from scbench.graders.interlocking_parts.shells import Shell, facets, triangles_of
+from scbench.graders.interlocking_parts.triangle_meshes import Shell, facets, triangles_of
 from scbench.graders.shared.meshes import Array
 from scbench.schemas.interlocking_parts import Survey
 

@@ -1,8 +1,8 @@
-"""Rock that nothing holds up falls (spec: fluid_simulation, "Loose rock")."""
+"""Rock that nothing holds up falls."""
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bit_cells import (
+from scbench.graders.fluid_simulation.bitsets import (
     Cells,
     flood,
     pack,

@@ -4,9 +4,9 @@ The *ring* is the corners in counter-clockwise order; side i joins corners i and
 is *crossed* if its corners have different labels: one interface curve ends there, and the unordered
 pair of the labels is its type.
 
-Two questions are answered. Must all classes share a point (spec: topology_enumeration)? And which
-sides must be joined by a curve, if the classes around a curve never change and junctions are used
-only where the ends cannot all be paired by type (spec: enumerate_edges, classify_behaviour)?
+Two questions are answered. Must all classes share a point (topology_enumeration)? And which sides
+must be joined by a curve, if the classes around a curve never change and junctions are used only
+where the ends cannot all be paired by type (enumerate_edges, classify_behaviour)?
 """
 
 from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scbench.errors import GenerationError
-from scbench.graders.shared.planar import (
+from scbench.graders.shared.plane_geometry import (
     first_inside,
     in_circle,
     orient,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.graders.shared.squares import (
+from scbench.graders.shared.corner_labels import (
     agrees,
     behaviour,
     canonical,
@@ -19,7 +19,7 @@ from scbench.graders.shared.squares import (
     patterns,
     winding,
 )
-from scbench.schemas.squares import CORNERS
+from scbench.schemas.corner_labels import CORNERS
 from scbench.schemas.topology_enumeration import POLYGONS
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scbench.report.draw.blocks import columns, rectangles, voxels
+from scbench.report.draw.voxels import columns, rectangles, voxels
 
 
 def volume(mesh) -> float:

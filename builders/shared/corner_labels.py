@@ -6,8 +6,8 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
-from scbench.graders.shared.squares import canonical, on_ring
-from scbench.schemas.squares import CORNERS, Corner
+from scbench.graders.shared.corner_labels import canonical, on_ring
+from scbench.schemas.corner_labels import CORNERS, Corner
 from scbench.seeding import Stream
 
 NameT = TypeVar("NameT", bound=str)
@@ -15,9 +15,9 @@ NameT = TypeVar("NameT", bound=str)
 Order = Literal["any", "ring", "crossing"]
 """How names of corners or sides follow each other."""
 
-ORDER_KNOB = "any order, a walk round the ring (ring), or any order that is no such walk (crossing)"
+ORDERS_ARE = "any order, a walk round the ring (ring), or any order that is no such walk (crossing)"
 
-RENAME_KNOB = Field(
+RENAME = Field(
     default=True,
     description="give the classes of each square random numbers from 1 to 9; otherwise they are "
     "numbered from 1 round the ring, as in the paper",
