@@ -28,18 +28,16 @@ _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -
 class Space(Point):
     """Parameters of expressions."""
 
-    length: int = parameter(10, "scale", "number of terms, which are whole numbers", ge=3, le=50)
-    max_depth: int = parameter(3, "depth", "most brackets inside each other", ge=0, le=8)
-    min_number: int = parameter(-9, "scale", "smallest number", ge=-9, le=9)
-    max_number: int = parameter(9, "scale", "largest number", ge=-9, le=9)
-    prob_open: float = parameter(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
+    length: int = parameter(10, "number of terms, which are whole numbers", "scale", ge=3, le=50)
+    max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
+    min_number: int = parameter(-9, "smallest number", "scale", ge=-9, le=9)
+    max_number: int = parameter(9, "largest number", "scale", ge=-9, le=9)
+    prob_open: float = parameter(0.4, "chance to open brackets before a term", "depth", ge=0, le=1)
     prob_dewhitespace: float = parameter(
-        0.0, "interference", "chance that a blank is left out", ge=0, le=1
+        0.0, "chance that a blank is left out", "interference", ge=0, le=1
     )
     division: bool = parameter(
-        default=False,
-        kind="semantic",
-        description="whether / is among the operators, and answers can be fractions",
+        False, "whether / is among the operators, and answers can be fractions", "semantic"
     )
 
     @model_validator(mode="after")
@@ -60,9 +58,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     task = "arithmetic"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = ArithmeticCase
     extremes = (
         {"length": 3, "max_depth": 0},

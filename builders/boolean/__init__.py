@@ -34,19 +34,19 @@ exactly one is; a OR b is {true} if at least one is. Blanks mean nothing, and so
 class Space(Point):
     """Parameters of expressions."""
 
-    length: int = parameter(10, "scale", "number of truth values", ge=3, le=200)
-    max_depth: int = parameter(3, "depth", "most brackets inside each other", ge=0, le=8)
-    prob_open: float = parameter(0.4, "depth", "chance to open brackets before a term", ge=0, le=1)
+    length: int = parameter(10, "number of truth values", "scale", ge=3, le=200)
+    max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
+    prob_open: float = parameter(0.4, "chance to open brackets before a term", "depth", ge=0, le=1)
     prob_negation: float = parameter(
         0.3,
-        "semantic",
         f"chance of a NOT before a term or bracket, and then of one more, up to {_CHAIN}",
+        "semantic",
         ge=0,
         le=1,
     )
-    format: Format = parameter("TRUE_FALSE", "semantic", "how truth values are written")
+    format: Format = parameter("TRUE_FALSE", "how truth values are written", "semantic")
     prob_dewhitespace: float = parameter(
-        0.0, "interference", "chance that a blank is left out", ge=0, le=1
+        0.0, "chance that a blank is left out", "interference", ge=0, le=1
     )
 
 
@@ -65,9 +65,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "boolean"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = BooleanCase
     guess_rate = 0.5
     extremes = (

@@ -26,9 +26,9 @@ _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
 class Space(Point):
     """Parameters of sequences of brackets."""
 
-    length: int = parameter(24, "scale", "number of brackets shown", ge=4, le=400)
-    max_depth: int = parameter(8, "depth", "most brackets open at the same time", ge=2, le=32)
-    kinds: int = parameter(3, "semantic", "number of kinds of brackets", ge=1, le=4)
+    length: int = parameter(24, "number of brackets shown", "scale", ge=4, le=400)
+    max_depth: int = parameter(8, "most brackets open at the same time", "depth", ge=2, le=32)
+    kinds: int = parameter(3, "number of kinds of brackets", "semantic", ge=1, le=4)
 
 
 class BracketStackCase(Case):
@@ -42,9 +42,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "bracket_stack"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = BracketStackCase
     extremes = (
         {"length": 11, "max_depth": 2, "kinds": 4},

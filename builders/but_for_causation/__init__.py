@@ -20,34 +20,34 @@ class Space(Point):
     """Parameters of causal stories."""
 
     events: int = parameter(
-        6, "scale", "number of events that can matter, the outcome included", ge=3, le=12
+        6, "number of events that can matter, the outcome included", "scale", ge=3, le=12
     )
     max_depth: int = parameter(
         3,
-        "depth",
         "most links from the first event to the outcome; fewer if there are few events",
+        "depth",
         ge=1,
         le=8,
     )
     prob_overdetermination: float = parameter(
         0.3,
-        "interference",
         "chance that an event off the main chain is a second cause, enough by itself",
+        "interference",
         ge=0,
         le=1,
     )
     prob_preemption: float = parameter(
         0.2,
-        "interference",
         "chance that it is a stand-in, which happens only if a cause does not",
+        "interference",
         ge=0,
         le=1,
     )
     distractors: int = parameter(
-        2, "interference", "number of further events that lead to nothing", ge=0, le=8
+        2, "number of further events that lead to nothing", "interference", ge=0, le=8
     )
     question: Question = parameter(
-        "but_for", "semantic", "yes or no for one event, or the set of necessary events"
+        "but_for", "yes or no for one event, or the set of necessary events", "semantic"
     )
 
 
@@ -69,9 +69,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "but_for_causation"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = ButForCausationCase
     extremes = (
         {"events": 3, "max_depth": 1, "distractors": 0},

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.corner_labels import (
@@ -17,6 +17,7 @@ from scbench.builders.shared.corner_labels import (
     ring_labels,
     show_case,
 )
+from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import behaviour, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
@@ -46,15 +47,15 @@ _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abc
 class Space(Point):
     """Parameters of fresh squares."""
 
-    squares: int = Field(default=8, ge=4, le=15, description="number of squares, all different")
-    odd_corners: int = Field(
-        default=1,
+    squares: int = parameter(8, "number of squares, all different", ge=4, le=15)
+    odd_corners: int = parameter(
+        1,
+        "at least so many squares read a, b, a, c round the ring, where only the rule "
+        "on junctions decides",
         ge=0,
         le=2,
-        description="at least so many squares read a, b, a, c round the ring, where only the rule "
-        "on junctions decides",
     )
-    corner_order: Order = Field(default="any", description="order of the corners: " + ORDERS_ARE)
+    corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
     rename: bool = RENAME
 
 
@@ -63,9 +64,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "classify_behaviour"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the squares, the rules and the three names."""

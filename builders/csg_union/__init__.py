@@ -105,9 +105,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "csg_union"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the solids, the rules for a mesh, and how it is scored."""

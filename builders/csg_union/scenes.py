@@ -5,10 +5,11 @@ from typing import Literal
 
 import numpy as np
 from manifold3d import Manifold
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.shared.builder import Point
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
@@ -49,28 +50,28 @@ _TOUCHING = ("mixed", "contact", "void")
 class Space(Point):
     """Parameters of fresh sets of solids."""
 
-    solids: int = Field(default=3, ge=2, le=6, description="number of solids; 6 for a void")
-    kinds: tuple[Kind, ...] = Field(
-        default=("box", "prism", "wedge", "tetrahedron"),
+    solids: int = parameter(3, "number of solids; 6 for a void", ge=2, le=6)
+    kinds: tuple[Kind, ...] = parameter(
+        ("box", "prism", "wedge", "tetrahedron"),
+        "kinds of solids to choose from; a void is made of boxes",
         min_length=1,
         max_length=6,
-        description="kinds of solids to choose from; a void is made of boxes",
     )
-    min_sides: int = Field(default=4, ge=3, le=48, description="fewest sides of a round solid")
-    max_sides: int = Field(
-        default=8, ge=3, le=48, description="most sides of a round solid; spheres take even numbers"
+    min_sides: int = parameter(4, "fewest sides of a round solid", ge=3, le=48)
+    max_sides: int = parameter(
+        8, "most sides of a round solid; spheres take even numbers", ge=3, le=48
     )
-    rotation: Literal["none", "45", "90", "free"] = Field(
-        default="none",
-        description="how solids are turned: not, about one axis by 45 or by 90 degrees, or about "
+    rotation: Literal["none", "45", "90", "free"] = parameter(
+        "none",
+        "how solids are turned: not, about one axis by 45 or by 90 degrees, or about "
         "all three by whole degrees",
     )
-    relation: Relation = Field(
-        default="mixed",
-        description="how each further solid lies to an earlier one; mixed is any but a void, which "
+    relation: Relation = parameter(
+        "mixed",
+        "how each further solid lies to an earlier one; mixed is any but a void, which "
         "is six panels around a hollow",
     )
-    max_vertices: int = Field(default=120, ge=8, le=1_000, description="most vertices of the union")
+    max_vertices: int = parameter(120, "most vertices of the union", ge=8, le=1_000)
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":

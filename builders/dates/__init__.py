@@ -33,15 +33,15 @@ class Space(Point):
 
     tier: int = parameter(
         2,
-        "depth",
         "0: find the date; 1: add days within a month; 2: one step past the end of a month or a "
         "year, or around a leap day; 3: three to five steps, told in any order",
+        "depth",
         ge=0,
         le=3,
     )
-    date_format: DateFormat = parameter("MM_DD_YYYY", "semantic", "how the story writes dates")
+    date_format: DateFormat = parameter("MM_DD_YYYY", "how the story writes dates", "semantic")
     scenario: int = parameter(
-        0, "semantic", "which of the 36 scenarios, or 0 for any of them", ge=0, le=36
+        0, "which of the 36 scenarios, or 0 for any of them", "semantic", ge=0, le=36
     )
 
 
@@ -60,9 +60,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     task = "dates"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = DatesCase
     extremes = (
         {"tier": 0, "date_format": "ORDINAL_DAY"},

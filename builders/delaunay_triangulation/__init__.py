@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.shared.plane_geometry import (
     XY,
@@ -43,18 +44,17 @@ coordinates, and it is right only if the whole list is.
 class Space(Point):
     """Parameters of fresh point sets."""
 
-    points: int = Field(default=20, ge=3, le=200, description="number of points")
-    layout: Literal["uniform", "clusters", "ring", "lattice"] = Field(
-        default="uniform",
-        description="uniform in the unit square, in clusters, near a circle, or a jittered lattice",
+    points: int = parameter(20, "number of points", ge=3, le=200)
+    layout: Literal["uniform", "clusters", "ring", "lattice"] = parameter(
+        "uniform", "uniform in the unit square, in clusters, near a circle, or a jittered lattice"
     )
-    decimals: int = Field(default=3, ge=2, le=6, description="decimals printed")
-    min_margin: float = Field(
-        default=0.0,
+    decimals: int = parameter(3, "decimals printed", ge=2, le=6)
+    min_margin: float = parameter(
+        0.0,
+        "least distance of the in-circle determinant from 0 across an inner edge, "
+        "in units of the square's side to the fourth power; larger is easier",
         ge=0.0,
         le=0.01,
-        description="least distance of the in-circle determinant from 0 across an inner edge, "
-        "in units of the square's side to the fourth power; larger is easier",
     )
 
 
@@ -63,9 +63,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "delaunay_triangulation"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the points and the rules."""

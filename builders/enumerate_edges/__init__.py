@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.corner_labels import (
@@ -16,6 +16,7 @@ from scbench.builders.shared.corner_labels import (
     ring_labels,
     show_case,
 )
+from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import (
     Pair,
     behaviour,
@@ -52,12 +53,10 @@ _ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)
 class Space(Point):
     """Parameters of fresh squares."""
 
-    squares: int = Field(default=6, ge=4, le=8, description="number of squares, all different")
-    all_crossed: int = Field(
-        default=2, ge=0, le=4, description="at least so many squares have four crossed sides"
-    )
-    corner_order: Order = Field(default="any", description="order of the corners: " + ORDERS_ARE)
-    edge_order: Order = Field(default="any", description="numbering of the sides: " + ORDERS_ARE)
+    squares: int = parameter(6, "number of squares, all different", ge=4, le=8)
+    all_crossed: int = parameter(2, "at least so many squares have four crossed sides", ge=0, le=4)
+    corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
+    edge_order: Order = parameter("any", "numbering of the sides: " + ORDERS_ARE)
     rename: bool = RENAME
 
 
@@ -66,9 +65,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "enumerate_edges"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the squares, the numbering and the rules."""

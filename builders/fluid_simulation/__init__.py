@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.fluid_simulation.counterexamples import without_effect, wrong
 from scbench.builders.fluid_simulation.fresh_worlds import (
@@ -15,6 +15,7 @@ from scbench.builders.fluid_simulation.fresh_worlds import (
 from scbench.builders.fluid_simulation.plans import as_answer, solve
 from scbench.builders.fluid_simulation.rule_texts import prompt_rules
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.fluid_simulation import grade
 from scbench.schemas.fluid_simulation import Answer, Params
@@ -26,44 +27,26 @@ _TRIES = 40
 class Space(Point):
     """Parameters of fresh worlds."""
 
-    goal: Literal["any", GoalKind] = Field(
-        default="any", description="what the water has to be like; any draws one of them"
+    goal: Literal["any", GoalKind] = parameter(
+        "any", "what the water has to be like; any draws one of them"
     )
-    width: int = Field(
-        default=32, ge=16, le=64, multiple_of=2, description="cells along x and along y"
+    width: int = parameter(32, "cells along x and along y", ge=16, le=64, multiple_of=2)
+    side: int = parameter(
+        5, "largest side of a lake in the plan that thresholds are read from", ge=3, le=10
     )
-    side: int = Field(
-        default=5,
-        ge=3,
-        le=10,
-        description="largest side of a lake in the plan that thresholds are read from",
+    lakes: int = parameter(3, "number of lakes, for the goals that ask for several", ge=2, le=4)
+    slack: int = parameter(
+        2, "most that a threshold lies below what that plan reaches; larger is easier", ge=0, le=20
     )
-    lakes: int = Field(
-        default=3, ge=2, le=4, description="number of lakes, for the goals that ask for several"
+    hills: int = parameter(2, "hills on the ground, 1 to 3 high", ge=0, le=8)
+    holes: int = parameter(2, "holes in the ground, 1 or 2 deep", ge=0, le=8)
+    zones: int = parameter(1, "protected zones, which no box may reach into", ge=0, le=4)
+    rain_columns: int = parameter(4, "columns that get a drop in every round", ge=1, le=8)
+    rain_place: Literal["centre", "anywhere"] = parameter(
+        "anywhere", "a block of columns at the centre, or columns anywhere but near the sides"
     )
-    slack: int = Field(
-        default=2,
-        ge=0,
-        le=20,
-        description="most that a threshold lies below what that plan reaches; larger is easier",
-    )
-    hills: int = Field(default=2, ge=0, le=8, description="hills on the ground, 1 to 3 high")
-    holes: int = Field(default=2, ge=0, le=8, description="holes in the ground, 1 or 2 deep")
-    zones: int = Field(
-        default=1, ge=0, le=4, description="protected zones, which no box may reach into"
-    )
-    rain_columns: int = Field(
-        default=4, ge=1, le=8, description="columns that get a drop in every round"
-    )
-    rain_place: Literal["centre", "anywhere"] = Field(
-        default="anywhere",
-        description="a block of columns at the centre, or columns anywhere but near the sides",
-    )
-    spare_boxes: int | None = Field(
-        default=4,
-        ge=0,
-        le=50,
-        description="boxes allowed beyond those of the reference; null for no limit",
+    spare_boxes: int | None = parameter(
+        4, "boxes allowed beyond those of the reference; null for no limit", ge=0, le=50
     )
 
 
@@ -72,9 +55,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "fluid_simulation"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the world, every rule of the simulation, and the goal."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     Box,
@@ -76,35 +77,24 @@ _WORDS = {
 class Space(Point):
     """Parameters of fresh trees."""
 
-    dimension: Literal["2D", "3D"] = Field(default="3D", description="square or cube")
-    extra_axes: int = Field(
-        default=2,
-        ge=0,
-        le=6,
-        description="entries of the axis cycle beyond one per axis; 0 treats all axes alike",
+    dimension: Literal["2D", "3D"] = parameter("3D", "square or cube")
+    extra_axes: int = parameter(
+        2, "entries of the axis cycle beyond one per axis; 0 treats all axes alike", ge=0, le=6
     )
-    min_depth: int = Field(default=5, ge=2, le=9, description="least depth of a leaf")
-    depth_spread: int = Field(
-        default=3, ge=0, le=5, description="how much deeper than min_depth a leaf may be"
-    )
-    split_prob: float = Field(
-        default=0.6, ge=0, le=1, description="chance that a box between these depths is cut"
-    )
-    max_leaves: int = Field(
-        default=250, ge=4, le=1000, description="most leaves; sets the length of the prompt"
-    )
-    min_neighbours: int = Field(
-        default=4, ge=1, le=24, description="least number of neighbours of the target"
-    )
-    neighbour_depths: int = Field(
-        default=2,
+    min_depth: int = parameter(5, "least depth of a leaf", ge=2, le=9)
+    depth_spread: int = parameter(3, "how much deeper than min_depth a leaf may be", ge=0, le=5)
+    split_prob: float = parameter(0.6, "chance that a box between these depths is cut", ge=0, le=1)
+    max_leaves: int = parameter(250, "most leaves; sets the length of the prompt", ge=4, le=1000)
+    min_neighbours: int = parameter(4, "least number of neighbours of the target", ge=1, le=24)
+    neighbour_depths: int = parameter(
+        2,
+        "least number of different depths among the neighbours; no more than "
+        "depth_spread + 1 are asked for",
         ge=1,
         le=4,
-        description="least number of different depths among the neighbours; no more than "
-        "depth_spread + 1 are asked for",
     )
-    target_at: Literal["anywhere", "boundary", "inside"] = Field(
-        default="anywhere", description="whether the target touches the outside of the whole"
+    target_at: Literal["anywhere", "boundary", "inside"] = parameter(
+        "anywhere", "whether the target touches the outside of the whole"
     )
 
 
@@ -113,9 +103,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "half_subdivision_neighbours"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the rule, the axis of every depth, the leaves and the target."""

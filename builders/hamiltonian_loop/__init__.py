@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.hamiltonian_loop.solver import Cell, find_loop, neighbours
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.errors import GenerationError
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
@@ -49,25 +50,22 @@ The blocked cells, once more as [x, y], row by row: {cells}."""
 class Space(Point):
     """Parameters of fresh grids."""
 
-    size: int = Field(default=10, ge=4, le=30, description="number of columns and of rows")
-    blocked: float = Field(
-        default=0.08,
+    size: int = parameter(10, "number of columns and of rows", ge=4, le=30)
+    blocked: float = parameter(
+        0.08,
+        "share of the cells to be blocked, not used by tree; single cells are added "
+        "where as many free cells of each chessboard colour would not be left",
         ge=0.0,
         le=0.25,
-        description="share of the cells to be blocked, not used by tree; single cells are added "
-        "where as many free cells of each chessboard colour would not be left",
     )
-    obstacles: Literal["cells", "bars", "blocks", "corners", "mixed", "tree"] = Field(
-        default="mixed",
-        description="single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's "
+    obstacles: Literal["cells", "bars", "blocks", "corners", "mixed", "tree"] = parameter(
+        "mixed",
+        "single cells, bars of 2 to 4, squares of 2 x 2, pieces cut from the grid's "
         "corners, a mixture of the first three, or everything but the 2 x 2 blocks of a random "
         "tree, which is easy at any size",
     )
-    fill: float = Field(
-        default=0.7,
-        ge=0.1,
-        le=1.0,
-        description="share of the grid's 2 x 2 blocks that the tree has; only used by tree",
+    fill: float = parameter(
+        0.7, "share of the grid's 2 x 2 blocks that the tree has; only used by tree", ge=0.1, le=1.0
     )
 
     @model_validator(mode="after")
@@ -82,9 +80,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hamiltonian_loop"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the grid, as a picture and as a list, and the rules."""

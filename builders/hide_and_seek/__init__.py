@@ -7,11 +7,12 @@ from itertools import chain, product
 from typing import Any
 
 import numpy as np
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.hide_and_seek.hiding_places import SPACE, Floats, hidden, hiding_places
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.number_format import plain
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
 from scbench.graders.hide_and_seek.ray_casting import fitted
@@ -58,28 +59,26 @@ The score is 1 minus {penalty} for every pixel that shows a person, but not belo
 class Space(Point):
     """Parameters of fresh scenes. Lengths are in metres."""
 
-    width: float = Field(default=6.0, ge=1.0, le=20.0, description="width of the building along x")
-    depth: float = Field(default=6.0, ge=1.0, le=20.0, description="width of the building along y")
-    height: float = Field(default=10.0, ge=3.0, le=40.0, description="height of the building")
-    person_width: float = Field(
-        default=0.5, ge=0.2, le=2.0, description="sides of the square that a person stands on"
+    width: float = parameter(6.0, "width of the building along x", ge=1.0, le=20.0)
+    depth: float = parameter(6.0, "width of the building along y", ge=1.0, le=20.0)
+    height: float = parameter(10.0, "height of the building", ge=3.0, le=40.0)
+    person_width: float = parameter(
+        0.5, "sides of the square that a person stands on", ge=0.2, le=2.0
     )
-    person_height: float = Field(default=2.0, ge=0.5, le=2.5, description="height of a person")
-    radius: float = Field(
-        default=30.0, ge=10.0, le=60.0, description="largest distance of people from the origin"
+    person_height: float = parameter(2.0, "height of a person", ge=0.5, le=2.5)
+    radius: float = parameter(30.0, "largest distance of people from the origin", ge=10.0, le=60.0)
+    sniper_distance: float = parameter(
+        141.4, "distance of the sniper, measured on the map", ge=60.0, le=400.0
     )
-    sniper_distance: float = Field(
-        default=141.4, ge=60.0, le=400.0, description="distance of the sniper, measured on the map"
+    sniper_height: float = parameter(
+        20.0, "height of the sniper's eye; lower is easier", ge=2.0, le=60.0
     )
-    sniper_height: float = Field(
-        default=20.0, ge=2.0, le=60.0, description="height of the sniper's eye; lower is easier"
-    )
-    fill: float = Field(
-        default=0.1,
+    fill: float = parameter(
+        0.1,
+        "people as a share of the places that the reference finds; the paper's "
+        "instances lie between 0.02 and 0.27, more is harder",
         gt=0.0,
         le=1.0,
-        description="people as a share of the places that the reference finds; the paper's "
-        "instances lie between 0.02 and 0.27, more is harder",
     )
 
 
@@ -88,9 +87,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hide_and_seek"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the scene, the rules and the camera."""

@@ -7,10 +7,11 @@ from itertools import pairwise, product
 from operator import sub
 from typing import Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.hyper_snake.solver import Box, Cell, find_path
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
 from scbench.errors import GenerationError
 from scbench.graders.shared.grid_paths import side_neighbours
@@ -51,23 +52,21 @@ numbers.
 class Space(Point):
     """Parameters of fresh boxes."""
 
-    dims: int = Field(default=3, ge=2, le=10, description="number of axes")
-    min_side: int = Field(default=3, ge=2, le=30, description="fewest cells along an axis")
-    max_side: int = Field(default=5, ge=2, le=30, description="most cells along an axis")
-    max_cells: int = Field(
-        default=120, ge=4, le=2_500, description="most cells in the box; fixes how long paths get"
+    dims: int = parameter(3, "number of axes", ge=2, le=10)
+    min_side: int = parameter(3, "fewest cells along an axis", ge=2, le=30)
+    max_side: int = parameter(5, "most cells along an axis", ge=2, le=30)
+    max_cells: int = parameter(
+        120, "most cells in the box; fixes how long paths get", ge=4, le=2_500
     )
-    walls: int = Field(default=3, ge=0, le=50, description="number of walls")
-    wall_layout: Literal["scattered", "near_start", "fence"] = Field(
-        default="scattered",
-        description="walls anywhere; in a random half of the cells nearest to the start; or all "
+    walls: int = parameter(3, "number of walls", ge=0, le=50)
+    wall_layout: Literal["scattered", "near_start", "fence"] = parameter(
+        "scattered",
+        "walls anywhere; in a random half of the cells nearest to the start; or all "
         "but one of the neighbours of a corner with food, which is then the only cell where a "
         "path that eats it can end, and the rest anywhere",
     )
-    food: int = Field(default=2, ge=0, le=20, description="number of food items")
-    start: Literal["anywhere", "corner"] = Field(
-        default="anywhere", description="where the snake starts"
-    )
+    food: int = parameter(2, "number of food items", ge=0, le=20)
+    start: Literal["anywhere", "corner"] = parameter("anywhere", "where the snake starts")
 
     @model_validator(mode="after")
     def _possible(self) -> "Space":
@@ -88,9 +87,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hyper_snake"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the box, what is in it, and the rules."""

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.interlocking_parts.cage_parts import (
     Layout,
@@ -26,6 +26,7 @@ from scbench.builders.interlocking_parts.counterexamples import (
     thickened,
 )
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.interlocking_parts.printed_parts import (
     FARTHEST,
@@ -144,12 +145,12 @@ _FORM = """\
 class Space(Point):
     """Parameters of fresh cages."""
 
-    side: int = Field(default=190, ge=150, le=350, description="widest free inside, in mm")
-    storey: int = Field(default=200, ge=150, le=350, description="highest storey, in mm")
-    storeys: int = Field(default=1, ge=1, le=3, description="storeys, of four wall panels each")
-    bar: int = Field(default=10, ge=8, le=16, description="side of the square bars, in mm")
-    gap: int = Field(default=30, ge=25, le=60, description="least gap between bars, in mm")
-    rod: int = Field(default=6, ge=3, le=8, description="thickest rod, in mm")
+    side: int = parameter(190, "widest free inside, in mm", ge=150, le=350)
+    storey: int = parameter(200, "highest storey, in mm", ge=150, le=350)
+    storeys: int = parameter(1, "storeys, of four wall panels each", ge=1, le=3)
+    bar: int = parameter(10, "side of the square bars, in mm", ge=8, le=16)
+    gap: int = parameter(30, "least gap between bars, in mm", ge=25, le=60)
+    rod: int = parameter(6, "thickest rod, in mm", ge=3, le=8)
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -157,9 +158,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "interlocking_parts"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.largest_printable_prime.tower_search import (
     Tower,
@@ -16,6 +16,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
 )
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.number_format import plain
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
@@ -121,24 +122,16 @@ _MEANINGS: Mapping[str, str] = {
 class Space(Point):
     """Parameters of fresh rules."""
 
-    group: int = Field(default=3, ge=2, le=4, description="digits per group that may not repeat")
-    digits: int = Field(
-        default=7, ge=4, le=10, description="how many digits may be used; which is drawn"
+    group: int = parameter(3, "digits per group that may not repeat", ge=2, le=4)
+    digits: int = parameter(7, "how many digits may be used; which is drawn", ge=4, le=10)
+    forbidden: int = parameter(1, "how many of the six orientations may not be used", ge=0, le=4)
+    font: Literal["standard", "tailless"] = parameter(
+        "standard", "whether 6 and 9 have their outer bar"
     )
-    forbidden: int = Field(
-        default=1, ge=0, le=4, description="how many of the six orientations may not be used"
-    )
-    font: Literal["standard", "tailless"] = Field(
-        default="standard", description="whether 6 and 9 have their outer bar"
-    )
-    min_height_mm: float = Field(
-        default=20.0, ge=0.0, le=150.0, description="least target height; more is harder"
-    )
-    max_height_mm: float = Field(
-        default=70.0, ge=0.0, le=150.0, description="largest target height"
-    )
-    max_digits: int | None = Field(
-        default=None, ge=4, le=200, description="most digits that the number may have, if limited"
+    min_height_mm: float = parameter(20.0, "least target height; more is harder", ge=0.0, le=150.0)
+    max_height_mm: float = parameter(70.0, "largest target height", ge=0.0, le=150.0)
+    max_digits: int | None = parameter(
+        None, "most digits that the number may have, if limited", ge=4, le=200
     )
 
     @model_validator(mode="after")
@@ -153,9 +146,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "largest_printable_prime"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     extremes = ({"max_digits": 20},)
 
     def prompt(self, params: Params) -> str:

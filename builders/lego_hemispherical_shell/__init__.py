@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.number_format import plain
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
@@ -109,25 +110,22 @@ _STRAYS = {
 class Space(Point):
     """Parameters of fresh targets. Radii are drawn in steps of 0.5 mm."""
 
-    form: Literal["hemisphere", "dome", "wall", "ring"] = Field(
-        default="hemisphere",
-        description="hollow hemisphere, solid hemisphere, hollow cylinder, or half a torus",
+    form: Literal["hemisphere", "dome", "wall", "ring"] = parameter(
+        "hemisphere", "hollow hemisphere, solid hemisphere, hollow cylinder, or half a torus"
     )
-    min_inner_cm: float = Field(
-        default=5.0, ge=3.0, le=25.0, description="least inner radius; of a dome, outer radius"
+    min_inner_cm: float = parameter(
+        5.0, "least inner radius; of a dome, outer radius", ge=3.0, le=25.0
     )
-    max_inner_cm: float = Field(
-        default=9.0, ge=3.0, le=25.0, description="largest inner radius; of a dome, outer radius"
+    max_inner_cm: float = parameter(
+        9.0, "largest inner radius; of a dome, outer radius", ge=3.0, le=25.0
     )
-    min_thickness_cm: float = Field(
-        default=2.5, ge=2.0, le=5.0, description="least difference of the radii; thinner is harder"
+    min_thickness_cm: float = parameter(
+        2.5, "least difference of the radii; thinner is harder", ge=2.0, le=5.0
     )
-    max_thickness_cm: float = Field(
-        default=4.0, ge=2.0, le=5.0, description="largest difference of the radii"
-    )
-    height_cm: float = Field(default=6.0, ge=3.0, le=20.0, description="height of a wall")
-    full_marks: float = Field(
-        default=0.65, ge=0.5, le=0.7, description="agreement that counts as 1; more is harder"
+    max_thickness_cm: float = parameter(4.0, "largest difference of the radii", ge=2.0, le=5.0)
+    height_cm: float = parameter(6.0, "height of a wall", ge=3.0, le=20.0)
+    full_marks: float = parameter(
+        0.65, "agreement that counts as 1; more is harder", ge=0.5, le=0.7
     )
 
     @model_validator(mode="after")
@@ -144,9 +142,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "lego_hemispherical_shell"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the brick, the target, the rules and the score."""

@@ -19,12 +19,12 @@ _CLOSING = reply_short("a whole number", quoted=False)
 class Space(Point):
     """Parameters of rows of words."""
 
-    words: int = parameter(8, "scale", "number of words that count", ge=3, le=24)
+    words: int = parameter(8, "number of words that count", "scale", ge=3, le=24)
     confounders: int = parameter(
-        4, "interference", "number of words that do not count", ge=0, le=24
+        4, "number of words that do not count", "interference", ge=0, le=24
     )
-    letters: int = parameter(1, "semantic", "number of different letters to count", ge=1, le=3)
-    case_mode: CaseMode = parameter("lower", "interference", "how words are written")
+    letters: int = parameter(1, "number of different letters to count", "semantic", ge=1, le=3)
+    case_mode: CaseMode = parameter("lower", "how words are written", "interference")
 
     @model_validator(mode="after")
     def _fits_one_row(self) -> Self:
@@ -47,9 +47,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     task = "letter_counting"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = LetterCountingCase
     extremes = (
         {"words": 3, "confounders": 0, "letters": 3},

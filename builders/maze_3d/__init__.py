@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.maze_3d.maze_generator import Wanted, carve
 from scbench.builders.shared.builder import Builder, Point, reply_as_text
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
@@ -57,26 +58,17 @@ AB5
 class Space(Point):
     """Parameters of fresh requirements; what is left open is drawn."""
 
-    size: int = Field(default=12, ge=5, le=40, description="rows and columns")
-    a_height: int | None = Field(default=None, ge=0, le=9, description="height of A; open: 0 to 9")
-    b_height: int | None = Field(default=None, ge=0, le=9, description="height of B; open: 0 to 9")
-    jumps: int | None = Field(
-        default=None,
-        ge=1,
-        le=20,
-        description="least number of jumps; open: size / 6 to size / 2. More is harder",
+    size: int = parameter(12, "rows and columns", ge=5, le=40)
+    a_height: int | None = parameter(None, "height of A; open: 0 to 9", ge=0, le=9)
+    b_height: int | None = parameter(None, "height of B; open: 0 to 9", ge=0, le=9)
+    jumps: int | None = parameter(
+        None, "least number of jumps; open: size / 6 to size / 2. More is harder", ge=1, le=20
     )
-    max_height_percent: int | None = Field(
-        default=None,
-        ge=15,
-        le=100,
-        description="largest share of one height; open: 20 to 35. Less is harder",
+    max_height_percent: int | None = parameter(
+        None, "largest share of one height; open: 20 to 35. Less is harder", ge=15, le=100
     )
-    min_route_percent: int | None = Field(
-        default=None,
-        ge=1,
-        le=30,
-        description="least share of cells on the route; open: 12 to 24. More is harder",
+    min_route_percent: int | None = parameter(
+        None, "least share of cells on the route; open: 12 to 24. More is harder", ge=1, le=30
     )
 
 
@@ -85,9 +77,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "maze_3d"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the requirements and the rules of moving."""

@@ -53,17 +53,17 @@ have no genre and no theme in common with any film above."""
 class Space(Point):
     """Parameters of questions about films."""
 
-    reference_count: int = parameter(4, "scale", "number of films that are liked", ge=4, le=6)
-    choice_count: int = parameter(4, "scale", "number of films to choose from", ge=3, le=5)
-    genre_weight: int = parameter(2, "semantic", "points for a genre in common", ge=0, le=10)
-    theme_weight: int = parameter(3, "semantic", "points for a theme in common", ge=0, le=10)
+    reference_count: int = parameter(4, "number of films that are liked", "scale", ge=4, le=6)
+    choice_count: int = parameter(4, "number of films to choose from", "scale", ge=3, le=5)
+    genre_weight: int = parameter(2, "points for a genre in common", "semantic", ge=0, le=10)
+    theme_weight: int = parameter(3, "points for a theme in common", "semantic", ge=0, le=10)
     min_margin: int = parameter(
-        1, "interference", "least points between the right choice and the next", ge=1, le=100
+        1, "least points between the right choice and the next", "interference", ge=1, le=100
     )
     template: Template = parameter(
         "list",
-        "semantic",
         "whether the prompt tells genres and themes in lists, in prose, or only titles",
+        "semantic",
     )
 
     @model_validator(mode="after")
@@ -89,9 +89,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "movies"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = MoviesCase
     extremes = (
         {"reference_count": 6, "choice_count": 5, "template": "titles"},

@@ -41,18 +41,18 @@ _FORMS = {
 class Space(Point):
     """Parameters of lists of things."""
 
-    length: int = parameter(6, "scale", "number of entries that count", ge=1, le=100)
-    max_count: int = parameter(12, "scale", "largest quantity of an entry", ge=1, le=999)
+    length: int = parameter(6, "number of entries that count", "scale", ge=1, le=100)
+    max_count: int = parameter(12, "largest quantity of an entry", "scale", ge=1, le=999)
     distractors: int = parameter(
-        4, "interference", "number of entries of other groups, which do not count", ge=0, le=100
+        4, "number of entries of other groups, which do not count", "interference", ge=0, le=100
     )
     target_groups: int = parameter(
-        1, "semantic", "number of groups to be counted together", ge=1, le=10
+        1, "number of groups to be counted together", "semantic", ge=1, le=10
     )
     prob_adjective: float = parameter(
-        0.3, "interference", "chance that an entry has an adjective", ge=0, le=1
+        0.3, "chance that an entry has an adjective", "interference", ge=0, le=1
     )
-    anchor_format: AnchorFormat = parameter("none", "interference", "what stands before each entry")
+    anchor_format: AnchorFormat = parameter("none", "what stands before each entry", "interference")
 
     @model_validator(mode="after")
     def _every_group_occurs(self) -> Self:
@@ -81,9 +81,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "objects"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = ObjectsCase
     extremes = (
         {"length": 1, "distractors": 0, "max_count": 999},

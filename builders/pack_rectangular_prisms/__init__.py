@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.pack_rectangular_prisms.packing import Size, pack, sections_for, slab_height
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 from scbench.seeding import Stream
@@ -45,28 +46,22 @@ only one prism is missing.
 class Space(Point):
     """Parameters of fresh lists."""
 
-    kinds: int = Field(default=3, ge=1, le=8, description="number of different sizes")
-    max_count: int = Field(
-        default=12, ge=2, le=40, description="most prisms of one size; there are at least two"
-    )
-    max_edge: int = Field(default=11, ge=5, le=23, description="longest edge")
-    shared: int = Field(
-        default=2,
+    kinds: int = parameter(3, "number of different sizes", ge=1, le=8)
+    max_count: int = parameter(12, "most prisms of one size; there are at least two", ge=2, le=40)
+    max_edge: int = parameter(11, "longest edge", ge=5, le=23)
+    shared: int = parameter(
+        2,
+        "edges that a size has in common with the one before it; more is easier. Lists "
+        "with a perfect packing made to order share what their layers share",
         ge=0,
         le=2,
-        description="edges that a size has in common with the one before it; more is easier. Lists "
-        "with a perfect packing made to order share what their layers share",
     )
-    perfect: Literal["any", "possible", "impossible"] = Field(
-        default="any", description="whether the prisms can fill a box without a gap"
+    perfect: Literal["any", "possible", "impossible"] = parameter(
+        "any", "whether the prisms can fill a box without a gap"
     )
-    primes: bool = Field(
-        default=False, description="whether edges are prime; not with perfect packings to order"
-    )
-    plates: bool = Field(default=False, description="whether one size is 1 thick")
-    cubes: bool = Field(
-        default=False, description="whether large cubes, which dominate the volume, come on top"
-    )
+    primes: bool = parameter(False, "whether edges are prime; not with perfect packings to order")
+    plates: bool = parameter(False, "whether one size is 1 thick")
+    cubes: bool = parameter(False, "whether large cubes, which dominate the volume, come on top")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -74,9 +69,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pack_rectangular_prisms"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the list and the rules."""

@@ -28,12 +28,12 @@ _CHANGING: tuple[Changing, ...] = ("every", "divisible", "repeat")
 class Space(Point):
     """Parameters of sequences."""
 
-    base_rules: int = parameter(2, "depth", "number of rules used in turn", ge=1, le=3)
+    base_rules: int = parameter(2, "number of rules used in turn", "depth", ge=1, le=3)
     interference_rules: int = parameter(
-        1, "interference", "number of rules that change some terms", ge=0, le=3
+        1, "number of rules that change some terms", "interference", ge=0, le=3
     )
-    length_shown: int = parameter(8, "scale", "number of terms shown", ge=3, le=60)
-    length_asked: int = parameter(3, "scale", "number of terms asked for", ge=1, le=20)
+    length_shown: int = parameter(8, "number of terms shown", "scale", ge=3, le=60)
+    length_asked: int = parameter(3, "number of terms asked for", "scale", ge=1, le=20)
 
 
 class PatternCase(Case):
@@ -47,9 +47,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "pattern_interference"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = PatternCase
     extremes = (
         {"base_rules": 1, "interference_rules": 0, "length_shown": 3, "length_asked": 1},

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.pipe_loop_fitting.counterexamples import around, wrong_loops
 from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED, draw_constraint
@@ -16,6 +16,7 @@ from scbench.builders.pipe_loop_fitting.solver import (
     to_answer,
 )
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
@@ -71,39 +72,24 @@ crossings are counted, there is no slack. The answer scores 1 if it keeps every 
 class Space(Point):
     """Parameters of fresh rooms."""
 
-    pipes: int = Field(
-        default=36,
-        ge=3,
-        le=420,
-        description="number of pipes; odd ones need loops off the square lattice",
+    pipes: int = parameter(
+        36, "number of pipes; odd ones need loops off the square lattice", ge=3, le=420
     )
-    side: int = Field(
-        default=7,
+    side: int = parameter(
+        7,
+        "side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, 0.8 tight",
         ge=1,
         le=60,
-        description="side of the square in metres; pipes / (side + 1) ** 2 of 0.2 is easy, "
-        "0.8 tight",
     )
-    crossings: int = Field(
-        default=0, ge=0, le=4, description="how often the loop has to cross itself"
+    crossings: int = parameter(0, "how often the loop has to cross itself", ge=0, le=4)
+    constraints: int = parameter(
+        2, "number of further constraints; with none all rooms of a size are the same", ge=0, le=4
     )
-    constraints: int = Field(
-        default=2,
-        ge=0,
-        le=4,
-        description="number of further constraints; with none all rooms of a size are the same",
+    strictness: float = parameter(
+        0.7, "how far the limits may reach towards what a known loop just keeps", ge=0.0, le=1.0
     )
-    strictness: float = Field(
-        default=0.7,
-        ge=0.0,
-        le=1.0,
-        description="how far the limits may reach towards what a known loop just keeps",
-    )
-    length_tolerance: float = Field(
-        default=0.05,
-        ge=0.001,
-        le=0.1,
-        description="how much a pipe may be longer or shorter than 1 m, in metres",
+    length_tolerance: float = parameter(
+        0.05, "how much a pipe may be longer or shorter than 1 m, in metres", ge=0.001, le=0.1
     )
 
 
@@ -112,9 +98,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pipe_loop_fitting"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the room, the rules and the constraints."""

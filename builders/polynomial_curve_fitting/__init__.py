@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
 from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
@@ -16,6 +16,7 @@ from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
     separate,
 )
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.polynomial_curve_fitting.formula import (
     MAX_BRACKETS,
@@ -88,26 +89,17 @@ no border. A cell is either black or white."""
 class Space(Point):
     """Parameters of pictures: bright blobs, dark hollows and waves, smoothed, cut at a level."""
 
-    size: int = Field(
-        default=24,
-        ge=8,
-        le=128,
-        description="rows and columns; from 48 on the prompt shows the picture as an image",
+    size: int = parameter(
+        24, "rows and columns; from 48 on the prompt shows the picture as an image", ge=8, le=128
     )
-    fill: float = Field(default=0.45, ge=0.2, le=0.8, description="share of black cells")
-    blobs: int = Field(default=4, ge=1, le=12, description="number of bright blobs")
-    hollows: int = Field(default=1, ge=0, le=6, description="number of dark blobs")
-    waves: int = Field(default=2, ge=0, le=4, description="number of faint waves")
-    frequency: int = Field(
-        default=2, ge=1, le=3, description="most periods of a wave across the picture"
-    )
-    smoothing: int = Field(default=2, ge=0, le=6, description="times that the field is smoothed")
-    min_degree: int = Field(
-        default=3, ge=2, le=8, description="least total degree that can draw every cell right"
-    )
-    max_degree: int = Field(
-        default=6, ge=2, le=8, description="largest value that this least degree may have"
-    )
+    fill: float = parameter(0.45, "share of black cells", ge=0.2, le=0.8)
+    blobs: int = parameter(4, "number of bright blobs", ge=1, le=12)
+    hollows: int = parameter(1, "number of dark blobs", ge=0, le=6)
+    waves: int = parameter(2, "number of faint waves", ge=0, le=4)
+    frequency: int = parameter(2, "most periods of a wave across the picture", ge=1, le=3)
+    smoothing: int = parameter(2, "times that the field is smoothed", ge=0, le=6)
+    min_degree: int = parameter(3, "least total degree that can draw every cell right", ge=2, le=8)
+    max_degree: int = parameter(6, "largest value that this least degree may have", ge=2, le=8)
 
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
@@ -137,9 +129,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "polynomial_curve_fitting"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the picture, or where to find it, and the rules."""

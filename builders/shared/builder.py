@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -69,8 +69,9 @@ class PaperItem(Generic[ParamsT]):
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Makes the instances of one task.
 
-    A subclass is named ``TaskBuilder``, sets the class variables, and writes four methods:
-    `prompt`, `reference`, `counter_references` and `draw`; and `images` if prompts carry pictures.
+    A subclass is named ``TaskBuilder``, gives its models as ``Builder[Params, Answer, Space]``,
+    sets `task` and `version`, and writes four methods: `prompt`, `reference`, `counter_references`
+    and `draw`; and `images` if prompts carry pictures.
 
     Args:
         rng: the generator's only source of randomness; the runner seeds it. Without one, a stream
@@ -84,7 +85,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     params_model: ClassVar[type[BaseModel]]
     answer_model: ClassVar[type[BaseModel]]
     space: ClassVar[type[Point]]
-    """Pydantic model of the parameter space."""
+    """Pydantic model of the parameter space; all three are taken from the base's arguments."""
     case_model: ClassVar[type[Case]] = Case
     """Pydantic model of a case; one with facts has a field for each."""
     guess_rate: ClassVar[float] = 0.0
@@ -93,6 +94,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Kind of stream that cases are drawn from."""
     extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
     """Points at the rim of the space, where the contract suite looks as well."""
+
+    def __init_subclass__(cls) -> None:
+        models = get_args(cls.__orig_bases__[0])  # type: ignore[attr-defined]  # it is generic
+        if not any(isinstance(model, TypeVar) for model in models):
+            cls.params_model, cls.answer_model, cls.space = models
 
     def __init__(self, rng: BitSource | None = None) -> None:
         self.rng: BitSource = Stream("builder", self.task) if rng is None else rng

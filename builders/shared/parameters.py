@@ -15,18 +15,17 @@ Kind = Literal["scale", "depth", "interference", "semantic"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def parameter(default: object, kind: Kind, description: str, **bounds: Any) -> Any:  # noqa: ANN401
+def parameter(default: object, description: str, kind: Kind | None = None, **bounds: Any) -> Any:  # noqa: ANN401
     """Return the field of a parameter in a space.
 
     Args:
         default: its value if nothing is said.
-        kind: what kind of difficulty it sets.
         description: one line for users.
+        kind: what kind of difficulty it sets, where tables group by it.
         bounds: what else `pydantic.Field` takes, such as ``ge`` and ``le``.
     """
-    return Field(
-        default=default, description=description, json_schema_extra={"kind": kind}, **bounds
-    )
+    extra: Any = {"kind": kind} if kind else None
+    return Field(default=default, description=description, json_schema_extra=extra, **bounds)
 
 
 def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.shikaku_rectangles.solver import Rectangle, Solutions, solve
 from scbench.errors import GenerationError
 from scbench.schemas.shikaku_rectangles import Answer, Params
@@ -43,32 +44,29 @@ any order. The answer scores 1 if it keeps all the rules, otherwise 0; nothing i
 class Space(Point):
     """Parameters of fresh puzzles."""
 
-    width: int = Field(default=10, ge=5, le=20, description="number of columns")
-    height: int = Field(default=10, ge=5, le=20, description="number of rows")
-    max_area: int = Field(default=12, ge=2, le=24, description="largest clue")
-    min_area: int = Field(default=2, ge=2, le=6, description="smallest clue, single cells apart")
-    allow_single: bool = Field(
-        default=False,
-        description="whether a cell where no rectangle of these areas fits becomes a 1 x 1 one",
+    width: int = parameter(10, "number of columns", ge=5, le=20)
+    height: int = parameter(10, "number of rows", ge=5, le=20)
+    max_area: int = parameter(12, "largest clue", ge=2, le=24)
+    min_area: int = parameter(2, "smallest clue, single cells apart", ge=2, le=6)
+    allow_single: bool = parameter(
+        False, "whether a cell where no rectangle of these areas fits becomes a 1 x 1 one"
     )
-    thin: float = Field(
-        default=0.4,
+    thin: float = parameter(
+        0.4,
+        "chance that a rectangle is drawn one cell wide or high, if it could be either",
         ge=0.0,
         le=1.0,
-        description="chance that a rectangle is drawn one cell wide or high, if it could be either",
     )
-    min_candidates: int = Field(
-        default=0, ge=0, le=5_000, description="least number of places for all clues together"
+    min_candidates: int = parameter(
+        0, "least number of places for all clues together", ge=0, le=5_000
     )
-    max_candidates: int = Field(
-        default=5_000, ge=1, le=5_000, description="most places for all clues together"
-    )
-    min_nodes: int = Field(
-        default=1,
+    max_candidates: int = parameter(5_000, "most places for all clues together", ge=1, le=5_000)
+    min_nodes: int = parameter(
+        1,
+        "least number of search nodes that the solver needs to prove the solution "
+        "unique; 1 is propagation alone, more is harder",
         ge=1,
         le=50,
-        description="least number of search nodes that the solver needs to prove the solution "
-        "unique; 1 is propagation alone, more is harder",
     )
 
     @model_validator(mode="after")
@@ -92,9 +90,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "shikaku_rectangles"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the grid, with numbered rows and columns, and the rules."""

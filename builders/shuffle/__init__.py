@@ -39,15 +39,15 @@ _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 class Space(Point):
     """Parameters of stories of swaps."""
 
-    people: int = parameter(5, "scale", "number of people, each with one thing", ge=3, le=12)
+    people: int = parameter(5, "number of people, each with one thing", "scale", ge=3, le=12)
     max_depth: int = parameter(
-        5, "depth", "number of swaps; what is asked for moved in some or all of them", ge=1, le=100
+        5, "number of swaps; what is asked for moved in some or all of them", "depth", ge=1, le=100
     )
     confounders: int = parameter(
-        2, "interference", "number of events that mention people but move nothing", ge=0, le=100
+        2, "number of events that mention people but move nothing", "interference", ge=0, le=100
     )
-    anchor_format: AnchorFormat = parameter("none", "interference", "what stands before each event")
-    domain: Domain = parameter("balls", "semantic", "what is swapped")
+    anchor_format: AnchorFormat = parameter("none", "what stands before each event", "interference")
+    domain: Domain = parameter("balls", "what is swapped", "semantic")
 
 
 class ShuffleCase(Case):
@@ -105,9 +105,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "shuffle"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = ShuffleCase
     extremes = (
         {"people": 3, "max_depth": 1, "confounders": 0, "anchor_format": "number"},

@@ -55,27 +55,27 @@ class Space(Point):
     """Parameters of drawings."""
 
     shape: Kind | Literal["any"] = parameter(
-        "any", "semantic", "which shape it is, or any of the ten"
+        "any", "which shape it is, or any of the ten", "semantic"
     )
     rotation: int = parameter(
-        180, "interference", "most degrees that it is turned by, either way", ge=0, le=180
+        180, "most degrees that it is turned by, either way", "interference", ge=0, le=180
     )
-    scale: int = parameter(100, "scale", "about how long it is, in units", ge=10, le=1000)
+    scale: int = parameter(100, "about how long it is, in units", "scale", ge=10, le=1000)
     aspect: float = parameter(
-        2.0, "interference", "most that it is stretched, in one direction", ge=1, le=3
+        2.0, "most that it is stretched, in one direction", "interference", ge=1, le=3
     )
     noise: float = parameter(
         0.0,
-        "interference",
         "how far points can be off, as a share of the narrowest gap between two of them",
+        "interference",
         ge=0,
         le=0.05,
     )
     commands: Literal["absolute", "relative"] = parameter(
-        "absolute", "semantic", "whether coordinates are counted from the last point"
+        "absolute", "whether coordinates are counted from the last point", "semantic"
     )
     segments: int = parameter(
-        4, "scale", "pieces of a curve; those that close have at least two", ge=1, le=12
+        4, "pieces of a curve; those that close have at least two", "scale", ge=1, le=12
     )
 
 
@@ -92,9 +92,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "svg_shapes"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = SvgShapesCase
     guess_rate = 1 / len(KINDS)
     extremes = (

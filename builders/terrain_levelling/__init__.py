@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.terrain_levelling.solver import Plan, solve
 from scbench.errors import GenerationError
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
@@ -70,22 +71,18 @@ steps a ball at (u, v) is over cell (floor(u), floor(v)), however high it is.
 class Space(Point):
     """Parameters of fresh maps."""
 
-    size: int = Field(default=6, ge=5, le=48, description="cells along a side of the map")
-    noise_scale: float = Field(
-        default=2.5, ge=1.0, le=16.0, description="periods of the noise along a side"
+    size: int = parameter(6, "cells along a side of the map", ge=5, le=48)
+    noise_scale: float = parameter(2.5, "periods of the noise along a side", ge=1.0, le=16.0)
+    flat_tolerance: float = parameter(0.2, "greatest step within a flat region", ge=0.1, le=1.0)
+    share: float = parameter(
+        0.5, "share of all cells to be gained for a score of 1", ge=0.2, le=0.7
     )
-    flat_tolerance: float = Field(
-        default=0.2, ge=0.1, le=1.0, description="greatest step within a flat region"
-    )
-    share: float = Field(
-        default=0.5, ge=0.2, le=0.7, description="share of all cells to be gained for a score of 1"
-    )
-    spare: float | None = Field(
-        default=None,
+    spare: float | None = parameter(
+        None,
+        "most blasts, as a multiple of those that the solver takes; "
+        "without it only the general limit holds",
         ge=1.0,
         le=10.0,
-        description="most blasts, as a multiple of those that the solver takes; "
-        "without it only the general limit holds",
     )
 
 
@@ -94,9 +91,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "terrain_levelling"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the map, the rules, the score and the physics."""

@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 from shapely import Polygon
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.number_format import plain
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.builders.tetrahedra_shadow_projection.targets import (
     Figure,
@@ -82,32 +83,23 @@ if there are more than {most:,} copies.
 class Space(Point):
     """Parameters of fresh targets."""
 
-    figure: Literal["any", "regular", "star", "blocks", "slanted"] = Field(
-        default="any",
-        description="regular polygon, star, axis-parallel figure, or one with slanted sides",
+    figure: Literal["any", "regular", "star", "blocks", "slanted"] = parameter(
+        "any", "regular polygon, star, axis-parallel figure, or one with slanted sides"
     )
-    area: float = Field(
-        default=7.0,
-        ge=2.0,
-        le=24.0,
-        description="area of the target; about four tetrahedra are needed per unit",
+    area: float = parameter(
+        7.0, "area of the target; about four tetrahedra are needed per unit", ge=2.0, le=24.0
     )
-    sides: int = Field(
-        default=7, ge=3, le=60, description="sides of a regular polygon; many make it curved"
-    )
-    min_angle: float = Field(
-        default=45.0,
+    sides: int = parameter(7, "sides of a regular polygon; many make it curved", ge=3, le=60)
+    min_angle: float = parameter(
+        45.0,
+        "smallest corner in degrees; below 54.7 it cannot be covered exactly",
         ge=30.0,
         le=90.0,
-        description="smallest corner in degrees; below 54.7 it cannot be covered exactly",
     )
-    min_width: float = Field(
-        default=0.75,
-        ge=0.3,
-        le=3.0,
-        description="a disc of this diameter reaches every main part of the target",
+    min_width: float = parameter(
+        0.75, "a disc of this diameter reaches every main part of the target", ge=0.3, le=3.0
     )
-    hole: bool = Field(default=False, description="whether the target has a square hole")
+    hole: bool = parameter(False, "whether the target has a square hole")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -115,9 +107,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "tetrahedra_shadow_projection"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the tetrahedron, the target and the score rule."""

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order
+from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 from scbench.seeding import Stream
@@ -66,13 +67,13 @@ your list.
 class Space(Point):
     """Parameters of fresh questions."""
 
-    corners: int = Field(default=6, ge=4, le=6, description="corners: square, pentagon or hexagon")
-    n_classes: int = Field(
-        default=3, ge=2, le=4, description="classes that must meet; with 4 the right list is empty"
+    corners: int = parameter(6, "corners: square, pentagon or hexagon", ge=4, le=6)
+    n_classes: int = parameter(
+        3, "classes that must meet; with 4 the right list is empty", ge=2, le=4
     )
-    order: Order = Field(default="any", description="order of the corners: " + ORDERS_ARE)
-    known: Literal[0, 2, 3] = Field(
-        default=3, description="corners of which it is known which of them have the same class"
+    order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
+    known: Literal[0, 2, 3] = parameter(
+        3, "corners of which it is known which of them have the same class"
     )
 
 
@@ -81,9 +82,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "topology_enumeration"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the order of the corners, the rules and the question."""

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, get_args
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
 from scbench.builders.shared.number_format import plain
+from scbench.builders.shared.parameters import parameter
 from scbench.builders.two_segments.counterexamples import frame_counterexamples, pushed_out
 from scbench.builders.two_segments.search import (
     UNIT_SQUARE,
@@ -73,23 +74,21 @@ _GRID = """\
 class Space(Point):
     """Parameters of fresh frames and targets."""
 
-    frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral"] = Field(
-        default="quadrilateral",
-        description="the unit square, the unit square with a list of allowed coordinates, an "
+    frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral"] = parameter(
+        "quadrilateral",
+        "the unit square, the unit square with a list of allowed coordinates, an "
         "upright square, a turned square, or a convex quadrilateral with angles of 45 to 135 "
         "degrees",
     )
-    target: Literal["any", "common", "rare", Common, Rare] = Field(
-        default="any",
-        description="regions wanted, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and "
+    target: Literal["any", "common", "rare", Common, Rare] = parameter(
+        "any",
+        "regions wanted, such as 2t1q1h: t, q, p, h have 3, 4, 5, 6 sides; common and "
         "rare draw among those that many or few pairs of segments make",
     )
-    grid_values: int = Field(
-        default=6, ge=3, le=11, description="allowed coordinates of unit_grid, 0 and 1 included"
+    grid_values: int = parameter(
+        6, "allowed coordinates of unit_grid, 0 and 1 included", ge=3, le=11
     )
-    snap_decimals: Literal[3, 4] = Field(
-        default=3, description="decimals to which places on a side are rounded"
-    )
+    snap_decimals: Literal[3, 4] = parameter(3, "decimals to which places on a side are rounded")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -97,9 +96,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "two_segments"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
 
     def prompt(self, params: Params) -> str:
         """Return the frame, the regions wanted and the rules."""

@@ -6,9 +6,10 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue, Voxel
@@ -41,25 +42,23 @@ The answer scores 1 if it keeps all the rules, otherwise 0.
 class Space(Point):
     """Parameters of fresh grids."""
 
-    size: int = Field(default=10, ge=4, le=32, description="cells along each side")
-    spare: int = Field(
-        default=40,
+    size: int = parameter(10, "cells along each side", ge=4, le=32)
+    spare: int = parameter(
+        40,
+        "cells to choose beyond size * size, the fewest that fill three views; at "
+        "most twice that number; fewer is harder",
         ge=3,
         le=2_048,
-        description="cells to choose beyond size * size, the fewest that fill three views; at "
-        "most twice that number; fewer is harder",
     )
-    forbidden: Literal["none", "digit", "residue", "cells"] = Field(
-        default="cells",
-        description="what may not be chosen: nothing (then every seed gives the same instance), "
+    forbidden: Literal["none", "digit", "residue", "cells"] = parameter(
+        "cells",
+        "what may not be chosen: nothing (then every seed gives the same instance), "
         "cells whose x + y + z has a certain digit or remainder, or single cells drawn at random",
     )
-    forbidden_cells: int = Field(
-        default=12, ge=1, le=200, description="how many, if single cells are forbidden"
-    )
-    connected: bool = Field(
-        default=False,
-        description="whether the cells must hang together by faces; needs nothing forbidden and "
+    forbidden_cells: int = parameter(12, "how many, if single cells are forbidden", ge=1, le=200)
+    connected: bool = parameter(
+        False,
+        "whether the cells must hang together by faces; needs nothing forbidden and "
         "spare of at least 2 * size * size - 3 * size + 4",
     )
 
@@ -80,9 +79,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "voxel_grid_projection"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def prompt(self, params: Params) -> str:

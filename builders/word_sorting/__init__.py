@@ -33,21 +33,21 @@ _ALPHABET = {
 class Space(Point):
     """Parameters of lists of words."""
 
-    words: int = parameter(10, "scale", "number of words", ge=3, le=24)
+    words: int = parameter(10, "number of words", "scale", ge=3, le=24)
     prefix: int = parameter(
         0,
-        "depth",
         "each word shares at least its first so many letters with another of the list",
+        "depth",
         ge=0,
         le=4,
     )
-    case_mode: CaseMode = parameter("lower", "interference", "how words are written")
+    case_mode: CaseMode = parameter("lower", "how words are written", "interference")
     case_sensitive: bool = parameter(
         False,
-        "semantic",
         "whether capitals come before small letters, which matters to words of mixed case",
+        "semantic",
     )
-    order: Order = parameter("ascending", "semantic", "from a to z, or from z to a")
+    order: Order = parameter("ascending", "from a to z, or from z to a", "semantic")
 
 
 class WordSortingCase(Case):
@@ -61,9 +61,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     task = "word_sorting"
     version = 1
-    params_model = Params
-    answer_model = Answer
-    space = Space
     case_model = WordSortingCase
     extremes = (
         {"words": 3, "prefix": 4},

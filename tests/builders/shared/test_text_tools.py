@@ -47,8 +47,8 @@ def test_blanks_are_dropped_with_their_chance_and_never_inside_a_token():
 
 def test_a_parameter_has_bounds_a_default_and_a_kind_in_the_schema():
     class Space(Point):
-        size: int = parameter(3, "scale", "how many", ge=1, le=5)
-        noise: float = parameter(0.0, "interference", "how much", ge=0, le=1)
+        size: int = parameter(3, "how many", "scale", ge=1, le=5)
+        noise: float = parameter(0.0, "how much", "interference", ge=0, le=1)
         plain: int = 1
 
     assert Space().size == 3
