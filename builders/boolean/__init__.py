@@ -164,7 +164,7 @@ def _tokens(row: _Row, words: tuple[str, str], rng: Stream, *, value: bool) -> l
     return tokens
 
 
-def _spread(operators: Sequence[str], value: bool, rng: Stream, rank: int = 0) -> list[bool]:  # noqa: FBT001
+def _spread(operators: Sequence[str], value: bool, rng: Stream, rank: int = 0) -> list[bool]:
     """Return values of terms with these operators between them that give the value together."""
     if not operators:
         return [value]
@@ -182,7 +182,7 @@ def _spread(operators: Sequence[str], value: bool, rng: Stream, rank: int = 0) -
     ]
 
 
-def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:  # noqa: FBT001
+def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:
     """Return values of n terms that the operator makes the value of, each way equally likely."""
     if n == 1:
         return [value]
@@ -195,7 +195,7 @@ def _shares(operator: str, value: bool, n: int, rng: Stream) -> list[bool]:  # n
     return [(deciding >> i & 1 == 1) == value for i in range(n)]
 
 
-def _word(value: bool, notation: Format) -> str:  # noqa: FBT001
+def _word(value: bool, notation: Format) -> str:
     return LITERALS[notation][0 if value else 1]
 
 

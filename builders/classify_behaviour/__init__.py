@@ -68,8 +68,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the squares, the rules and the three names."""
         rules = _PROMPT.format(
-            squares=print_squares(params.squares, params.corner_order),
-            rules=RULES,
+            squares=print_squares(params.squares, params.corner_order), rules=RULES
         )
         return rules + reply_as('{"labels": [name, name, ...]}')
 

@@ -113,8 +113,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             )
             if _general_position(points, point.min_margin * float(scale) ** 4):
                 return Params(
-                    points=tuple((x / scale, y / scale) for x, y in points),
-                    decimals=point.decimals,
+                    points=tuple((x / scale, y / scale) for x, y in points), decimals=point.decimals
                 )
         raise GenerationError(
             f"no {point.layout} set of {point.points} points with {point.decimals} decimals is in "

@@ -30,14 +30,7 @@ LAYERS = 3
 
 
 def draw_ground(
-    rng: Stream,
-    *,
-    width: int,
-    hills: int,
-    holes: int,
-    zones: int,
-    rain_columns: int,
-    centred: bool,
+    rng: Stream, *, width: int, hills: int, holes: int, zones: int, rain_columns: int, centred: bool
 ) -> Params:
     """Draw a world; its goal is a stand-in."""
 

@@ -161,11 +161,7 @@ Line = tuple[int, int, int]
 
 
 def _harmless(
-    height: int,
-    line: Line,
-    heights: dict[int, int],
-    route: dict[int, int],
-    planned: bool,  # noqa: FBT001
+    height: int, line: Line, heights: dict[int, int], route: dict[int, int], planned: bool
 ) -> bool:
     """Whether a cell of this height joins nothing to the route in one direction.
 

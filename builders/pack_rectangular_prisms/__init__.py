@@ -125,10 +125,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "without_height": [(low[:2], high[:2]) for low, high in boxes],
         }
         if len(boxes) > 1:
-            wrong["one_far_up"] = [
-                *rest,
-                ((*low[:2], low[2] + up), (*high[:2], high[2] + up)),
-            ]
+            wrong["one_far_up"] = [*rest, ((*low[:2], low[2] + up), (*high[:2], high[2] + up))]
             # Moved onto another: their lower corners agree, so they overlap.
             there = boxes[0][0]
             wrong["two_in_one_place"] = [

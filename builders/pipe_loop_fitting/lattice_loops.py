@@ -106,7 +106,7 @@ def grow(
 
 
 class _State:
-    def __init__(self, lattice: Lattice, start: list[Node], turning: bool) -> None:  # noqa: FBT001
+    def __init__(self, lattice: Lattice, start: list[Node], turning: bool) -> None:
         self.lattice = lattice
         self.turning = turning
         self.order = list(start)  # in no particular order, once moves were made

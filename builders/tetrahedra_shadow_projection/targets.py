@@ -53,10 +53,7 @@ def draw_target(
     def place(ring: Sequence[XY]) -> list[XY]:
         # Adding 0.0 makes minus zero plain zero.
         return [
-            (
-                round(scale * x + move_x, _DECIMALS) + 0.0,
-                round(scale * y + move_y, _DECIMALS) + 0.0,
-            )
+            (round(scale * x + move_x, _DECIMALS) + 0.0, round(scale * y + move_y, _DECIMALS) + 0.0)
             for x, y in ring
         ]
 

@@ -19,9 +19,7 @@ from scbench.schemas.csg_union import Answer, Params
 
 VERSION = 1
 
-CHECKS = MESH_CHECKS | {
-    "union": "The body is the union: its score by volume is above 0.95.",
-}
+CHECKS = MESH_CHECKS | {"union": "The body is the union: its score by volume is above 0.95."}
 
 _FULL_MARKS_ABOVE = 0.95
 _DIFFERENCE_WEIGHT = 0.5

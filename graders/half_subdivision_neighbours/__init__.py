@@ -106,10 +106,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ),
     )
     return checks.binary(
-        neighbors=len(truth.neighbours),
-        missing=missing,
-        surplus=surplus,
-        grazing=grazing,
+        neighbors=len(truth.neighbours), missing=missing, surplus=surplus, grazing=grazing
     )
 
 

@@ -38,9 +38,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     if count > MAX_PEOPLE:
         checks.expect(
-            "resource_limit",
-            False,
-            f"{count} people are placed; at most {MAX_PEOPLE} are judged.",
+            "resource_limit", False, f"{count} people are placed; at most {MAX_PEOPLE} are judged."
         )
         return checks.partial(0.0)
     xy = np.array([person.xy for person in answer.people], dtype=np.float64).reshape(-1, 2)

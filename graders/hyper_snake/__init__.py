@@ -105,11 +105,7 @@ def _score(params: Params, frame: _Frame, length: int, missed: int) -> float:
 
 
 def _judge_moves(
-    checks: Checklist,
-    params: Params,
-    frame: _Frame,
-    cells: list[Cell],
-    codes: list[int | None],
+    checks: Checklist, params: Params, frame: _Frame, cells: list[Cell], codes: list[int | None]
 ) -> set[int]:
     """Check everything that makes a path legal; return the positions of illegal cells."""
     n, length = len(params.size), len(cells)

@@ -220,11 +220,7 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
 
 
 def check_interference(
-    checks: Checklist,
-    params: Params,
-    placed: Sequence[Placed],
-    *,
-    too_many: bool,
+    checks: Checklist, params: Params, placed: Sequence[Placed], *, too_many: bool
 ) -> dict[str, Any]:
     """Criterion 5: no two parts are in the same place."""
     if too_many:
@@ -268,11 +264,7 @@ def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
 
 
 def check_gaps(
-    checks: Checklist,
-    params: Params,
-    placed: Sequence[Placed],
-    *,
-    too_many: bool,
+    checks: Checklist, params: Params, placed: Sequence[Placed], *, too_many: bool
 ) -> dict[str, Any]:
     """Criterion 8: from bar to bar, along x and y, it is about as far everywhere."""
     rules = params.gaps

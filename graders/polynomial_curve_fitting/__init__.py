@@ -110,10 +110,7 @@ def _read(checks: Checklist, text: str) -> Formula | None:
 
 
 def _compare(
-    checks: Checklist,
-    black: NDArray[np.bool_],
-    drawn: NDArray[np.bool_],
-    failed: NDArray[np.bool_],
+    checks: Checklist, black: NDArray[np.bool_], drawn: NDArray[np.bool_], failed: NDArray[np.bool_]
 ) -> Verdict:
     """Check the picture that was drawn; cells without a value never match."""
     no_value = _cells(failed)

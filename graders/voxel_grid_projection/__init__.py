@@ -63,9 +63,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     bad_sums, bad_cells = forbidden(params)
     barred = [list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells]
     checks.forbid(
-        "permitted",
-        barred,
-        lambda cell: f"{len(barred)} cells are forbidden; the first is {cell}.",
+        "permitted", barred, lambda cell: f"{len(barred)} cells are forbidden; the first is {cell}."
     )
     checks.expect(
         "count",

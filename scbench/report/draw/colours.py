@@ -44,7 +44,7 @@ def series(i: int) -> str:
     return SERIES[i % (len(SERIES) - 2)]
 
 
-def style_sheet(dark: bool | None = None) -> str:  # noqa: FBT001
+def style_sheet(dark: bool | None = None) -> str:
     """Return the rules that give stroke (``s-ROLE``) and fill (``f-ROLE``) their colours.
 
     Args:

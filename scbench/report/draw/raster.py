@@ -33,12 +33,7 @@ _ON_ANY_PAPER = {"ink": "#6b7076", "paper": "#ffffff", "faint": "#b3b8be"}
 
 
 def scene_svg(
-    scene: Scene,
-    label: str,
-    *,
-    width: float = 360,
-    height: float = 300,
-    dark: bool | None = None,
+    scene: Scene, label: str, *, width: float = 360, height: float = 300, dark: bool | None = None
 ) -> str:
     """Return a scene as an SVG element: an image, and text over it.
 
@@ -59,12 +54,7 @@ def scene_svg(
     return drawing.render(label)
 
 
-def scene_pixels(
-    scene: Scene,
-    camera: Camera,
-    density: float,
-    dark: bool | None,  # noqa: FBT001
-) -> Floats:
+def scene_pixels(scene: Scene, camera: Camera, density: float, dark: bool | None) -> Floats:
     """Return a scene without its labels: red, green, blue and opacity, 0 to 255, (h, w, 4)."""
     width, height = round(camera.width * density), round(camera.height * density)
     triangles = _triangles(scene, camera, density * _SMOOTH, dark)
@@ -84,7 +74,7 @@ class _Batch(NamedTuple):
     glow: float
 
 
-def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> Triangles:  # noqa: FBT001
+def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> Triangles:
     """Return everything as triangles: faces, then edges, then lines and dots, which stay on top."""
     batches: list[_Batch] = []
     meshes = [part for part in scene.parts if isinstance(part, Mesh)]
@@ -111,18 +101,13 @@ def _triangles(scene: Scene, camera: Camera, zoom: float, dark: bool | None) -> 
 
 
 def _flat(
-    strokes: Strokes,
-    zoom: float,
-    role: str,
-    dark: bool | None,  # noqa: FBT001
-    shade: float,
-    glow: float = 0.0,
+    strokes: Strokes, zoom: float, role: str, dark: bool | None, shade: float, glow: float = 0.0
 ) -> _Batch:
     colour = np.broadcast_to(_colour(role, dark) * shade, (len(strokes), 3))
     return _Batch(strokes * zoom, colour, 1.0, glow)
 
 
-def _colour(role: str, dark: bool | None) -> Floats:  # noqa: FBT001
+def _colour(role: str, dark: bool | None) -> Floats:
     code = ROLES[role][bool(dark)] if dark is not None else _ON_ANY_PAPER.get(role, ROLES[role][0])
     return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)]) / 255
 

@@ -37,13 +37,7 @@ def body_mesh(
 
 
 def upright_prisms(
-    plans: Points,
-    low: Points,
-    high: Points,
-    role: str,
-    *,
-    opacity: float = 1.0,
-    name: str = "",
+    plans: Points, low: Points, high: Points, role: str, *, opacity: float = 1.0, name: str = ""
 ) -> Mesh:
     """Return prisms over quadrangles as one mesh.
 

@@ -218,8 +218,8 @@ class Drawing:
         opacity: float,
         edge: str | None,
         width: float,
-        dashed: bool,  # noqa: FBT001
-        hatched: bool,  # noqa: FBT001
+        dashed: bool,
+        hatched: bool,
         tip: str,
     ) -> None:
         if hatched:

@@ -68,11 +68,7 @@ def _square(params: Params, i: int) -> Tile:
 
 
 def _named(
-    params: Params,
-    answer: Answer,
-    i: int,
-    wrong: Mapping[int, Mapping[str, Any]],
-    judged: bool,  # noqa: FBT001
+    params: Params, answer: Answer, i: int, wrong: Mapping[int, Mapping[str, Any]], judged: bool
 ) -> Tile:
     plain = _square(params, i)
     if i >= len(answer.labels):

@@ -80,11 +80,7 @@ def _faults(verdicts: Sequence[Verdict]) -> Mapping[int, Mapping[str, list[Any]]
 
 
 def _answered(
-    params: Params,
-    answer: Answer,
-    i: int,
-    faults: Mapping[str, list[Any]],
-    judged: bool,  # noqa: FBT001
+    params: Params, answer: Answer, i: int, faults: Mapping[str, list[Any]], judged: bool
 ) -> Tile:
     plain = _square(params, i)
     ring_side = [SIDES.index(side) for side in params.edge_order]

@@ -82,7 +82,7 @@ def _crowd(params: Params, answer: Answer, verdicts: Sequence[Verdict]) -> _Crow
     )
 
 
-def _legend(crowd: _Crowd, judged: bool) -> list[tuple[str, str]]:  # noqa: FBT001
+def _legend(crowd: _Crowd, judged: bool) -> list[tuple[str, str]]:
     if not judged:
         return [("answer", "people")]
     legend = []
@@ -130,7 +130,7 @@ def _frame(params: Params, crowd: _Crowd | None) -> tuple[float, float, float, f
     return (x - side / 2, y - side / 2, x + side / 2, y + side / 2)
 
 
-def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:  # noqa: FBT001
+def _plan(params: Params, crowd: _Crowd | None, judged: bool) -> Drawing:
     frame = _frame(params, crowd)
     drawing = Drawing(frame, size=380, margin=20)
     shadow = _shadow(params)
@@ -182,7 +182,7 @@ def _people(
     params: Params,
     crowd: _Crowd,
     frame: tuple[float, float, float, float],
-    judged: bool,  # noqa: FBT001
+    judged: bool,
 ) -> None:
     wide, deep = params.person[:2]
     overlapping = {i for pair in crowd.pairs for i in pair}

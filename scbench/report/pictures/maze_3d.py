@@ -200,12 +200,7 @@ def _digits(drawing: Drawing, rows: Sequence[str]) -> None:
 
 
 def _draw_moves(
-    drawing: Drawing,
-    moves: Sequence[tuple[Place, Place]],
-    role: str,
-    width: float,
-    *,
-    dashed: bool,
+    drawing: Drawing, moves: Sequence[tuple[Place, Place]], role: str, width: float, *, dashed: bool
 ) -> None:
     steps = []
     for one, other in moves:
@@ -338,7 +333,7 @@ def _gauges(params: Params, seen: _Seen, verdicts: Sequence[Verdict]) -> list[Ga
     return gauges
 
 
-def _caption(params: Params, seen: _Seen, verdicts: Sequence[Verdict], cut: bool) -> str:  # noqa: FBT001
+def _caption(params: Params, seen: _Seen, verdicts: Sequence[Verdict], cut: bool) -> str:
     parts = []
     if passed(verdicts, "resource_limit") is False:
         parts.append("The text is far too long for a maze.")

@@ -26,11 +26,7 @@ _FEW = 12
 _BANDS = ("answer", "water", "given", "faint")
 """Colours from the lowest quarter of the cube to the highest."""
 
-_VIEWS = (
-    ("projection_xy", 0, 1, 2),
-    ("projection_xz", 0, 2, 1),
-    ("projection_yz", 1, 2, 0),
-)
+_VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_yz", 1, 2, 0))
 """Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
 
 Cell = tuple[int, int, int]
@@ -95,7 +91,7 @@ def _mask(n: int, cells: Iterable[Sequence[int]]) -> np.ndarray:
 def _scene(
     params: Params,
     cells: _Cells,
-    answered: bool,  # noqa: FBT001
+    answered: bool,
     verdicts: Sequence[Verdict],
     legend: list[tuple[str, str]],
 ) -> Scene:
@@ -197,12 +193,7 @@ def _mirror(n: int, name: str) -> Mesh | None:
     return Mesh(points, faces, "target", 0.4, "mirror", outline)
 
 
-def _shadows(
-    params: Params,
-    cells: _Cells,
-    answered: bool,  # noqa: FBT001
-    verdicts: Sequence[Verdict],
-) -> Drawing:
+def _shadows(params: Params, cells: _Cells, answered: bool, verdicts: Sequence[Verdict]) -> Drawing:
     n = params.size
     pitch = n * 1.3
     drawing = Drawing((0, -0.12 * n, 2 * pitch + n, n * 1.15), size=680, margin=12)

@@ -186,10 +186,7 @@ def _zone(
 
 
 def _scene(
-    params: Params,
-    world: World,
-    answer: Answer | None,
-    verdicts: Sequence[Verdict],
+    params: Params, world: World, answer: Answer | None, verdicts: Sequence[Verdict]
 ) -> Scene:
     width, stretch = world.wide, _stretch(world.wide)
     top = params.height * stretch

@@ -208,7 +208,7 @@ def _ends(box: Box) -> tuple[list[float], list[float]]:
     return [low for low, _ in box], [high for _, high in box]
 
 
-def _edges(ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool) -> list[Lines]:  # noqa: FBT001
+def _edges(ends: Sequence[tuple[Sequence[float], Sequence[float]]], dashed: bool) -> list[Lines]:
     """Return the edges alone, for boxes inside or around others that are drawn."""
     if not ends:
         return []

@@ -212,13 +212,7 @@ def _draw(
     for stroke in tile.strokes:
         start, bend, end = at(stroke.start), at(stroke.bend), at(stroke.end)
         drawing.curve(
-            start,
-            bend,
-            end,
-            stroke.role,
-            width=stroke.width,
-            dashed=stroke.dashed,
-            tip=stroke.tip,
+            start, bend, end, stroke.role, width=stroke.width, dashed=stroke.dashed, tip=stroke.tip
         )
     for role, place in tile.junctions:
         drawing.dot(at(place), role, radius=5.5)
