@@ -76,7 +76,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=_written(usual_value(read_tokens(params.expression))))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what other rules of reading give, near misses, and what is no number."""
+        """Return what other reading rules give, near misses, and answers that are not numbers."""
         tokens = read_tokens(params.expression)
         right = value_of(tokens, USUAL)
         mistakes: dict[str, Fraction | None] = {

@@ -86,7 +86,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=_word(_value(params), params.format))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the other value in several forms, and what is no truth value."""
+        """Return the other value in several forms, and answers that are not truth values."""
         right = _value(params)
         word, other = _word(right, params.format), _word(not right, params.format)
         strange = _word(not right, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")

@@ -63,7 +63,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=_closing(params))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return other ends, and what is none."""
+        """Return other endings, and answers that are not endings."""
         right = _closing(params)
         turned = dict(zip(")]}>", ")]}>"[1:] + ")", strict=True))
         wrong: dict[str, JsonValue] = {

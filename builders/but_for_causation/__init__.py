@@ -94,7 +94,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=_letters(needed))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the other answer in several forms, sets with faults, and what is neither."""
+        """Return the other answer in several forms, faulty sets, and answers that are neither."""
         needed = _needed(params)
         wrong: dict[str, JsonValue]
         if params.question == "but_for":

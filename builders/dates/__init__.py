@@ -78,7 +78,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=_written(_path(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return dates that mistakes lead to, and what is no date."""
+        """Return dates that mistakes lead to, and answers that are not dates."""
         path = _path(params)
         right = path[-1]
         told = [_told(given) for given in params.given if given[0] != params.asked]
@@ -104,7 +104,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         }
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return the scenario, and what lies between the date told and the date asked for."""
+        """Return the scenario, and the steps from the given date to the date asked for."""
         return _facts(params.story, _path(params))
 
     def compose(self, point: Space, rng: Stream) -> Composed:

@@ -71,7 +71,7 @@ def draw_any(start: date, rng: Stream) -> Move:
 def draw_crossing(rng: Stream) -> tuple[date, Move]:
     """Return a date and a step past something that a calendar has in store.
 
-    The end of a month or a year, the end of February, a day that the month aimed at lacks.
+    The end of a month or a year, the end of February, a day that the target month does not have.
 
     Raises:
         GenerationError: none was found; tier 2 always has one.
@@ -124,7 +124,7 @@ def _past_february(rng: Stream) -> tuple[date, Move]:
 
 
 def _to_shorter_month(rng: Stream) -> tuple[date, Move]:
-    """Go some months from one of the last days of a month, to a month that lacks it if need be."""
+    """Go some months from one of the last days of a month, perhaps to a shorter month."""
     year, month = draw_date(rng).year, rng.choice((1, 3, 5, 7, 8, 10, 12))
     start = date(year, month, rng.between(29, 31))
     months = rng.between(1, 14) * (1 if rng.below(3) else -1)

@@ -54,7 +54,7 @@ def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
 
 
 def wrong(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
-    """Return plans with a mistake each, but for those that are right all the same in this world."""
+    """Return plans with a mistake each, without those that happen to be right in this world."""
     found: dict[str, JsonValue] = {}
     for name, example in _faulty_plans(params, plan):
         if not example or example == list(plan):

@@ -1,8 +1,8 @@
 """Plans of earthworks from a list of parts: pits, walled basins, roofed pits, moats, wells.
 
-A part stands on flat ground, needs a free rectangle of columns, and asks nothing of the rain but
-that some drop comes by. So a plan is a choice of parts and of places for them; the simulation of
-the grader has the last word.
+A part stands on flat ground, needs a free rectangle of columns, and works if any rain falls on it.
+So a plan is a choice of parts and of places for them; the simulation of the grader has the last
+word.
 """
 
 import math
@@ -46,8 +46,8 @@ class Box(NamedTuple):
 class Structure(NamedTuple):
     """Something that holds water, on a rectangle of columns that includes its rim.
 
-    ``boxes`` makes it, from the low corner of the rectangle. A part that must stand at one place
-    says so in ``at``.
+    ``boxes`` makes it, from the low corner of the rectangle. A part with a fixed place has it in
+    ``at``.
     """
 
     width: int
@@ -289,7 +289,7 @@ def plans_for(params: Params, choices: Sequence[Sequence[Structure]]) -> Iterato
 
 
 def solve(params: Params, tries: int = 30) -> list[Box] | None:
-    """Return the first plan that meets the goal in full, or None after so many simulations."""
+    """Return the first plan that meets the goal in full, or None after ``tries`` simulations."""
     for i, plan in enumerate(plans_for(params, list(parts_for(params.goal, params)))):
         if i >= tries:
             return None

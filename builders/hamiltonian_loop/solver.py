@@ -27,7 +27,7 @@ def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
 
 
 def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
-    """Return the cells in the order of a closed tour; None if there is none, or none was found.
+    """Return the cells in the order of a closed tour; None if there is none or it was not found.
 
     Work is bounded: five covers, a hundred rounds of merging each.
     """

@@ -54,7 +54,7 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
 
 
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
-    """Return which people the building hides wholly from an eye, with 5 cm to spare."""
+    """Return which people the building hides completely from an eye, with 5 cm to spare."""
     hides = np.ones(len(xy), dtype=bool)
     half_x, half_y = (size / 2 + _MARGIN for size in params.person[:2])
     for dx in (-half_x, half_x):

@@ -174,7 +174,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return cages with one fault each, and what cannot be graded as parts."""
+        """Return cages with one fault each, and answers that are not valid parts."""
         plan = _plan(params)
         right: list[Any] = self.reference(params).model_dump(mode="json")["parts"]
         floor = plate(params, plan)
@@ -263,7 +263,7 @@ def _plan(params: Params) -> Layout:
 
 
 def _wrapped(text: str) -> str:
-    """Return text with its lines filled anew, now that the numbers are in it."""
+    """Return text with its lines wrapped again, after the numbers are filled in."""
     lines: list[str] = []
     for line in text.splitlines():
         if line[:1] == " ":  # goes on with what the line before began

@@ -63,7 +63,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return Answer(answer=_count(params, counting=True))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return counts that miss or add something, and what is no count."""
+        """Return counts that miss or add something, and answers that are not counts."""
         right = _count(params, counting=True)
         marked = [word.lower() for word, counts in params.words if counts]
         wrong: dict[str, JsonValue] = {

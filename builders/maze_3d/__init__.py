@@ -186,7 +186,7 @@ def _solve(params: Params) -> str | None:
 def _carved(
     params: Params, jumps: int, least: int, most: int, favourite: int | None = None
 ) -> str | None:
-    """Return a maze with so many jumps and route cells that breaks no rule but those asked for.
+    """Return a maze with these numbers of jumps and route cells that breaks only the given rules.
 
     With a favourite height, a maze is wanted in which that height fills too much.
     """

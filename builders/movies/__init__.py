@@ -84,7 +84,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Films that are alike, and choices of which one wins by at least a set margin.
 
     The next best choice is as near to that margin as the candidates allow. Where only titles are
-    told, what is liked has a genre in common, and all other choices have nothing to do with it.
+    shown, the liked films have a genre in common, and all other choices have nothing in common with
+    them.
     """
 
     task = "movies"
@@ -120,7 +121,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=LABELS[points.index(max(points))])
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what other rules lead to, and what is no one choice."""
+        """Return what other rules lead to, and answers that are not one choice."""
         points = _points_of_choices(params, params.genre_weight, params.theme_weight)
         right = points.index(max(points))
         ranks = sorted(range(len(points)), key=lambda i: (-points[i], i))

@@ -115,7 +115,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=_total(_counting(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return sums that miss or add something, and what is no number."""
+        """Return sums that miss or add something, and answers that are not numbers."""
         counting = _counting(params)
         right = _total(counting)
         wrong: dict[str, JsonValue] = {

@@ -9,7 +9,7 @@ _DECIMALS = 9
 
 
 def star(pipes: int, radius: float, centre: XY) -> Loop | None:
-    """Return a zig-zag around a centre, its tips at a distance; None if there is none.
+    """Return a zig-zag around a centre, its tips at a distance; None if there is no such loop.
 
     The pipes lead from each tip to a joint nearer to the centre and on to the next tip.
     """
@@ -25,7 +25,7 @@ def star(pipes: int, radius: float, centre: XY) -> Loop | None:
 def crossed_star(
     pipes: int, crossings: int, radius: float, centre: XY, width: float
 ) -> Loop | None:
-    """Return a star whose loop crosses itself; None if there is none.
+    """Return a star whose loop crosses itself; None if there is no such loop.
 
     Evenly spaced inner joints give way to a small lozenge that points to the centre and whose two
     pipes cross. Each adds four joints and one crossing.

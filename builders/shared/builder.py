@@ -191,7 +191,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def rows_at(self, point: PointT) -> Callable[[int], dict[str, Any]]:
         """Return what makes cases at a point from their seeds, as JSON values.
 
-        Quicker for many than `case`, whose model would check what was just made.
+        Faster for many cases than `case`, which validates each.
         """
         at: dict[str, JsonValue] = point.model_dump(mode="json", exclude={"count"})
         streams = Streams("case", self.task, self.version, at, kind=self.stream)
@@ -220,7 +220,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Make ``count`` cases at a point of the parameter space.
 
         Args:
-            params: fields of `get_generation_schema`; what is left out takes its default.
+            params: fields of `get_generation_schema`; the others take their defaults.
 
         Returns:
             One dictionary per case, as `get_result_schema` describes it.

@@ -1,4 +1,4 @@
-"""What stands before the lines of a list: nothing, numbers of several kinds, letters, bullets."""
+"""Markers of the lines of a list: none, numbers of several kinds, letters, bullets."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ _FIRST_MINUTE = 9 * 60
 
 
 def anchor(form: str, n: int) -> str:
-    """Return what stands before the n-th line, with the blank after it; ``none`` is empty.
+    """Return the marker of the n-th line, with the blank after it; ``none`` is empty.
 
     Args:
         form: a name of the task's ``AnchorFormat``.

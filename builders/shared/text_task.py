@@ -56,7 +56,7 @@ def reply_short(what: str, *, quoted: bool = True) -> str:
 
     Args:
         what: what the answer is, to follow "The answer is", such as "a whole number".
-        quoted: whether it is a JSON string; else it stands there bare, as a number or a list.
+        quoted: whether it is a JSON string; else it is a bare number or list.
     """
     form = '{"answer": "..."}' if quoted else '{"answer": ...}'
     return (

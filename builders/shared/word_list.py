@@ -23,7 +23,7 @@ def word_list() -> tuple[str, ...]:
 
 @cache
 def families(prefix: int) -> Mapping[str, tuple[str, ...]]:
-    """Return the words that share their first so many letters with another, by those letters."""
+    """Return the words that share a prefix of this length with another word, by prefix."""
     found: dict[str, list[str]] = {}
     for word in word_list():
         if len(word) > prefix:

@@ -79,7 +79,7 @@ def _candidates(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
 
 
 def _propagate(options: list[list[int]], full: int) -> bool:
-    """Drop candidates that cannot be, until nothing changes; False if a clue or cell has none."""
+    """Drop impossible candidates until nothing changes; False if a clue or cell has none."""
     changed = True
     while changed:
         changed = False

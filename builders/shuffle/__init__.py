@@ -150,7 +150,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=_label(params, _final(params, params.events)[params.asked]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return what comes out if events are missed or misread, and what is no one option."""
+        """Return what follows if events are missed or misread, and answers that are no option."""
         asked, events = params.asked, params.events
         right = _final(params, events)[asked]
         swaps = [i for i, event in enumerate(events) if event[0]]

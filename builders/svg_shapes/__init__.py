@@ -117,7 +117,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=named(_kind(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return kinds that miscounting leads to, other letters, and what is no option."""
+        """Return kinds that miscounting leads to, other letters, and answers that are no option."""
         right = _kind(params)
         at = params.options.index(right)
         other = params.options[at - 1]

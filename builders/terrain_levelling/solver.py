@@ -24,7 +24,7 @@ Plan = tuple[tuple[int, int, float], ...]
 
 
 class Settings(NamedTuple):
-    """What a plan depends on besides the map.
+    """What a plan depends on apart from the map.
 
     Attributes:
         quantile: of the heights, to which the high cells are cut first.

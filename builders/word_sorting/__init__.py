@@ -87,7 +87,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return Answer(answer=tuple(_sorted(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return other orders, and lists that lack or repeat a word."""
+        """Return other orders, and lists in which a word is missing or repeated."""
         right = _sorted(params)
         swapped = [right[1], right[0], *right[2:]]
         other = params.model_copy(update={"case_sensitive": not params.case_sensitive})
@@ -109,7 +109,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {name: {"answer": answer} for name, answer in wrong.items()}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return how many pairs stand the wrong way round."""
+        """Return the number of inversions."""
         return {"swaps": _swaps(params.words, _sorted(params))}
 
     def solved(self, params: Params) -> tuple[str, dict[str, JsonValue]]:
@@ -133,7 +133,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
-    """Return how many pairs of words stand the wrong way round."""
+    """Return the number of inversions: pairs of words in the wrong order."""
     places = {word: i for i, word in enumerate(right)}
     seen: list[int] = []
     swaps = 0

@@ -78,7 +78,7 @@ class ClosedSurface(NamedTuple):
 
 
 class MeshVerdict(NamedTuple):
-    """What is left to work with once a mesh has been judged."""
+    """What is known of a mesh after it was checked."""
 
     surface: ClosedSurface | None
     """None if the mesh bounds no solid; it may be there although some check failed."""
@@ -108,7 +108,7 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
     turned round, which the notes say.
 
     Args:
-        checks: where to put what is found; it must know the `MESH_CHECKS`.
+        checks: where findings go; it must know the `MESH_CHECKS`.
         vertices: three finite numbers each.
         faces: three or more indices each, none negative.
     """

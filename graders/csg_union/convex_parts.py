@@ -3,9 +3,9 @@
 The inside of a closed mesh is the signed sum of cones from any point to its triangles. From a point
 inside a convex solid, the part of such a cone within the solid is a cone over what of the triangle
 lies in the solid, and cones over what of the solid's faces is seen before the triangle: convex
-polygons, cut along lines. Every step is continuous: slivers, faces in one plane and crossings as
-small as rounding makes them change nothing, which cannot be said of mesh booleans. A union is the
-sum over common parts with alternating signs.
+polygons, cut along lines. Every step is continuous: slivers, coplanar faces and crossings at the
+scale of rounding change nothing, unlike with mesh booleans. A union is the sum over common parts
+with alternating signs.
 """
 
 from collections.abc import Iterator, Sequence

@@ -22,7 +22,7 @@ def ground(params: Params) -> Cells:
 def carry_out(
     params: Params, boxes: Sequence[Earthwork | None]
 ) -> tuple[Cells, list[list[object]]]:
-    """Change the ground box by box; a box that cannot be used is passed over as a whole.
+    """Change the ground box by box; an invalid box is ignored as a whole.
 
     Returns:
         The rock, not yet settled, and [position, reason] of every box passed over.

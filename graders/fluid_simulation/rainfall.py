@@ -48,7 +48,7 @@ class _Pool(NamedTuple):
 
 
 class _Level:
-    """One level of the world: what is fixed, what water changes, and what has been found out."""
+    """One level of the world: constants, the water, and results found so far."""
 
     def __init__(self, free: Cells, below: Cells) -> None:
         """Take which cells of this level and of the one below are not rock."""

@@ -72,8 +72,8 @@ def picture(seen: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
 
     Args:
         seen: the camera.
-        low: n x 3, corners of the boxes with the smallest coordinates. Every box must lie wholly
-            before the camera.
+        low: n x 3, corners of the boxes with the smallest coordinates. Every box must lie
+            completely in front of the camera.
         high: n x 3, the opposite corners.
 
     Returns:

@@ -1,8 +1,8 @@
 """Do these parts print, fit, interlock and make the cage? One answer, nine criteria, nine verdicts.
 
 `dataset_card/tasks/interlocking_parts.md` says how the criteria differ from the paper's. The first,
-valid parts, is a gate: if it fails, all nine score 0. Everything whose geometry exists is judged
-all the same, so that one answer shows all its faults. Volumes come from Manifold's booleans and are
+valid parts, is a gate: if it fails, all nine score 0. Everything whose geometry exists is still
+judged, so that one answer shows all its faults. Volumes come from Manifold's booleans and are
 rounded before they decide.
 """
 

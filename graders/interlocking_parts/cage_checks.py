@@ -1,4 +1,4 @@
-"""What is asked of all parts in their places: size, rods, interference, grip, and the cage's gaps.
+"""Checks of all parts in their places: size, rods, interference, grip, and the cage's gaps.
 
 Spec: interlocking_parts, "Verification" 3 to 6 and 8, in their correct form. Each function records
 its criterion's checks and returns figures worth reporting.
@@ -119,7 +119,7 @@ def _rest(body: Placed, box: Manifold) -> float:
 
 
 def crowded(placed: Sequence[Placed], *, tangled: bool) -> bool:
-    """Whether parts cut each other in so many places that their overlaps are not worked out.
+    """Whether parts cut each other in too many places for their overlaps to be computed.
 
     Args:
         placed: the parts.

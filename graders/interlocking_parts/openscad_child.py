@@ -1,8 +1,8 @@
-"""OpenSCAD sources into meshes; runs behind walls, through `scbench.sandbox.call_script`.
+"""OpenSCAD sources into meshes; runs in the sandbox, through `scbench.sandbox.call_script`.
 
 Runs alone, so it imports nothing of scbench. The library ``openscad_evaluator`` reads and evaluates
-the language; this file bounds its work by counting, so that what is too much is too much on every
-machine, and closes what is not OpenSCAD proper or would look outside: files, fonts of the system,
+the language; this file bounds its work by counting, so that limits are the same on every machine,
+and disables what is not plain OpenSCAD or would access the outside: files, fonts of the system,
 level sets. Random numbers start from a fixed seed.
 
 Work is counted in steps: one for each expression evaluated, each element of a list or string made;
@@ -74,7 +74,7 @@ class TooMuchError(BaseException):
 
 
 class UnfitError(Exception):
-    """The source is none that can be graded."""
+    """The source cannot be graded."""
 
 
 def main(data: bytes) -> bytes:
@@ -200,7 +200,7 @@ class Meter:
             raise TooMuchError(f"it takes more than {self.limit:,} steps")
 
     def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
-        """Return the function, so many steps and one level deeper for each call."""
+        """Return the function, charged with these steps and one level of depth for each call."""
 
         def call(node: Any, context: Any) -> Any:  # noqa: ANN401
             self.spend(steps)

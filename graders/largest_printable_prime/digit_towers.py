@@ -61,7 +61,7 @@ _UPRIGHT: Mapping[tuple[int, str], Stand] = {
 
 @cache
 def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
-    """Return how a digit is printed; None if it cannot be.
+    """Return how a digit is printed; None if that is impossible.
 
     Args:
         digit: 0 to 9.

@@ -168,7 +168,7 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
 
 
 def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
-    """Check how different bricks stand together.
+    """Check pairs of different bricks.
 
     Args:
         checks: takes the checks.

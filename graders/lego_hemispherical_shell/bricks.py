@@ -189,7 +189,7 @@ def misfits(bricks: Bricks, label: Indices, most: int) -> list[tuple[int, int]]:
     Args:
         bricks: the bricks.
         label: the group of each, see `groups`.
-        most: with so many pairs the search ends.
+        most: with this many pairs the search ends.
     """
     found: list[tuple[int, int]] = []
     order = np.argsort(label, kind="stable")
@@ -254,7 +254,7 @@ class Stance(NamedTuple):
 
 
 def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
-    """Return how each group stands that has more than one brick, one of them on the ground.
+    """Return the balance of each group of more than one brick, one of them on the ground.
 
     Args:
         bricks: the bricks.

@@ -88,7 +88,7 @@ def _tube(middle: float, r: float, side: int) -> Surface:
 
 
 def strays(target: Body, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which boxes lie wholly in the hollow, and which wholly outside."""
+    """Return which boxes lie completely in the hollow, and which completely outside."""
     outside = (boxes.low > target.outer.top) | (boxes.near() > _most(target.outer, boxes))
     return ~outside & (boxes.far() < _least(target.inner, boxes)), outside
 

@@ -34,7 +34,7 @@ Graph = list[list[int]]
 class Routes(NamedTuple):
     """What leads from A to B, as cells numbered row by row.
 
-    ``route`` is a shortest route and ``other`` another one; each is empty if there is none.
+    ``route`` is a shortest route and ``other`` another one; each is empty if not found.
     ``reached`` is all that can be reached from A.
     """
 

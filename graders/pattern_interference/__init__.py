@@ -1,7 +1,7 @@
 """Are these the terms that follow?
 
-The sequence is made anew: each rule is a function of the place, the value so far and the values
-before it.
+The sequence is computed again: each rule is a function of the place, the value so far and the
+values before it.
 """
 
 from collections.abc import Callable, Collection

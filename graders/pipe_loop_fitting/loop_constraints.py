@@ -56,7 +56,7 @@ CONSTRAINT_CHECKS = {
 
 
 class Loop(NamedTuple):
-    """What is measured of a loop once."""
+    """Measures of a loop, taken once."""
 
     points: Floats
     """(n, 2), metres."""

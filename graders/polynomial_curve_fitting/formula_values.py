@@ -200,7 +200,7 @@ class _Evaluation:
         return _with_failures(a, float)
 
     def _spend(self, time: int) -> None:
-        """Count an operation that takes about so many nanoseconds."""
+        """Count an operation that takes about this many nanoseconds."""
         self._work += 2_000 + time
         if self._work > MAX_WORK:
             raise FormulaCostError("takes more work than is given to it")

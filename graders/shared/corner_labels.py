@@ -52,7 +52,7 @@ def crossed_sides(ring: Sequence[int]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def patterns(corners: int, classes: int) -> tuple[Labels, ...]:
-    """Return every canonical labelling of so many corners by exactly so many classes, sorted."""
+    """Return every canonical labelling of the corners by exactly ``classes`` classes, sorted."""
 
     def grow(start: Labels, used: int) -> Iterator[Labels]:
         if len(start) == corners:

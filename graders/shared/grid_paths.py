@@ -1,4 +1,4 @@
-"""Paths through the cells of a box: who is next to whom, told in one subtraction.
+"""Paths through the cells of a box: which cells are adjacent, by one subtraction.
 
 A cell is a tuple of coordinates. Inside the box every cell has a code, chosen so that two codes
 differ by one of the grid's strides exactly if the cells share a side; so a path of thousands of

@@ -78,9 +78,9 @@ def volume(body: Manifold) -> float:
 def differences(
     points: Array, corners: Indices, other: Manifold, surplus: float, missing: float
 ) -> tuple[list[Piece], list[Piece]] | None:
-    """Return the pieces that a mesh has too much and those that it lacks.
+    """Return the surplus pieces of a mesh and the missing ones.
 
-    The arguments are those of `difference_bodies`, and so is what is raised.
+    Arguments and errors are those of `difference_bodies`.
     """
     both = difference_bodies(points, corners, other, surplus, missing)
     whole = float(other.volume())
@@ -90,7 +90,7 @@ def differences(
 def difference_bodies(
     points: Array, corners: Indices, other: Manifold, surplus: float, missing: float
 ) -> tuple[Manifold, Manifold] | None:
-    """Return what a mesh has too much and what it lacks.
+    """Return the surplus of a mesh and what is missing.
 
     None is returned if these do not add up to the volumes known to be right, also not with
     vertices moved by a trifle.

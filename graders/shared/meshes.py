@@ -147,7 +147,7 @@ def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
 
     Args:
         mesh: any mesh; faces need be neither flat nor simple.
-        normals: its `newell_normals`, if they are at hand.
+        normals: its `newell_normals`, if known.
     """
     normals = newell_normals(mesh) if normals is None else normals
     corners: list[Sequence[Sequence[int]]] = []

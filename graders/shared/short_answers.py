@@ -146,12 +146,12 @@ def option(
     """Return the position of an option that is named by its label, its text, or both.
 
     ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)`` and ``paris`` are all the
-    second option if that is Paris; ``B) Rome`` is none.
+    second option if that is Paris; ``B) Rome`` is no option.
 
     Args:
         value: the answer.
         options: texts of the options.
-        labels: what stands before each in the prompt; at least as many.
+        labels: the label of each in the prompt; at least as many.
     """
     text = _text(value)
     if text is None:

@@ -67,7 +67,7 @@ def _keep_memory() -> None:
 
 @lru_cache(maxsize=1)
 def engine_facts() -> dict[str, str]:
-    """Return what a simulated result depends on besides the plan: engine version and platform."""
+    """Return what else a simulated result depends on: engine version and platform."""
     return {
         "pybullet": version("pybullet"),
         "system": platform.system(),

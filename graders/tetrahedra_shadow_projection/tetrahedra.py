@@ -33,7 +33,7 @@ class Cuts(NamedTuple):
 
     Attributes:
         pairs: index, higher index and depth of each pair, in order of the indices.
-        complete: False if the search ended early because there are so many.
+        complete: False if the search ended early because there are too many.
     """
 
     pairs: list[tuple[int, int, float]]

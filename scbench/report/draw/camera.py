@@ -178,7 +178,7 @@ class Label(NamedTuple):
 
 
 def labels_of(scene: Scene, camera: Camera) -> list[Label]:
-    """Return the labels of marks and axes, those left out that would stand over others."""
+    """Return the labels of marks and axes, without those that would overlap others."""
     found = _axis_labels(scene, camera)
     taken = [_room(label) for label in found]
     marks = [part for part in scene.parts if isinstance(part, Marks) and part.labels]

@@ -1,7 +1,7 @@
 """Scenes as still pictures: painted in pixels, with their labels as text on top.
 
 The eye is infinitely far away, so parallel edges stay parallel and lengths along one direction can
-be compared. Paper is left transparent, and what is painted is readable on white and on black.
+be compared. The background is transparent, and colours are readable on white and on black.
 """
 
 from typing import NamedTuple

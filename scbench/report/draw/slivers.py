@@ -38,7 +38,7 @@ class _Plane(NamedTuple):
 
 
 def without_skins(points: Points, faces: Faces, thickness: float) -> Surface:
-    """Return a closed surface without what is thinner than that.
+    """Return a closed surface without its thinner parts.
 
     Args:
         points: shape (n, 3).

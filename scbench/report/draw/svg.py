@@ -316,7 +316,7 @@ class Drawing:
             role: its colour.
             size: height of the letters in pixels.
             anchor: which part of the text is at the point.
-            shift: moves it by so many pixels, to the right and down.
+            shift: offset in pixels, to the right and down.
             bold: whether it is bold.
         """
         x, y = self.at(point)

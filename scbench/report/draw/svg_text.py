@@ -31,7 +31,7 @@ def short(value: float) -> str:
 
 
 def plain_text(words: object) -> str:
-    """Return what can stand in XML: no control characters, no halves of characters, escaped."""
+    """Return text that is valid in XML: no control characters, no halves of characters, escaped."""
     return escape(
         "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(words))
     )
@@ -64,7 +64,7 @@ def known_role(name: str) -> str:
 
 
 def opacity_attribute(value: float) -> str:
-    """Return the attribute of what can be seen through, nothing for what is solid."""
+    """Return the opacity attribute; empty for what is solid."""
     return f' opacity="{short(value)}"' if value < 1 else ""
 
 

@@ -1,11 +1,11 @@
-"""Blocks of plain text beside each other, for terminals."""
+"""Blocks of plain text side by side, for terminals."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 
 def side_by_side(blocks: Iterable[Sequence[str]], width: int = 110, gap: int = 4) -> str:
-    """Return blocks of lines beside each other, in as many rows as they need."""
+    """Return blocks of lines side by side, in as many rows as they need."""
     rows: list[list[Sequence[str]]] = [[]]
     used = 0
     for block in blocks:

@@ -20,7 +20,7 @@ def scene_json(scene: Scene) -> dict[str, Any]:
     """Return a scene as plain data.
 
     Coordinates are three lists of rounded numbers; faces and paths point into them, with -1 where a
-    path ends. What is beyond a browser's patience is left out, and ``left_out`` counts it.
+    path ends. What would be too slow for a browser is left out, and ``left_out`` counts it.
     """
     decimals = _decimals(scene)
     parts: list[dict[str, Any]] = []

@@ -48,7 +48,7 @@ def _runs(mask: Cells) -> list[tuple[int, int, int]]:
 
 
 def roughness(cells: Cells) -> int:
-    """Return an upper bound of the rectangles that `voxels` makes of cells, told quickly."""
+    """Return a quick upper bound of the rectangles that `voxels` makes of cells."""
     total = 0
     for axis in range(3):
         inner = 1 if axis == 2 else 2

@@ -1,4 +1,4 @@
-"""Triangles to pixels: what is in front of what.
+"""Triangles to pixels, with a depth buffer.
 
 Screen coordinates are pixels, x to the right and y down, with the depth in the same unit and larger
 nearer to the eye. Everything is numpy on whole arrays; the same triangles give the same pixels.

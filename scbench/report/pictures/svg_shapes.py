@@ -15,7 +15,7 @@ _STEPS = 48
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
-    """Draw the outline; what was answered and what was wrong stands below in words."""
+    """Draw the outline; the answer and what was wrong with it are below in words."""
     joints, outline = flattened(params.path)
     xs, ys = [p.real for p in outline], [p.imag for p in outline]
     pad = 0.08 * max(max(xs) - min(xs), max(ys) - min(ys))

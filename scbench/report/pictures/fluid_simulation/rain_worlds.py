@@ -27,7 +27,7 @@ _LEAST_WIDE = 16
 
 
 class World(NamedTuple):
-    """The part of the world that is drawn, as a verdict tells of it.
+    """The part of the world that is drawn, from a verdict.
 
     Arrays are boolean and indexed x, y, z from `corner`; so are the places of drains and rain.
     """

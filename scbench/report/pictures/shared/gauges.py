@@ -20,7 +20,7 @@ class Gauge(NamedTuple):
         wanted: what was asked for.
         passed: what the verdict says of it; None if it was not judged.
         sense: whether so much is the least, the most, or the only right figure.
-        unit: stands behind both figures.
+        unit: after both figures.
     """
 
     label: str
@@ -41,7 +41,7 @@ def check_of(verdicts: Sequence[Verdict], check_id: str) -> Check | None:
 
 
 def passed(verdicts: Sequence[Verdict], check_id: str) -> bool | None:
-    """Return what became of a check; None too if there is none."""
+    """Return whether a check passed; None if it was not evaluated or does not exist."""
     check = check_of(verdicts, check_id)
     return None if check is None else check.passed
 

@@ -166,7 +166,7 @@ def sheet(tiles: Sequence[Tile], *, columns: int = COLUMNS, half: float = _HALF)
 
     Args:
         tiles: at least one.
-        columns: at most so many in a row.
+        columns: most tiles in a row.
         half: half the side of a square in pixels.
     """
     columns = min(columns, len(tiles))
