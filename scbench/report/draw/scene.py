@@ -73,6 +73,9 @@ class Marks:
     name: str = ""
 
 
+Shape = Mesh | Lines | Marks
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """A picture in three dimensions.
@@ -84,7 +87,7 @@ class Scene:
         grid: lowest and highest corner of the axes box, if it is to be drawn.
     """
 
-    parts: tuple[Mesh | Lines | Marks, ...]
+    parts: tuple[Shape, ...]
     azimuth: float = -60.0
     elevation: float = 25.0
     grid: tuple[XYZ, XYZ] | None = None

@@ -11,7 +11,7 @@ from scbench.graders.shared.mesh_booleans import difference_bodies, to_body
 from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulate
 from scbench.model import Verdict
 from scbench.report.draw.colours import series
-from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.csg_union import Answer, Params
@@ -130,7 +130,7 @@ def _answer_scene(
     wrong = np.isin(cut.face, sorted(bad))
     right = bool(verdicts) and verdicts[0].score == 1
     role = "right" if right else "answer"
-    parts: list[Mesh | Lines | Marks] = []
+    parts: list[Shape] = []
     if len(cut.corners):
         rims = _rims(mesh, [f for f in range(len(mesh.faces)) if f not in bad])
         opacity = 0.9 if right else 0.55 if failed.keys() - {"union"} else 0.75
@@ -241,7 +241,7 @@ def _volume_scene(
 ) -> Scene:
     whole = metrics["volume_union"]
     ghost = body_mesh(union, "given", opacity=0.12)
-    parts: list[Mesh | Lines | Marks] = [ghost]
+    parts: list[Shape] = [ghost]
     for role, body, words in (
         ("surplus", volumes[0], "surplus: in the answer, but not in the union"),
         ("missing", volumes[1], "missing: in the union, but not in the answer"),

@@ -6,6 +6,7 @@ from itertools import pairwise
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
+from scbench.report.pictures.shared.box_drawing import joint
 from scbench.report.pictures.shared.gauges import check_of, passed
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
@@ -171,19 +172,7 @@ def _caption(answer: Answer, verdicts: Sequence[Verdict], free: int) -> str:
     return f"{'; '.join(parts)}; {fraction(verdicts)}."
 
 
-_TURNS = {
-    frozenset("EW"): "─",
-    frozenset("NS"): "│",
-    frozenset("ES"): "┌",
-    frozenset("SW"): "┐",
-    frozenset("EN"): "└",
-    frozenset("NW"): "┘",
-    frozenset("E"): "╶",
-    frozenset("W"): "╴",
-    frozenset("N"): "╵",
-    frozenset("S"): "╷",
-}
-_MOVES = {(1, 0): "EW", (-1, 0): "WE", (0, 1): "SN", (0, -1): "NS"}
+_MOVES = {(1, 0): "rl", (-1, 0): "lr", (0, 1): "du", (0, -1): "ud"}
 
 
 def _links(cells: Sequence[Cell]) -> Mapping[Cell, set[str]]:
@@ -207,10 +196,10 @@ def _rows(params: Params, links: Mapping[Cell, set[str]]) -> Iterable[str]:
             sides = links.get((x, y))
             sign = "#" if (x, y) in blocked else "."
             if sides is not None:
-                sign = _TURNS.get(frozenset(sides), "*")
+                sign = joint(sides, "*")
             row.append(sign)
             if n <= 58:
-                row.append("─" if sides and "E" in sides else " ")
+                row.append("─" if sides and "r" in sides else " ")
         yield "".join(row).rstrip()
 
 

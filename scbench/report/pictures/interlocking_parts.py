@@ -19,7 +19,7 @@ from scbench.graders.interlocking_parts.triangle_meshes import Shell
 from scbench.graders.shared.mesh_booleans import to_body
 from scbench.model import Verdict
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -189,7 +189,7 @@ def _together(
     clashes = failed.get("interference", ())[:_MOST_MARKS]
     # Where parts clash is seen through them.
     opacity = 0.35 if clashes else 1.0
-    shown: list[Mesh | Lines | Marks] = [
+    shown: list[Shape] = [
         _mesh(part, part.placed, opacity=opacity, wrong=part.number in invalid) for part in parts
     ]
     if clashes:
@@ -237,7 +237,7 @@ def _rod_faults(params: Params, failed: Mapping[str, Sequence[Any]]) -> list[Lin
 def _apart(params: Params, parts: Sequence[_DrawnPart], faults: Mapping[int, str]) -> Scene:
     """Show the parts moved away from the middle of the cage."""
     middle = np.array([0.0, 0.0, sum(params.outer.z) / 2])
-    shown: list[Mesh | Lines | Marks] = []
+    shown: list[Shape] = []
     places, labels = [], []
     for part in parts:
         own = (part.placed.min(axis=0) + part.placed.max(axis=0)) / 2
@@ -263,7 +263,7 @@ def _beds(
     """Show every part on a bed of its own."""
     wide, deep, _ = params.printing.bed
     columns = math.ceil(math.sqrt(1.2 * len(parts)))
-    shown: list[Mesh | Lines | Marks] = []
+    shown: list[Shape] = []
     squares: dict[bool, list[Points]] = {False: [], True: []}
     names: dict[bool, list[tuple[Points, str]]] = {False: [], True: []}
     for k, part in enumerate(parts):

@@ -14,7 +14,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Bricks
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import Body, body
 from scbench.model import Verdict
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -180,7 +180,7 @@ def _odd_ones(pairs: Sequence[Sequence[int]]) -> list[int]:
 def _scene(shown: _Shown, target: Body, radius: float) -> Scene:
     bricks, wrong = shown.bricks, np.zeros(len(shown.low), dtype=bool)
     wrong[list(shown.wrong)] = True
-    parts: list[Mesh | Lines | Marks] = []
+    parts: list[Shape] = []
     # Bricks that hide what is wrong are seen through.
     opacity = 1.0 if not wrong.any() or wrong.mean() > 0.5 else 0.35
     for chosen, role, name in ((~wrong, "answer", "bricks"), (wrong, "wrong", "wrong bricks")):

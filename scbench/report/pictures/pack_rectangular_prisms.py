@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scbench.model import Verdict
-from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
@@ -88,7 +88,7 @@ def _size_words(params: Params, k: int) -> str:
 
 
 def _instance(params: Params) -> Picture:
-    parts: list[Mesh | Lines | Marks] = []
+    parts: list[Shape] = []
     x, most = 0.0, max(max(line.size) for line in params.prisms)
     for k, line in enumerate(params.prisms):
         a, b, c = sorted(map(float, line.size))
@@ -184,7 +184,7 @@ def _scene(
     low, high = shown.low.min(axis=0), shown.high.max(axis=0)
     step = (1 + _GAP) * float(high[0] - low[0])
     bad = np.array([i in shown.wrong for i in shown.at])
-    parts: list[Mesh | Lines | Marks] = []
+    parts: list[Shape] = []
     for k in sorted(set(shown.kind)):
         mine = np.array(shown.kind) == k
         name = _size_words(params, k) if k >= 0 else "not listed"

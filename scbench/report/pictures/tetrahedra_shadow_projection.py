@@ -11,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners
 from scbench.model import Verdict
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene
+from scbench.report.draw.scene import Faces, Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
@@ -199,7 +199,7 @@ def _space(shown: _Shown, target: Polygon) -> tuple[str, Scene]:
     shown = shown._replace(bodies=bodies)
     bad = np.array([i in shown.wrong for i in shown.at], dtype=bool)
     floor = min(0.0, float(shown.bodies[:, :, 2].min(initial=0.0))) - 0.3
-    parts: list[Mesh | Lines | Marks] = []
+    parts: list[Shape] = []
     for chosen, role, opacity in ((~bad, "answer", 0.75), (bad, "wrong", 0.9)):
         bodies = shown.bodies[chosen]
         if len(bodies):

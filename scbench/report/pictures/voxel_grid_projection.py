@@ -8,7 +8,7 @@ import numpy as np
 
 from scbench.graders.voxel_grid_projection import forbidden
 from scbench.model import Verdict
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -30,7 +30,6 @@ _VIEWS = (("projection_xy", 0, 1, 2), ("projection_xz", 0, 2, 1), ("projection_y
 """Check, the axes of a shadow, to the right and upwards, and the axis it falls along."""
 
 Cell = tuple[int, int, int]
-Part = Mesh | Lines | Marks
 
 
 class _Cells(NamedTuple):
@@ -97,7 +96,7 @@ def _scene(
 ) -> Scene:
     n = params.size
     failed = failures(verdicts)
-    parts: list[Part] = [wire((0, 0, 0), (n, n, n), "quiet")]
+    parts: list[Shape] = [wire((0, 0, 0), (n, n, n), "quiet")]
     if not answered:
         sums, barred = forbidden(params)
         shut = np.isin(np.indices((n, n, n)).sum(axis=0), sorted(sums)) | _mask(n, barred)
@@ -142,7 +141,7 @@ def _scene(
     return Scene(tuple(parts), azimuth=-60, elevation=25)
 
 
-def _holes(n: int, verdicts: Sequence[Verdict]) -> list[Part]:
+def _holes(n: int, verdicts: Sequence[Verdict]) -> list[Shape]:
     """Return lines through the cube where no cell is met."""
     failed = failures(verdicts)
     paths = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.model import Verdict
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, wire
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -29,7 +29,6 @@ _BOXES = 40
 _AHEAD = 4
 """How far outside the world boxes are still drawn."""
 
-Part = Mesh | Lines | Marks
 
 _ASKED = {
     "lake_surface": "one lake with a surface of {min_columns} columns or more",
@@ -124,7 +123,7 @@ def _start(
     """Draw the ground before anything is done to it."""
     width, stretch = params.width, _stretch(params.width)
     rock = ground(params)
-    parts: list[Part] = [_lifted(voxels(rock, "rock", name="rock"), stretch)]
+    parts: list[Shape] = [_lifted(voxels(rock, "rock", name="rock"), stretch)]
     top = params.height * stretch
     surface = rock.sum(axis=2) * stretch
     drops = tuple(
@@ -192,7 +191,7 @@ def _scene(
     top = params.height * stretch
     stood = world.rock & ~world.fallen
     solid = world.rock | world.water
-    parts: list[Part] = [wire((0, 0, 0), (width, width, top), "faint", name="the world")]
+    parts: list[Shape] = [wire((0, 0, 0), (width, width, top), "faint", name="the world")]
     for mask, role, name in (
         (stood, "rock", "rock"),
         (world.fallen & world.rock, "wrong", "rock that fell"),
@@ -231,12 +230,12 @@ def _scene(
 
 def _ignored(
     params: Params, world: World, answer: Answer, verdicts: Sequence[Verdict]
-) -> list[Part]:
+) -> list[Shape]:
     """Return the boxes that the verdict says were passed over, as far as they are near."""
     stretch = _stretch(world.wide)
     start = (*world.corner, 0)
     end = (world.wide, world.wide, params.height)
-    found: list[Part] = []
+    found: list[Shape] = []
     for i, _ in failures(verdicts).get("boxes", ()):
         box = answer.earthworks[i] if i < len(answer.earthworks) else None
         if box is None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes as integer_boxes
-from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, boxes, wire
+from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 
 Interval = tuple[float, float]
@@ -151,7 +151,7 @@ def section(places: Mapping[str, Box], seen: Sorted, axis: int, at: float) -> Dr
 
 def cube(places: Mapping[str, Box], seen: Sorted) -> Scene:
     """Return the whole cube with the boxes that play a part."""
-    parts: list[Mesh | Lines | Marks] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
+    parts: list[Shape] = [wire((0, 0, 0), (1, 1, 1), "quiet")]
     for part in ORDER:
         chosen = [places[label] for label in seen.parts.get(part, ()) if label in places]
         parts += _boxes([_ends(box) for box in chosen], part)
@@ -170,7 +170,7 @@ def pulled_apart(places: Mapping[str, Box], seen: Sorted, target: str) -> Scene:
     centre = places[target]
     side = max(high - low for low, high in centre)
     near = [(low - 1.1 * side, high + 1.1 * side) for low, high in centre]
-    parts: list[Mesh | Lines | Marks] = []
+    parts: list[Shape] = []
     for part in ORDER:
         chosen = {}
         for label in seen.parts.get(part, ()):

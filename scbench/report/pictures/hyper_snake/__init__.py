@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.model import Verdict
-from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, boxes, wire
+from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.hyper_snake.unfolding import Unfolded, unfold
+from scbench.report.pictures.shared.box_drawing import joint
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
 from scbench.schemas.hyper_snake import Answer, Params
 
@@ -260,7 +261,7 @@ def _space(params: Params, path: _Path, missed: Sequence[Cell]) -> Scene:
         ]
         return np.array(kept, dtype=np.float64).reshape(-1, 3)
 
-    parts: list[Mesh | Lines | Marks] = [wire((0, 0, 0), size, "faint", name="the box")]
+    parts: list[Shape] = [wire((0, 0, 0), size, "faint", name="the box")]
     if params.walls:
         solid = [(wall, [c + 1 for c in wall]) for wall in params.walls[:500]]
         parts.append(boxes(solid, "quiet", opacity=0.7, name="walls"))
@@ -361,21 +362,6 @@ def _text(params: Params, path: _Path | None) -> str | None:
     return "\n".join([*lines, "", key])
 
 
-_JOINTS = {
-    frozenset(): "•",
-    frozenset("l"): "╴",
-    frozenset("r"): "╶",
-    frozenset("u"): "╵",
-    frozenset("d"): "╷",
-    frozenset("lr"): "─",
-    frozenset("ud"): "│",
-    frozenset("ld"): "┐",
-    frozenset("lu"): "┘",
-    frozenset("rd"): "┌",
-    frozenset("ru"): "└",
-}
-
-
 def _joint(cells: Sequence[Cell], i: int) -> str:
     """Return the character that joins a cell to those before and after it in its small square."""
     sides = set()
@@ -385,4 +371,4 @@ def _joint(cells: Sequence[Cell], i: int) -> str:
             if not any(change[2:]):
                 across, down = (*change, 0)[:2]
                 sides.add({1: "r", -1: "l"}.get(across) or {1: "d", -1: "u"}.get(down, ""))
-    return _JOINTS.get(frozenset(sides - {""}), "•")
+    return joint(sides - {""}, "•")
