@@ -7,7 +7,7 @@ answer is escaped here, so no picture module needs to think of it.
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from scbench.report.draw.svg_text import (
     arrow_head,
@@ -25,6 +25,26 @@ XY = Sequence[float]
 
 MAX_SHAPES = 20_000
 """A drawing with more shapes says that it was cut short; a browser would choke on it."""
+
+
+class Fill(TypedDict, total=False):
+    """How a shape is filled.
+
+    Attributes:
+        opacity: 1 is solid.
+        edge: role of its outline; without one it has none.
+        width: of the outline in pixels; 1.5 if nothing is said.
+        dashed: whether the outline is dashed.
+        hatched: whether it is hatched, not filled.
+        tip: words shown where the pointer rests.
+    """
+
+    opacity: float
+    edge: str | None
+    width: float
+    dashed: bool
+    hatched: bool
+    tip: str
 
 
 class Drawing:
@@ -104,45 +124,21 @@ class Drawing:
         if arrow and ends[-2] != ends[-1]:
             self._add(arrow_head(ends[-2], ends[-1], role, width))
 
-    def area(
-        self,
-        points: Iterable[XY],
-        role: str,
-        *,
-        opacity: float = 1,
-        edge: str | None = None,
-        width: float = 1.5,
-        dashed: bool = False,
-        hatched: bool = False,
-        tip: str = "",
-    ) -> None:
-        """Fill a polygon, or hatch it; ``edge`` is the role of its outline."""
+    def area(self, points: Iterable[XY], role: str, **fill: Unpack[Fill]) -> None:
+        """Fill or hatch a polygon."""
         corners = [self.at(point) for point in points]
         if len(corners) < 3:
             return
-        shape = f'<polygon points="{point_list(corners)}"'
-        self._fill(shape, role, opacity, edge, width, dashed, hatched, tip)
+        self._fill(f'<polygon points="{point_list(corners)}"', role, **fill)
 
-    def box(
-        self,
-        corner: XY,
-        other: XY,
-        role: str,
-        *,
-        opacity: float = 1,
-        edge: str | None = None,
-        width: float = 1.5,
-        dashed: bool = False,
-        hatched: bool = False,
-        tip: str = "",
-    ) -> None:
+    def box(self, corner: XY, other: XY, role: str, **fill: Unpack[Fill]) -> None:
         """Fill or hatch the rectangle between two opposite corners."""
         (ax, ay), (bx, by) = self.at(corner), self.at(other)
         shape = (
             f'<rect x="{short(min(ax, bx))}" y="{short(min(ay, by))}" '
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}"'
         )
-        self._fill(shape, role, opacity, edge, width, dashed, hatched, tip)
+        self._fill(shape, role, **fill)
 
     def tiles(
         self,
@@ -150,9 +146,7 @@ class Drawing:
         role: str,
         *,
         size: tuple[float, float] = (1, 1),
-        opacity: float = 1,
-        hatched: bool = False,
-        tip: str = "",
+        **fill: Unpack[Fill],
     ) -> None:
         """Fill or hatch many rectangles of one size (in the task's units) as one shape.
 
@@ -162,17 +156,15 @@ class Drawing:
         rectangles = (
             (corner[0], corner[1], corner[0] + wide, corner[1] + high) for corner in corners
         )
-        self.mosaic(rectangles, role, opacity=opacity, hatched=hatched, tip=tip)
+        self.mosaic(rectangles, role, **fill)
 
     def mosaic(
         self,
         rectangles: Iterable[tuple[float, float, float, float]],
         role: str,
         *,
-        opacity: float = 1,
-        hatched: bool = False,
         crisp: bool = False,
-        tip: str = "",
+        **fill: Unpack[Fill],
     ) -> None:
         """Fill or hatch many rectangles as one shape: lowest x and y, then highest of each.
 
@@ -185,7 +177,7 @@ class Drawing:
             path += f"M{short(x)} {short(y)}h{wide}v{high}h-{wide}z"
         if path:
             sharp = ' shape-rendering="crispEdges"' if crisp else ""
-            self._fill(f'<path{sharp} d="{path}"', role, opacity, None, 0, False, hatched, tip)
+            self._fill(f'<path{sharp} d="{path}"', role, **fill)
 
     def strokes(
         self,
@@ -211,32 +203,25 @@ class Drawing:
                 tip,
             )
 
-    def _fill(
-        self,
-        shape: str,
-        role: str,
-        opacity: float,
-        edge: str | None,
-        width: float,
-        dashed: bool,
-        hatched: bool,
-        tip: str,
-    ) -> None:
-        if hatched:
+    def _fill(self, shape: str, role: str, **fill: Unpack[Fill]) -> None:
+        opacity, edge = fill.get("opacity", 1), fill.get("edge")
+        if fill.get("hatched"):
             self._hatches.add(known_role(role))
-            fill = f' fill="url(#HATCH-{role})"'
+            paint = f' fill="url(#HATCH-{role})"'
             classes: list[str] = []
         else:
-            fill = ""
+            paint = ""
             classes = [f"f-{known_role(role)}"]
         stroke = ""
         if edge is not None:
             classes.append(f"s-{known_role(edge)}")
-            dashes = ' stroke-dasharray="5 4"' if dashed else ""
-            stroke = f' stroke-width="{short(width)}" stroke-linejoin="round"{dashes}'
+            dashes = ' stroke-dasharray="5 4"' if fill.get("dashed") else ""
+            stroke = (
+                f' stroke-width="{short(fill.get("width", 1.5))}" stroke-linejoin="round"{dashes}'
+            )
         named = f' class="{" ".join(classes)}"' if classes else ""
         seen = f' fill-opacity="{short(opacity)}"' if opacity < 1 else ""
-        self._add(f"{shape}{named}{fill}{seen}{stroke}/>", tip)
+        self._add(f"{shape}{named}{paint}{seen}{stroke}/>", fill.get("tip", ""))
 
     def dot(self, point: XY, role: str, *, radius: float = 3, tip: str = "") -> None:
         """Draw a filled disc; its radius is in pixels."""
