@@ -13,7 +13,7 @@ from scbench.graders.hide_and_seek.ray_casting import Camera
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _SHOWN = 1_000
@@ -61,7 +61,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         Panel("what the sniper sees", view, f"From the sniper's eye. {caption}"),
     ]
     if answer is not None and verdicts:
-        panels.append(gauge_panel(_gauges(params, answer, verdicts)))
+        panels += gauge_panels(_gauges(params, answer, verdicts))
     return Picture(tuple(panels), caption, tuple(legend))
 
 

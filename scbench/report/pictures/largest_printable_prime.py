@@ -8,7 +8,7 @@ from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, 
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 _GLYPHS = 240
@@ -60,9 +60,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         Panel("digit by digit, from the bottom up", glyphs, f"The digits in turn. {caption}"),
         Panel("the tower from the side", side, f"The tower. {caption}"),
     ]
-    gauges = _gauges(params, verdicts)
-    if gauges:
-        panels.append(gauge_panel(gauges))
+    panels += gauge_panels(_gauges(params, verdicts))
     legend = [("answer", "a digit, with bars"), ("given", "the digit below it")]
     if any(digit.pose and digit.pose.stand is not Stand.FLAT for digit in digits):
         legend.append(("note", "stands upright, seen from the front"))

@@ -11,7 +11,7 @@ from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.maze_3d import Answer, Params
 
 _SPARE = 6
@@ -48,9 +48,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     if readable and params.size**2 <= _MOST_COLUMNS:
         scene = _columns(params, rows, seen)
         panels.append(Panel("as columns", scene, f"The heights as columns. {caption}"))
-    gauges = _gauges(params, seen, verdicts)
-    if gauges:
-        panels.append(gauge_panel(gauges))
+    panels += gauge_panels(_gauges(params, seen, verdicts))
     return Picture(tuple(panels), caption, tuple(legend), _text(params, rows, seen))
 
 

@@ -12,7 +12,7 @@ from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.terrain_levelling import Answer, Blast, Params
 
 _SHADES = 12
@@ -61,7 +61,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         title, role = ("as columns", "note") if after is None else ("after, as columns", "right")
         panels.append(Panel(title, _scene(*shown, role), f"The ground as columns. {caption}"))
     if "flat_after" in metrics:
-        panels.append(gauge_panel(_gauges(metrics, verdicts)))
+        panels += gauge_panels(_gauges(metrics, verdicts))
     return Picture(tuple(panels), caption, tuple(legend), _text(*shown))
 
 

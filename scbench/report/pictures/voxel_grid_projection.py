@@ -12,7 +12,7 @@ from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 _READ = 50_000
@@ -59,7 +59,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     count = check_of(verdicts, "count")
     if count is not None and answer is not None:
         gauge = Gauge("cells listed", len(answer.voxels), params.cells, count.passed, "exactly")
-        panels.append(gauge_panel([gauge]))
+        panels += gauge_panels([gauge])
     text = None if answer is None else _text(params, cells)
     return Picture(tuple(panels), caption, tuple(legend), text)
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from scbench.model import Check, Verdict
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 
 
 def bars(panel) -> list[ET.Element]:
@@ -13,7 +13,7 @@ def bars(panel) -> list[ET.Element]:
 
 
 def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
-    panel = gauge_panel([Gauge("cells", 30, 60, False), Gauge("jumps", 4, 2, True)])
+    (panel,) = gauge_panels([Gauge("cells", 30, 60, False), Gauge("jumps", 4, 2, True)])
     text = panel.view.render("x")
     ground, cells, _, jumps = bars(panel)
     whole = float(ground.get("width"))
@@ -26,7 +26,9 @@ def test_bars_are_as_long_as_the_share_and_marks_stand_at_what_was_wanted():
 
 
 def test_figures_of_any_size_stay_in_their_frame():
-    panel = gauge_panel([Gauge("pixels", 10**9, 0, False, "at most"), Gauge("none", 0, 0, None)])
+    (panel,) = gauge_panels(
+        [Gauge("pixels", 10**9, 0, False, "at most"), Gauge("none", 0, 0, None)]
+    )
     assert all(0 <= float(bar.get("width")) <= panel.view.width for bar in bars(panel))
 
 

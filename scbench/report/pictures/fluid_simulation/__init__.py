@@ -20,7 +20,7 @@ from scbench.report.pictures.fluid_simulation.rain_worlds import (
     middle_cell,
     read_world,
 )
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.fluid_simulation import Answer, Params
 
 _ROUGHEST = 8_000
@@ -88,9 +88,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     panels.append(Panel(f"cut at y = {at}", section(world, cut), caption))
     if world.lakes:
         panels.append(_lake_table(metrics, verdicts))
-    gauges = _gauges(params, verdicts)
-    if gauges:
-        panels.append(gauge_panel(gauges))
+    panels += gauge_panels(_gauges(params, verdicts))
     legend = _legend(params, world, verdicts)
     return Picture(tuple(panels), caption, tuple(legend), _text(world))
 

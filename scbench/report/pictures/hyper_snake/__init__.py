@@ -11,7 +11,7 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.hyper_snake.unfolding import Unfolded, unfold
 from scbench.report.pictures.shared.box_drawing import joint
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.hyper_snake import Answer, Params
 
 _SHOWN = 8_000
@@ -56,9 +56,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     panels = [Panel(_title(params), flat, f"A box of cells. {caption}")]
     if len(params.size) == 3 and path is not None and len(path.cells) <= 2_000:
         panels.append(Panel("in space", _space(params, path, missed), caption))
-    gauges = _gauges(params, verdicts)
-    if gauges:
-        panels.append(gauge_panel(gauges))
+    panels += gauge_panels(_gauges(params, verdicts))
     return Picture(tuple(panels), caption, tuple(legend), _text(params, path))
 
 

@@ -8,7 +8,7 @@ from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.pipe_loop_fitting.loop_overlays import asked_for, draw_asked, gauges_of
 from scbench.report.pictures.pipe_loop_fitting.plane import XY, angle, contact, crossing, hull
-from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panel, passed
+from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, HullArea, Params
 
 _SHOWN = 2_500
@@ -38,9 +38,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     _draw_loop(drawing, params, joints, verdicts, legend)
     caption = _caption(params, answer, verdicts)
     panels = [Panel("the loop", drawing, caption)]
-    gauges = list(_gauges(params, answer, verdicts))
-    if gauges:
-        panels.append(gauge_panel(gauges))
+    panels += gauge_panels(_gauges(params, answer, verdicts))
     return Picture(tuple(panels), caption, tuple(legend))
 
 

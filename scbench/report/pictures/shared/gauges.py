@@ -46,9 +46,11 @@ def passed(verdicts: Sequence[Verdict], check_id: str) -> bool | None:
     return None if check is None else check.passed
 
 
-def gauge_panel(gauges: Iterable[Gauge], title: str = "what was asked for") -> Panel:
-    """Return bars below each other, each with a mark where the asked-for figure lies."""
+def gauge_panels(gauges: Iterable[Gauge]) -> list[Panel]:
+    """Return a panel of bars, each with a mark at the wanted figure; none without gauges."""
     rows = list(gauges)
+    if not rows:
+        return []
     drawing = Drawing((0, 0, _WIDE, _ROW * len(rows)), size=max(_WIDE, _ROW * len(rows)), up=False)
     words = []
     for i, row in enumerate(rows):
@@ -66,4 +68,4 @@ def gauge_panel(gauges: Iterable[Gauge], title: str = "what was asked for") -> P
         drawing.box((0, top), (end, bottom), role, hatched=row.passed is False)
         mark = row.wanted / full * _WIDE
         drawing.line([(mark, top - 3), (mark, bottom + 3)], "ink", width=2)
-    return Panel(title, drawing, "; ".join(words) + ".")
+    return [Panel("what was asked for", drawing, "; ".join(words) + ".")]
