@@ -4,7 +4,7 @@ The checks that the paper makes of a mesh, and those it promises: faces that cut
 that overlap or touch. Positions in messages and details are those of the answer's lists.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -121,7 +121,7 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
         checks.expect("resource_limit", False, wrong)
         return MeshVerdict(None, ())
     if not checks.expect("not_empty", bool(vertices and faces), "Vertices or faces are missing."):
-        _skip(checks, list(MESH_CHECKS)[1:], "There is nothing to look at.")
+        checks.skip(list(MESH_CHECKS)[1:], "There is nothing to look at.")
         return MeshVerdict(None, ())
     points = np.array(vertices, dtype=np.float64)
     in_range = checks.forbid(
@@ -135,9 +135,9 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
     notes = (f"{len(unused)} vertices are on no face, first {unused[0]}",) if unused else ()
     if not (in_range and usable):
         why = "Coordinates are too large." if usable else "No face names usable vertices."
-        _skip(checks, _OF_PLACE, why)
+        checks.skip(_OF_PLACE, why)
         _judge_edges(checks, usable)
-        _skip(checks, (*_OF_PAIRS, *_OF_SHELLS), why)
+        checks.skip((*_OF_PAIRS, *_OF_SHELLS), why)
         return MeshVerdict(None, notes)
     mesh = PolygonMesh(points, usable)
     normals = newell_normals(mesh)
@@ -146,15 +146,10 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
     closed = _judge_edges(checks, usable) and len(at) == len(faces)
     free = _judge_pairs(checks, surface, closed=closed)
     if not closed:
-        _skip(checks, _OF_SHELLS, "The faces do not close.")
+        checks.skip(_OF_SHELLS, "The faces do not close.")
         return MeshVerdict(None, notes)
     bounding, turned = _judge_shells(checks, surface, clean=areas and free)
     return MeshVerdict(bounding, (*notes, *turned))
-
-
-def _skip(checks: Checklist, check_ids: Iterable[str], why: str) -> None:
-    for check_id in check_ids:
-        checks.skip(check_id, why)
 
 
 def _judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
@@ -216,7 +211,7 @@ def _judge_places(checks: Checklist, surface: _Surface) -> bool:
 def _judge_edges(checks: Checklist, faces: Faces) -> bool:
     """Check that the faces close up, wound alike; return whether they do."""
     if not faces:
-        _skip(checks, _OF_EDGES, "No face names usable vertices.")
+        checks.skip(_OF_EDGES, "No face names usable vertices.")
         return False
     faults = edge_faults(faces)
     found = (faults.doubled, faults.open, faults.crowded)
@@ -241,7 +236,7 @@ def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
     if pairs is None:
         wrong = f"More than {_MOST_PAIRS} pairs of triangles are near each other."
         checks.expect("resource_limit", False, wrong)
-        _skip(checks, _OF_PAIRS, wrong)
+        checks.skip(_OF_PAIRS, wrong)
         return False
     crossing, covering = find_contacts(corners, pairs, TOLERANCE)
     at = np.array(surface.at, dtype=np.int64)

@@ -136,8 +136,7 @@ def _judge_moves(
         ),
     )
     if len(misshapen) == length:
-        for check_id in ("inside", "walls", "moves"):
-            checks.skip(check_id, f"No cell has {n} coordinates.")
+        checks.skip(("inside", "walls", "moves"), f"No cell has {n} coordinates.")
         return off_start.union(misshapen)
     checks.forbid(
         "inside",

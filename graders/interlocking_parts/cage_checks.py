@@ -135,8 +135,7 @@ def crowded(placed: Sequence[Placed], *, tangled: bool) -> bool:
 def check_size(checks: Checklist, params: Params, placed: Sequence[Placed]) -> dict[str, Any]:
     """Criterion 3: the inside is free, and the outside is not too large."""
     if not placed:
-        checks.skip("inside_free", _NOTHING)
-        checks.skip("outer_size", _NOTHING)
+        checks.skip(("inside_free", "outer_size"), _NOTHING)
         return {}
     empty, outer = _box(params.empty), _box(params.outer)
     inside = [(part.number, _common(part, empty)) for part in placed]
@@ -198,8 +197,7 @@ def find_grips(params: Params, placed: Sequence[Placed]) -> list[Grip]:
 def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:
     """Criterion 4: rods pass at the corners, nuts do not."""
     if not grips:
-        checks.skip("rod_passes", _NOTHING)
-        checks.skip("nut_held", _NOTHING)
+        checks.skip(("rod_passes", "nut_held"), _NOTHING)
         return {}
     blocked, open_ = [], []
     for k, corner in enumerate(_corners(params.rods.at)):
@@ -283,8 +281,7 @@ def check_gaps(
     if found is None:
         if placed:
             checks.expect("resource_limit", False, "The cage has too many facets to measure.")
-        checks.skip("gap_faces", "There is no cage that can be measured.")
-        checks.skip("gaps", "There is no cage that can be measured.")
+        checks.skip(("gap_faces", "gaps"), "There is no cage that can be measured.")
         return {}
     checks.expect(
         "gap_faces",

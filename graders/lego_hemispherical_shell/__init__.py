@@ -188,8 +188,10 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
             f"{count} bricks are so crowded that more than {most} pairs of them would have to be "
             "compared.",
         )
-        for check_id in ("overlap", "studs", "support", "balance"):
-            checks.skip(check_id, "The bricks are too crowded to be compared pair by pair.")
+        checks.skip(
+            ("overlap", "studs", "support", "balance"),
+            "The bricks are too crowded to be compared pair by pair.",
+        )
         return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
     clash = pairs.where(pairs.depth >= CONTACT_GAP)
     overlapping = _named(clash, names)

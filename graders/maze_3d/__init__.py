@@ -57,14 +57,15 @@ def grade(params: Params, answer: Answer) -> Verdict:
     cells = "".join(rows)
     ends = _judge_ends(checks, n, rows)
     if not readable:
-        for check_id in ("height_share", "route", "one_route", "coverage", "jumps"):
-            checks.skip(check_id, "The text is not a square of heights.")
+        checks.skip(
+            ("height_share", "route", "one_route", "coverage", "jumps"),
+            "The text is not a square of heights.",
+        )
         return checks.binary()
     heights = [_height(params, character) for character in cells]
     _judge_shares(checks, params, heights)
     if not ends:
-        for check_id in ("route", "one_route", "coverage", "jumps"):
-            checks.skip(check_id, "There is not one A and one B.")
+        checks.skip(("route", "one_route", "coverage", "jumps"), "There is not one A and one B.")
         return checks.binary()
     return _judge_route(checks, params, heights, cells.index("A"), cells.index("B"))
 
@@ -216,8 +217,7 @@ def _judge_route(
         f"B cannot be reached from A; {len(reached)} cells can be.",
         **({} if route else {"reached": [[c % n, c // n] for c in reached]}),
     ):
-        for check_id in ("one_route", "coverage", "jumps"):
-            checks.skip(check_id, "There is no route.")
+        checks.skip(("one_route", "coverage", "jumps"), "There is no route.")
         return checks.binary()
     jumps = [
         [(x + u) // 2, (y + v) // 2]
@@ -241,6 +241,5 @@ def _judge_route(
             f"The route has {len(jumps)} jumps, not {params.jumps} or more.",
         )
     else:
-        for check_id in ("coverage", "jumps"):
-            checks.skip(check_id, "It is not clear which route to count.")
+        checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
     return checks.binary(route=places, jumped_over=jumps, other_route=others)

@@ -42,8 +42,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"{shown(answer.answer)} is not a list of whole numbers."
     checks.expect("readable", readable, wrong)
     if not numbers or not readable:
-        checks.skip("count", "There is no list of numbers.")
-        checks.skip("terms", "There is no list of numbers.")
+        checks.skip(("count", "terms"), "There is no list of numbers.")
         return checks.binary()
     right = following(params)
     checks.expect(

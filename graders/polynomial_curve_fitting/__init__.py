@@ -54,8 +54,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     formula = _read(checks, plain_lines(answer.function.strip()))
     if formula is None or not checks.all_passed:
-        for check_id in ("defined", "two_colours", "floor", "missed", "surplus"):
-            checks.skip(check_id, "There is no formula that could be worked out.")
+        checks.skip(
+            ("defined", "two_colours", "floor", "missed", "surplus"),
+            "There is no formula that could be worked out.",
+        )
         return checks.binary()
     n = len(params.grid)
     try:
@@ -86,15 +88,13 @@ def _read(checks: Checklist, text: str) -> Formula | None:
         ),
     )
     if foreign:
-        for check_id in ("form", "polynomial", "variables"):
-            checks.skip(check_id, "The text is not that of a polynomial.")
+        checks.skip(("form", "polynomial", "variables"), "The text is not that of a polynomial.")
         return None
     try:
         formula = parse(text)
     except FormulaError as error:
         checks.expect("form", False, str(error))
-        for check_id in ("polynomial", "variables"):
-            checks.skip(check_id, "There is no function f(x, y) to look at.")
+        checks.skip(("polynomial", "variables"), "There is no function f(x, y) to look at.")
         return None
     except FormulaSizeError:
         message = f"The formula has more than {MAX_NODES} numbers, names and operators."

@@ -1,6 +1,6 @@
 """How graders collect their checks."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from scbench.model import Check, Verdict
@@ -71,10 +71,11 @@ class Checklist:
         self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
         return False
 
-    def skip(self, check_id: str, why: str) -> None:
-        """Record that a check could not be evaluated."""
-        self._requirement(check_id)
-        self._checks.append(Check(check_id, None, why))
+    def skip(self, check_ids: str | Iterable[str], why: str) -> None:
+        """Record that a check, or several, could not be evaluated."""
+        for check_id in (check_ids,) if isinstance(check_ids, str) else check_ids:
+            self._requirement(check_id)
+            self._checks.append(Check(check_id, None, why))
 
     @property
     def all_passed(self) -> bool:

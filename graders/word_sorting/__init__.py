@@ -31,8 +31,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     wrong = f"{shown(answer.answer)} is not a list of words."
     checks.expect("readable", given is not None, wrong)
     if given is None:
-        checks.skip("words", "There is no list.")
-        checks.skip("order", "There is no list.")
+        checks.skip(("words", "order"), "There is no list.")
         return checks.binary()
     written = {word.lower(): word for word in params.words}
     folded = [word.lower() for word in given]
