@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scbench.report.page import Written
     from scbench.report.picture import Picture
 
-REPORT_NEEDS = ("jinja2", "plotly", "vl_convert")
+REPORT_NEEDS = ("jinja2", "plotly", "vl_convert", "PIL")
 """Libraries of the extra ``report``."""
 
 _SHOWN = 10
