@@ -1,6 +1,7 @@
 """What tests of all rooms share."""
 
 import fcntl
+import gc
 import json
 import os
 import platform
@@ -31,6 +32,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
 """Whether PyBullet is among the dependencies here, as pyproject.toml has it."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without looking for garbage: there is none, and it takes a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
