@@ -221,6 +221,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     for name in (
         *("headless=new", "no-sandbox", "disable-quic", "no-first-run"),
         *("use-angle=swiftshader", "enable-unsafe-swiftshader"),  # 3D without a graphics card
+        "disable-gpu-compositing",  # what is flat is drawn faster without
         *("disable-background-networking", "disable-component-update", "disable-sync"),
         *("disable-dev-shm-usage", "window-size=1200,900", "force-color-profile=srgb"),
         f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
