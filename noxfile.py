@@ -55,11 +55,12 @@ def oldest(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0])
 def lint(session: nox.Session) -> None:
-    """Check style and types."""
+    """Check style, types and layers."""
     session.install("-e", ".[test]")
     session.run("ruff", "format", "--check")
     session.run("ruff", "check")
     session.run("mypy", "scbench")
+    session.run("lint-imports", "--no-cache")
 
 
 @nox.session(python=PYTHONS[0])
