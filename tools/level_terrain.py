@@ -18,7 +18,9 @@ from scbench.graders.terrain_levelling.blast_simulation import blast_cell, large
 from scbench.schemas.terrain_levelling import Params
 from scbench.seeding import Stream
 
-TARGET = Path(__file__).resolve().parent.parent / "builders/data/terrain_levelling.references.json"
+TARGET = (
+    Path(__file__).resolve().parent.parent / "scbench/builders/terrain_levelling/references.json"
+)
 
 
 def main() -> None:
