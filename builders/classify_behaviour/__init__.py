@@ -5,7 +5,7 @@ from typing import get_args
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import (
     CASES,
     ORDERS_ARE,
@@ -23,21 +23,7 @@ from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 from scbench.seeding import Stream
 
-_PROMPT = """\
-{squares}
-{rules}
-Give each square one of these names, written exactly so:
-
-- "known behaviour": the rules allow one drawing only, and it has no junction. A square with four
-  equal corners, where there is nothing to draw, is of this kind.
-- "three domains meeting": the rules allow one drawing only, and in it three curves run from three
-  sides to one junction, where three classes meet.
-- "ambiguous": the rules allow two or more different drawings.
-
-Give one name for each square, in the order above. The score is 1 if all names are right, and 0
-otherwise.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
 _BY_NAME = {name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name] for name in _NAMES}

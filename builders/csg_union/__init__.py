@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from scbench.builders.csg_union.counterexamples import counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
-from scbench.builders.shared.builder import Builder, reply_as
+from scbench.builders.shared.builder import Builder, prompt_template, reply_as
 from scbench.graders.csg_union.convex_parts import MOST_PAIRS
 from scbench.graders.csg_union.solids import union_body, union_parts
 from scbench.schemas.csg_union import (
@@ -25,60 +25,7 @@ from scbench.schemas.csg_union import (
 )
 from scbench.seeding import Stream
 
-_PROMPT = """\
-Below are {n} solids. Write down the surface of their union: one closed mesh of flat polygons around
-everything that lies in at least one of them. All lengths are in centimetres, all angles in degrees;
-in your answer write bare numbers.
-
-{solids}
-
-Every solid is described in a frame of its own and then brought into the common frame.
-{turning}Moving by (a, b, c) adds this vector to each of its points. All faces are flat: what
-looks round is exactly the polyhedron described.
-
-The mesh is the outer surface of the union, and the wall of every void in it. What of a solid's
-surface lies inside another solid, or where two solids touch, does not belong to it.
-
-The mesh has a list of vertices and a list of faces. A face lists its corners as positions in the
-list of vertices, counted from 0, in counter-clockwise order seen from outside the solid. This is
-the cube of side 2 centred on the origin:
-
-{example}
-
-Rules for the mesh:
-
-- A face has three or more corners and need not be convex. It has an area (at least 5e-11), names no
-  vertex twice, and its outline neither crosses nor covers itself. It is flat: no corner is more
-  than 0.01 away from the plane through the mean of its corners whose normal follows from Newell's
-  rule. A face cannot have a hole; cut such a face into several without one.
-- Every edge belongs to exactly two faces, which run along it in opposite directions, so that the
-  mesh is watertight. If a vertex lies on a side of a face, that side ends there: it counts as two
-  edges, and the face names the vertex, too.
-- No two vertices are equal after rounding to 6 decimals. No vertex is both more than 100 away from
-  the mean of all vertices and more than ten times as far from it as they are on average. No
-  coordinate is below -1000000 or above 1000000.
-- No two faces cut through each other, and none lies on another one. Cuts up to 0.01 deep or wide,
-  such as rounding makes, are overlooked; faces that cover each other by more than 0.01 within 0.01
-  of one plane count as lying on each other.
-- Parts of the surface that are not joined by edges, such as those of solids that do not touch, and
-  the wall of a void, are shells of their own; their faces stand in the same lists. Shells keep at
-  least 0.01 apart, and each encloses a volume (at least 1e-10). None lies inside the material of
-  another, and the faces of a void point into the void.
-- There are at most 10000 vertices, and the faces count as at most 10000 triangles (a face of k
-  corners counts as k - 2), of which at most 400000 pairs have bounding boxes within 0.01 of each
-  other.{limit}
-
-A mesh that breaks any of these rules scores 0. Two things do no harm: a mesh that is inside out as
-a whole is turned round, and a vertex may be on no face (the rules for vertices hold for it, too).
-The order of vertices and faces is free, and so is the corner at which a face begins. Three decimals
-are enough.
-
-The score of a mesh that keeps the rules compares volumes. Let R be the volume of the true union, V
-that of the body inside your mesh, I that of what the two have in common, and D = R + V - 2 I that
-of what only one of them has. Then s = min(I/R, V/R) - 0.5 D/R; the score is 1 if s is above 0.95,
-otherwise s, but at least 0.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _TURNING = """\
 Turning by (a, b, c) rotates it about the origin of its frame: by a degrees about the x axis, then

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.shared.plane_geometry import (
@@ -22,23 +22,7 @@ from scbench.seeding import Stream
 
 _TRIES = 200
 
-_PROMPT = """\
-Below are {n} points in the plane, each with its index. The printed coordinates are exact.
-
-{points}
-
-Triangulate these points by the Delaunay rule:
-
-- Every point is a corner of at least one triangle, and the triangles together cover the whole
-  convex hull of the points without overlapping. A point on a side of the hull splits that side.
-- No point lies strictly inside the circle through the three corners of any triangle.
-- Every triangle has positive area.
-
-List every triangle once, as the indices of its three corners. The order of the triangles, and of
-the indices within a triangle, is free. The answer is graded in exact arithmetic on the printed
-coordinates, and it is right only if the whole list is.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import (
     CASES,
     ORDERS_ARE,
@@ -28,23 +28,7 @@ from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 from scbench.seeding import Stream
 
-_PROMPT = """\
-{squares}
-The sides of a square have these indices:
-
-{sides}
-
-{rules}
-For each square, list the pairs of sides that are certain to be joined: the pairs [i, j] such that,
-in every drawing that the rules allow, a single curve runs from the boundary point of side i to that
-of side j, with no junction on its way. Write the smaller index of a pair first, and give each pair
-once; the order of the pairs is free. A square where no pair is certain, such as one with four equal
-corners or one whose allowed drawings have no pair in common, gets an empty list.
-
-Give one list for each square, in the order above. The score is 1 if the lists of all squares are
-right, and 0 otherwise.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _ASKED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
 _ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
@@ -22,37 +22,7 @@ _TREES = 50
 _TARGETS = 20
 _PER_LINE = 8
 
-_PROMPT = """\
-{whole}
-is cut into boxes by halving, again and again. The whole {noun} is the box of depth 0. A box of
-depth d is either left as it is, and is then called a leaf, or cut by a {cut}
-at right angles to one axis into two equal halves of depth d + 1. That axis depends on the depth d
-of the box that is cut, and on nothing else:
-
-{table}
-
-Every box has a label. The label of the whole is empty. When a box is cut, the half with the smaller
-coordinates along the axis of that cut gets the label of the box followed by 0, the half with the
-larger coordinates gets it followed by 1. So a label of d bits names a box of depth d, and its bits
-from left to right tell the halves taken in the cuts at depths 0, 1, ..., d - 1.
-
-These are the labels of all {n} leaves, depth first, which is also dictionary order. Every proper
-beginning of one of them names a box that is cut further; there are no other boxes.
-
-{leaves}
-
-The target is the leaf {target}.
-
-List all neighbours of the target. A neighbour is a different leaf that has in common with the
-target {shared}. The two may differ in size: contact through a part
-of {part} is enough. Contact only {excluded} does not count.
-Opposite sides of the whole {noun} are not joined.
-
-Name leaves only, never a box that is cut further; leave out the target; name each neighbour once,
-in any order. Labels are strings in quotation marks, with all their leading zeros. The answer scores
-1 if it names exactly the neighbours, and 0 otherwise.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _WORDS = {
     "2D": {

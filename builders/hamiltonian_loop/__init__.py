@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import JsonValue, model_validator
 
 from scbench.builders.hamiltonian_loop.solver import Cell, find_loop, neighbours
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.errors import GenerationError
@@ -17,26 +17,7 @@ from scbench.seeding import Stream
 _TRIES = 200
 _PROPOSALS = 20
 
-_PROMPT = """\
-A square grid has {size} columns and {size} rows. A cell is written [x, y]: x is its column, from 1
-at the left to {size} at the right, and y is its row, from 1 at the top to {size} at the bottom, so
-[1, 1] is the top left cell and y grows downwards.
-
-{blocked}
-
-Find a closed tour of the {free}:
-
-- Every step leads from a cell to one that shares a side with it: either x or y changes by 1, and
-  the other stays the same. Diagonal steps and jumps are not allowed.
-- Every {cell} is visited exactly once{avoiding}.
-- The last cell you list shares a side with the first, so that the tour closes. Do not list the
-  first cell again at the end.
-
-The list must therefore have exactly {count} cells. Where the tour starts and which way round it
-runs is up to you. Write out every cell, with two whole numbers each. The answer scores 1 if it
-keeps all the rules, otherwise 0; nothing is given for a part.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _BLOCKED = """\
 {count} of its cells are blocked. In the picture they are marked X, and free cells are dots; the

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from scbench.builders.hide_and_seek.hiding_places import SPACE, Floats, hidden, hiding_places
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
@@ -21,39 +21,7 @@ from scbench.seeding import Stream
 
 _DRAWS = 50
 
-_PROMPT = """\
-Hide {people} people from a sniper. Lengths are in metres; z points up and the ground is the plane
-z = 0.
-
-There is one building, a solid box {wx} wide along x, {wy} wide along y and {wz} high. It
-stands on the ground with its sides parallel to the axes, and the centre of its base is the origin
-(0, 0, 0).
-
-Every person is a solid box {px} along x, {py} along y and {pz} high, which stands on the
-ground with its sides parallel to the axes. You choose (x, y), the centre of its base.
-
-The sniper's eye is at ({sx}, {sy}, {sz}) and looks towards the building. The building and the
-people are opaque; there is nothing else to hide behind.
-
-Rules:
-
-1. There are exactly {people} people.
-2. The centre (x, y) of everybody's base is at most {radius} from the origin.
-3. No two people overlap, and nobody overlaps the building. Touching is allowed.
-4. The sniper sees nobody, not even in part.
-
-How the answer is scored. If one of the rules 1 to 3 is broken, the score is 0. Distances are tested
-with a tolerance of {tolerance}: two people overlap if their centres are less than
-{px} - {tolerance} apart in x and also less than {py} - {tolerance} apart in y; a person
-overlaps the building if |x| <= {rx} - {tolerance} and also |y| <= {ry} - {tolerance}; the
-distance from the origin may be up to {radius} + {tolerance}.
-
-Otherwise a picture of {columns} columns and {rows} rows of pixels is taken from the sniper's eye,
-upright, with the point ({tx}, {ty}, {tz}) in its middle and an angle of {angle} degrees
-between its top and its bottom edge. A pixel shows whatever the ray through its middle meets first.
-The score is 1 minus {penalty} for every pixel that shows a person, but not below 0.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import JsonValue, model_validator
 
 from scbench.builders.hyper_snake.solver import Box, Cell, find_path
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
 from scbench.errors import GenerationError
@@ -22,31 +22,7 @@ _TRIES = 40
 _WORK = 300_000
 """Cells that one search for a path may look at."""
 
-_PROMPT = """\
-A snake lives in a box with {dims} axes, of {size} cells. A cell is written as a
-list of {dims} whole numbers, one for each axis in order, counted from 0. {ranges}.
-
-{things}
-
-Plan a path for the snake with as many cells as you can{and_food}.
-
-- The first cell of the path is the start.
-- Each move changes exactly one of the {dims} numbers of a cell, by exactly 1 up or down. No move
-  leads from one end of an axis round to the other.
-- The path never leaves the box{no_walls}.
-- The path never comes to a cell a second time: the snake grows with every move and gives no cell
-  free again.
-- The path may end in any cell.
-
-How it is scored:
-
-- A path that breaks a rule anywhere scores 0 as a whole, however long it was until then.
-{score}
-
-List every cell of the path in order, the start included, and write each out in full with its {dims}
-numbers.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

@@ -14,7 +14,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     lowest,
     tallest,
 )
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
@@ -33,74 +33,7 @@ _TAILLESS = tuple(
 _SHORT_FACTOR = 0.9
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
 
-_PROMPT = """\
-Design a tower of digits for a 3D printer that works without supports. The digits, read from the
-bottom of the tower to its top, are the digits of a number from left to right. The number has to
-be a prime, and it should have as many digits as possible.
-
-The digits. They are made of straight segments as on a pocket calculator, each a bar of 10 x 1 x 1
-mm. A digit that lies flat is 1 mm high; seen from above, with x to the right and y up, the
-segments are
-
-a  top, at y = 10, from x = -5 to 5        g  middle, at y = 0, from x = -5 to 5
-d  bottom, at y = -10, from x = -5 to 5
-b  upper right, at x = 5, from y = 0 to 10      c  lower right, at x = 5, from y = -10 to 0
-f  upper left, at x = -5, from y = 0 to 10      e  lower left, at x = -5, from y = -10 to 0
-
-and the digits consist of
-
-{shapes}
-
-Orientations. Each digit is printed in one of these orientations:
-
-{orientations}
-
-{allowed}Rules for the number.
-
-- Its first digit, the lowest of the tower, is not 0.
-- It is a prime.
-- Divide the number into groups of {group} digits, beginning at its end. No two groups are equal.
-  {examples} A first group that has fewer digits is a group of its
-  own: {short} and {full} are different groups.
-{limit}
-Rules for printing. No two digits of the tower share a range of heights.
-
-- In the orientations flat, flippedX, flippedY and rotate180Z every digit can be printed. Upright
-  there are only these:
-  - a 1 in rotate90X, standing on its end;
-  - a 7 in rotate90X, standing on its head: its segment a lies below and the other bar rises
-    from one end of it;
-  - a 7 in rotate90Y and a 3 in rotate90Y, lying on the long side: their segments b and c lie
-    below and their horizontal segments rise from them. A 3 on its long side may also be called
-    rotate90X, which means just the same for it;
-  - a 1 in rotate90Y, lying on its long side. It is the same bar as a flat 1, with segments b and c,
-    and counts as a flat 1 everywhere.
-- A flat digit can be printed on another flat digit if the segments that it has as it is turned
-  are all among the segments that the lower digit has as it is turned. For this,
-  flippedX exchanges b with f and c with e; flippedY exchanges a with d, b with c and e with f;
-  rotate180Z exchanges a with d, b with e and c with f. A flat digit cannot lie on an upright one.
-- A 3 or 7 on its long side can be printed on a flat digit that has, as it is turned, both b and c
-  or both e and f.
-- A 7 on its head can be printed on a flat digit that has, as it is turned, a, d or g.
-- A 1 on its end can be printed on any digit, flat or upright.
-- Nothing but a 1 on its end can be printed on an upright digit.
-- Any digit that can be printed at all can be the lowest. Centres of gravity do not matter, and
-  digits are not shifted sideways, except that upright ones stand where they are supported.
-
-The orientation that you name counts: a digit that would fit if it were turned otherwise does not
-fit.
-
-Height. Each digit adds, with 0.2 mm of air between digits, 1.2 mm if it is flat, 11.2 mm if it
-lies on its long side (a 3 or 7), and 21.2 mm if it stands on its end or on its head (a 1 or 7). The
-tower should be taller than {height} mm.
-
-Score. An answer that breaks a rule for the number or for printing scores 0, and so does a number of
-more than {most} digits. Otherwise, with n the number of digits, the score is n / {best}, at most 1;
-{best} digits are the longest such number known that is tall enough. If the tower is not taller than
-{height} mm, the score is multiplied by {factor}. Only the number of digits counts, not which
-they are. A program that computes the number scores nothing; the number itself is asked for.
-
-{sample}"""
+_PROMPT = prompt_template(__name__)
 
 _SAMPLES: tuple[tuple[Tower, str], ...] = (
     ([(1, "flat"), (7, "rotate90Y")], "a 7 on its long side on a flat 1."),

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import JsonValue, model_validator
 
 from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
@@ -22,63 +22,7 @@ _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
 
-_PROMPT = """\
-Build a round body from toy bricks on a table. All bricks are alike: interlocking bricks with 2 x 4
-studs.
-
-Bricks. In an assembly a brick takes up a box of 32 x 16 x 9.6 mm; only this box counts in
-everything below. (A loose brick measures 31.8 x 15.8 x 11.4 mm: its sides have a little play, and
-its studs stick up into the brick above.) The studs form a grid of 4 x 2 squares of 8 mm that fills
-the 32 x 16 mm plan of the brick; the underside takes studs on the same grid.
-
-Frame. Lengths are in millimetres and angles in degrees. The table is the plane z = 0, and z points
-up. A brick is given by its Centroid [x, y, z], the middle of its box, and RotationDegrees, by which
-it is turned about the vertical line through its middle, counter-clockwise seen from above. Turned
-by 0, its 32 mm side lies along x and its 16 mm side along y. Bricks lie in layers: the middle of a
-brick on the table is at z = 4.8, and each layer is 9.6 higher: 4.8, 14.4, 24, 33.6 and so on.
-
-Target. {target}
-Its volume is {volume:.1f} cubic millimetres, as much as {bricks:.1f} bricks. It is round: the ideal
-body counts, not a mesh.
-
-Rules. An answer that breaks any of them scores 0 as a whole.
-
-1. There is at least one brick, and there are at most {most:,}.
-2. The z of every brick is within 0.96 of that of a layer, and not below 4.7.
-3. {stray}
-4. No brick is listed twice. Bricks count as the same if x, y and z, rounded to 0.1, agree, and the
-   rotations, rounded to 1 degree, agree or differ by a multiple of 180.
-5. No two bricks overlap: if their plans share more than 1 square millimetre, their boxes share less
-   than 0.5 of height.
-6. Two bricks are joined if their plans share more than 1 square millimetre and the top of one is
-   less than 0.5 from the bottom of the other. Bricks that are joined directly or through others
-   make up one group. Any two bricks of a group, also if they do not meet, are on one grid of studs:
-   their rotations differ by a multiple of 90, to within 1 degree, and from the middle of the one
-   listed first to that of the other it is a multiple of 8, to within 0.5, both along the long and
-   along the short side of the one listed first.
-7. Every brick is joined to a brick of the lowest layer, directly or through a chain of joined
-   bricks; the chain may go up and down, so a brick may also hang from bricks above it.
-8. Nothing falls over. In every group of two or more bricks, the mean of the x and y of all its
-   bricks lies in the convex hull of the plans of its bricks in the lowest layer, or at most 0.001
-   outside. Groups that lean on each other or stand side by side do not support each other.
-
-There is no base plate: bricks of the lowest layer can stand anywhere and at any angle.
-
-Examples. A brick at [0, 0, 4.8] turned by 90 stands on the table. A brick at [0, 0, 14.4] turned by
-180 is joined to it by 4 of its 8 studs. A brick at [24, 0, 24] turned by 0 is joined to the second
-one by 2 studs, so that three quarters of it overhang. These three stand: the mean of their middles
-is at x = 8, just on the edge of the first brick. With the third brick at [22, 0, 24] instead, studs
-would be in the way (rule 6).
-
-Score. Let R be the volume of the target, V that of all bricks together, I that of the parts of
-bricks that lie in the target, and D = V + R - 2 I the volume that is in only one of the two. Then
-
-score = (I / R - 0.5 D / R) / {full}
-
-but at least 0 and at most 1. A brick raises the score if more than a quarter of it lies in the
-target. A good answer is a complete body without holes or missing bricks.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _TARGETS = {
     "hemisphere": "A hemispherical shell with its open side down on the table: all points with "

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pydantic import JsonValue
 
 from scbench.builders.maze_3d.maze_generator import Wanted, carve
-from scbench.builders.shared.builder import Builder, Point, reply_as_text
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as_text
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.maze_3d import find_routes, grade, move_graph
@@ -17,42 +17,7 @@ from scbench.seeding import Stream
 _TRIES = 200
 _DRAWS = 20
 
-_PROMPT = """\
-Design a maze on a square of {n} rows and {n} columns. Every cell has a height from 0 to 9, written
-as a digit. Exactly one cell is written A instead, where the route begins, and exactly one B, where
-it ends. The cell A has height {a} and the cell B has height {b}; in all rules they count as cells
-of these heights.
-
-There are two kinds of move, each possible in both directions:
-
-- a step goes to the next cell up, down, left or right if the two heights differ by at most 1;
-- a jump goes two cells on in a straight line, up, down, left or right, if the cell where it begins
-  and the cell where it lands have the same height and the cell between them is at least 2 lower.
-  Over a cell that is only 1 lower, as high or higher there is no jump, and there are no other
-  jumps: none over two cells, none to another height, none on a diagonal.
-
-A and B may be stepped on, jumped from, jumped over and landed on like any other cell. A jump may
-pass over a cell that the route also steps on.
-
-A route is a chain of moves from A to B that visits no cell twice. The maze must keep these rules:
-
-- There is exactly one route. Dead ends, loops that the route cannot make use of, and terrain that
-  cannot be reached are allowed.
-- The route has at least {jumps} {jumps_word}.
-- The route visits at least {route} % of all cells, that is, {least} or more of {cells}. A and B
-  count; a cell that is only jumped over does not.
-- No height fills more than {share} % of all cells, that is, {most} cells at most.
-
-The answer scores 1 if it keeps all the rules, otherwise 0.
-
-For example, this maze of 3 rows and 3 columns, with height 5 at A and 0 at B, has one route of 7
-cells and one jump. From A the route jumps over B to the 5, then steps 4, 3, 2, 1 and B:
-
-AB5
-814
-823
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

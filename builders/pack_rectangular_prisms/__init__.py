@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from scbench.builders.pack_rectangular_prisms.packing import Size, pack, sections_for, slab_height
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
@@ -20,27 +20,7 @@ _DENSE = 95
 _EDGES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 
-_PROMPT = """\
-Pack rectangular prisms into one rectangular box that is as small as possible. These are the prisms,
-{n} in all, with a total volume of {volume}:
-
-{lines}
-
-- Every listed prism is placed, exactly as often as it is listed, and nothing else.
-- A prism may be turned so that any of its edges lies along any axis, but its edges stay parallel to
-  the axes.
-- Prisms may touch, but no two of them overlap.
-
-Give each prism as two corners: XyzMin holds its smallest x, y and z, XyzMax its largest, so that
-XyzMax is greater than XyzMin on every axis and their differences are the three edges of the prism.
-All coordinates are whole numbers. Negative ones are allowed: the box is the smallest one with edges
-parallel to the axes that holds all prisms, wherever it lies.
-
-The density of the packing is {volume} divided by the volume of that box.
-{score} An answer that breaks a rule scores 0, also if
-only one prism is missing.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

@@ -15,7 +15,7 @@ from scbench.builders.pipe_loop_fitting.solver import (
     solve,
     to_answer,
 )
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.schemas.pipe_loop_fitting import (
@@ -35,38 +35,7 @@ from scbench.schemas.pipe_loop_fitting import (
 )
 from scbench.seeding import Stream
 
-_PROMPT = """\
-Lay {n} straight pipes, each 1 m long, end to end as one closed loop on the floor of a square room
-with a side of {side} m. Coordinates are in metres: x runs from 0 at the left wall to {side} at the
-right wall, y from 0 at the bottom wall to {side} at the top wall. Pipes may point in any direction.
-
-List the {n} joints in order around the loop. Joints are numbered from 0; pipe i leads from joint i
-to joint i + 1, and the last pipe leads from joint {last} back to joint 0, which is not listed
-again.
-
-Rules of every loop:
-
-- Exactly {n} joints are listed.
-- Every joint lies in the room. Joints and pipes on a wall are allowed.
-- Every pipe is 1 m long, at most {tolerance:g} m more or less.
-- No two joints are the same: they do not agree when x and y are rounded to 6 decimals.
-- {crossings}
-- Two pipes that are not neighbours in the loop and do not cross are at least 0.000000001 m apart.
-- No pipe folds back on the one before: the interior angle at every joint has a cosine of at most
-  0.99, so it is at least about 8.11 degrees. The interior angle at a joint is the angle between the
-  two pipes that meet there, from 0 to 180 degrees; 180 degrees is straight on.
-
-Two pipes cross if they are not neighbours in the loop and the two ends of each lie strictly on
-opposite sides of the straight line through the other. Every such pair counts, even where several
-pairs meet in one point.
-
-{constraints}\
-Everything is computed in double precision from the numbers as you write them. Limits of lengths,
-positions, areas and cosines are applied with a slack of 0.000000001, limits of angles with one of
-0.000001 degrees, both in your favour; where a rule itself speaks of 0.000000001 m, and where
-crossings are counted, there is no slack. The answer scores 1 if it keeps every rule, otherwise 0.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

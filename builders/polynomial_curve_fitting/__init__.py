@@ -15,7 +15,7 @@ from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
     row_by_row,
     separate,
 )
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.polynomial_curve_fitting.formula import (
@@ -37,43 +37,7 @@ _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
 
-_PROMPT = """\
-{picture}
-
-x is the column, counted from 0 at the left; y is the row, counted from 0 at the top, so y grows
-downwards. Both go from 0 to {last}.
-
-Write one polynomial f(x, y) that redraws the picture by its sign: f(x, y) > 0 in every black cell
-and f(x, y) <= 0 in every white cell. Any degree and any mixed terms will do.
-
-Give f as the text of one Python function named f with the parameters x and y and a single return
-statement, and nothing before or after it. The text is read, not run, and may contain only
-
-- the words def, return, f, x and y;
-- decimal numbers such as 3, 0.25 or 1.5e-3, without underscores, of up to {number} characters each;
-- the signs + - * / ** ( ) and the comma and colon of the first line; blanks and line breaks.
-
-So there are no other names, comparisons, conditions, lists, comments, type annotations or code
-fences. Precedence and line breaks are as in Python: -x**2 is -(x**2), and an expression may go on
-over several lines inside brackets. Further rules:
-
-- both x and y occur in the formula;
-- what stands after / contains neither x nor y;
-- what stands after ** is a plain whole number from 0 to {exponent}, such as 3: no sign, no point
-  and no calculation;
-- no part of the formula, as written, has a total degree above {degree:,};
-- there are at most {characters:,} characters, {nodes:,} numbers, letters and operators, and
-  {brackets} brackets one within the other, and no whole number on the way has more than {bits:,}
-  bits. There is also a fixed bound on work and memory, which a sum of one product of {n} factors
-  for each row keeps easily.
-
-An answer that breaks one of these rules scores 0. Otherwise f is worked out in every cell by
-Python's rules: whole numbers are exact, other numbers are 64-bit floating point, and / always gives
-floating point. A cell in which that fails (division by 0, overflow) does not match and is not
-positive. If f is positive in all cells or in none, the score is 0. Otherwise, let a be the share of
-the {cells:,} cells that match: the score is a**4 if a is at least 0.75, and 0 if it is less.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _TEXT_PICTURE = """\
 Below is a picture of {n} x {n} cells. # is a black cell and . is a white one.

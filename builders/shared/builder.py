@@ -243,6 +243,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return self.case_model
 
 
+def prompt_template(package: str) -> str:
+    """Return the text of a task's prompt, from ``prompt.txt`` in its folder, to be formatted."""
+    return files(package).joinpath("prompt.txt").read_text("utf-8")
+
+
 def reply_as(form: str) -> str:
     """Return the closing lines of a prompt, which say how the answer is to be given."""
     return (

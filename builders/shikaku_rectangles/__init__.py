@@ -5,7 +5,7 @@ from itertools import combinations
 
 from pydantic import JsonValue, model_validator
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shikaku_rectangles.solver import Rectangle, Solutions, solve
 from scbench.errors import GenerationError
@@ -20,25 +20,7 @@ _NODES = 1_000
 
 _REFERENCE_NODES = 200_000
 
-_PROMPT = """\
-Below is a grid of {height} rows and {width} columns. Columns are counted from 0 at the left, rows
-from 0 at the top. A cell holds a clue, which is a positive number, or 0, which means it is blank.
-
-{grid}
-
-Cut the whole grid into rectangles along the lines between cells, so that
-
-- every cell belongs to exactly one rectangle: none is left over and none is covered twice;
-- every rectangle holds exactly one clue; all its other cells are blank;
-- the number of cells in a rectangle equals the clue it holds.
-
-There is exactly one way to do this. Write each rectangle as four whole numbers
-[left, top, right, bottom]: the columns of its leftmost and rightmost cells are left and right, the
-rows of its highest and lowest cells are top and bottom, so both ends are included and columns come
-before rows. A single cell in column 4 of row 2 would be [4, 2, 4, 2]. List every rectangle once, in
-any order. The answer scores 1 if it keeps all the rules, otherwise 0; nothing is given for a part.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.terrain_levelling.solver import Plan, solve
 from scbench.errors import GenerationError
@@ -22,50 +22,7 @@ _MAPS = 4
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _OCTAVES = 4
 
-_PROMPT = """\
-You plan the earthworks of a licensed construction site. A square piece of uneven, rocky ground has
-to be made level by controlled blasting, and you decide where each charge goes and how deep.
-
-The ground is a grid of {n} x {n} cells. Below is the height of every cell. The first line is y = 0,
-the second y = 1, and so on down to y = {last}. Along a line x runs from 0 to {last}.
-
-{table}
-
-Blasts. Your plan is a list of blasts (x, y, z), which are set one after the other in the order of
-the list, so each works on the ground that all earlier ones have left.
-
-- A blast lowers cell (x, y) by z. Its rock breaks into m = max(3, min(120, floor(4z))) balls, each
-  worth z/m of height. The balls burst apart, fall, and roll over the ground, on the whole downhill,
-  and after a fixed time each raises the cell that it is over then by z/m. A ball that has left the
-  grid is lost.
-- x and y are whole numbers from 0 to {last}, and z is greater than 0.
-- z must not be greater than the height that the cell has when its turn comes.
-- A plan has at most {max_blasts} blasts.
-
-A single blast that breaks a rule voids the whole plan, which then scores 0. Heights are kept in
-double precision and compared without slack, so leave a margin where rock may or may not land.
-
-Level ground. Two cells that share an edge are joined if their heights differ by at most
-{tolerance}. A flat region is a set of cells joined in this way, directly or over other cells of the
-set; so a gentle slope counts as flat. Only the largest flat region counts. Before any blast it has
-{before} cells.
-
-Score. (cells of the largest flat region after the plan - {before}) / {wanted}, and not less than 0
-or more than 1. An empty plan is allowed and scores 0.
-
-The simulation, for those who want to rerun it (PyBullet, a new DIRECT client for every blast):
-gravity -9.81, time step 1/240, 50 solver iterations, deterministicOverlappingPairs=1, everything
-not named here at its default. The ground as it is once the cell has been lowered: a heightfield,
-row by row, {n} rows and columns, mesh scale (1, 1, 1), heightfieldTextureScaling {half:g}, mass 0,
-at ({half:g}, {half:g}, 0), so that cell (x, y) is the vertex at (x + 0.5, y + 0.5). Bullet moves
-such a ground down by the middle between its lowest and highest height, and that is left so: the
-balls fall that far.
-Ball i of 0..m-1: radius 0.2, mass 0.1, lateral friction 0.9, rolling and spinning friction 0.05,
-starting at (x + 0.5 + r cos(a), y + 0.5 + r sin(a), h + 0.6 + 0.02 (i mod 5)) with
-r = 0.25 sqrt((i + 1)/m), a = i pi (3 - sqrt(5)) and h the height of the lowered cell. After 360
-steps a ball at (u, v) is over cell (floor(u), floor(v)), however high it is.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

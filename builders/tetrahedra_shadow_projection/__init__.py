@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import JsonValue
 from shapely import Polygon
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
@@ -32,52 +32,7 @@ _SEARCHES = 6
 _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 
-_PROMPT = """\
-Place copies of one tetrahedron in space so that together they cast a given shadow.
-
-The tetrahedron is regular with edges of length 1. Before it is placed, its corners are
-
-(0, 0, 0), (1, 0, 0), (1/2, √3/2, 0), (1/2, √3/6, √(2/3))
-
-or in decimals (0, 0, 0), (1, 0, 0), (0.5, {c}, 0), (0.5, {d}, {e}).
-It is solid. A copy is placed by seven numbers x, y, z, q0, q1, q2, q3: it is first turned about the
-origin, which is its first corner and not its middle, by the quaternion q0 + q1 i + q2 j + q3 k,
-and then moved by (x, y, z). The quaternion (cos(t/2), sin(t/2) ux, sin(t/2) uy, sin(t/2) uz)
-turns by the angle t about the axis (ux, uy, uz), which has length 1, counter-clockwise as seen when
-the axis points at the viewer.
-
-The light falls straight down: the shadow is the projection of all copies together along z onto the
-plane z = 0, that is, the union of the shadows of the single copies. It should cover the target
-below and nothing else. The height z is free and may be negative, so copies whose shadows overlap
-can be kept apart by putting them at different heights. Use as many copies as you like, up to
-{most:,}; a copy more than needed costs nothing by itself.
-
-The target is {title}.
-Its outline has these {n} corners (x, y), in counter-clockwise order and joined by straight sides:
-
-{exterior}
-{holes}
-How the answer is scored. Let R be the area of the target, C the area of the part of the target that
-the shadow covers, and D the area of everything that is in the shadow or in the target, or in both,
-except what lies in the covered part or near it. A point is near the covered part if some covered
-point differs from it by at most {slack} in x and by at most {slack} in y. So spill close to the
-covered part is free, and gaps close to it count in C only. Then
-
-score = {formula}
-
-but at least 0 and at most 1, and a result of {full} or more counts as 1. The factor f is
-
-- {not_unit} if for any copy the squared length q0^2 + q1^2 + q2^2 + q3^2 of its quaternion
-  differs from 1 by more than {unit};
-- otherwise {cut} if any two copies reach more than {touch} into each other, which means that no
-  move of {touch} or shorter would part them (copies may touch);
-- otherwise 1.
-
-Shadows and cuts are judged with every quaternion brought to length 1. The answer scores 0 if a
-quaternion is all zeros, if x, y or z of any copy is larger than {reach:,.0f} in absolute value, or
-if there are more than {most:,} copies.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):

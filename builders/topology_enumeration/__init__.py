@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order
 from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
@@ -19,38 +19,7 @@ _SHAPES = {
 }
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
-_PROMPT = """\
-{figure}
-It is divided into areas of exactly {n} classes. The only thing you get to see is which class each
-of the {k} corners belongs to. A corner pattern lists these {k} classes as whole numbers, in this
-order of the corners:
-
-  {order}
-
-The following holds for every {shape}:
-
-- Each class covers a closed area, in one piece or several, with no parts that are single points or
-  mere lines. Together the {n} areas cover the {shape}, and they overlap in nothing but their
-  common boundaries. Inside the {shape} these boundaries may be any continuous curves.
-- If the two corners of a side have the same class, the whole side belongs to that class and to no
-  other. If they differ, the side changes from the one class to the other at a single point, and no
-  third class touches it.
-- There are no other classes, and each of the {n} classes is found at one corner or more. So a
-  pattern with fewer than {n} different numbers, such as one with {k} equal corners, is not to be
-  listed.
-
-A corner pattern belongs on your list if and only if every division of the {shape} that shows this
-pattern has a point strictly inside the {shape} that lies in each of the {n} areas. If the curves
-can be drawn in even one way that leaves no such common point, the pattern does not belong.
-
-{known}Numbers are only names: patterns that become equal by renaming the classes are one pattern.
-Write each with its classes numbered in order of appearance: the first number is 0, and each class
-that is new takes the smallest number not used yet. (A pattern written with other numbers is read as
-the same pattern.) List each pattern exactly once; the order of the list is free, and if no pattern
-qualifies the list is empty. The score is 1 if the list has all patterns asked for, no repeats and
-nothing else, and 0 otherwise.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _KNOWN = """\
 Part of the pattern is known, in the order given above:

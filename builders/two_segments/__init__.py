@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from pydantic import JsonValue
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.two_segments.counterexamples import frame_counterexamples, pushed_out
@@ -31,39 +31,7 @@ Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
 _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
 _TRIES = 200
 
-_PROMPT = """\
-The frame is {shape} with these corners, in order around it:
-
-A = {A}
-B = {B}
-C = {C}
-D = {D}
-
-Its sides are AB, BC, CD and DA. The printed numbers are exact.
-
-Place two straight segments that cut the frame into exactly these regions, and no others:
-
-{wanted}
-
-A region is named for the number of its sides; pieces that join in one straight line are one side.
-
-- Both endpoints of each segment lie on the boundary of the frame. Corners are allowed.
-- The endpoints of a segment are different, and do not lie on one and the same side. A corner
-  belongs to both sides that meet there.
-- The two segments are different. They may cross, share one endpoint, or stay apart.
-{grid}
-Your coordinates are read as exact decimals. An endpoint is taken to lie on the boundary if its
-distance from the nearest point of the boundary is at most {tolerance} times the length of the side
-which that nearest point is on (of sides equally near, the longest, then the first). It is then
-moved: the place of the nearest point along its side, as a share of the way from the side's first
-corner to its second, is rounded to {decimals} decimals (exact halves to the even digit); a share
-of 0 or 1 is the corner. All other rules are applied to the endpoints so moved, in exact arithmetic,
-and every region counts, however thin. Where a coordinate is no short decimal, give it with at least
-{digits} decimals.
-
-The answer scores 1 if it keeps every rule and makes exactly the regions asked for, else 0.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 _GRID = """\
 - Both coordinates of every endpoint are among these values: {values}.

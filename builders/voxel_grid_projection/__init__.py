@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue, model_validator
 
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
@@ -20,23 +20,7 @@ _FILLINGS = 20
 _SQUARES = 400
 _STEPS = 100
 
-_PROMPT = """\
-A cube is divided into {n} x {n} x {n} cells. A cell is named by three whole numbers x, y and z,
-each from 0 to {last}.
-
-Choose exactly {cells} different cells so that all of this holds:
-
-- Every view along an axis is full: for each of the {pairs} pairs (x, y) some chosen cell has these
-  x and y, and likewise for each pair (x, z) and each pair (y, z).
-- The set has no symmetry. There are 48 rotations and reflections that put the cube back into its
-  own outline: take the coordinates in any of 6 orders, then replace any of the three by {last}
-  minus itself. Apart from the one that leaves everything as it is, none of them may turn the set of
-  chosen cells into itself.
-{rules}
-List every chosen cell once, in any order. A coordinate may be off a whole number by 1e-9 at most.
-The answer scores 1 if it keeps all the rules, otherwise 0.
-
-"""
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):
