@@ -25,6 +25,7 @@ from scbench.build.tables import instance_table, reference_table, write_table
 from scbench.canonical import content_hash, rows_hash, sha256
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.errors import ReleaseError, did_you_mean
+from scbench.progress import no_progress
 from scbench.release.load import Reference
 from scbench.release.manifest import (
     CANARY,
@@ -77,7 +78,7 @@ def build_release(
     experiment: Experiment | None = None,
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     workers: int = 1,
-    on_task: Callable[[Task], object] = id,
+    on_task: Callable[[Task], object] = no_progress,
 ) -> Manifest:
     """Freeze tasks into a release folder.
 

@@ -23,6 +23,7 @@ from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.errors import ExperimentError, GenerationError, ScbenchError
 from scbench.model import Instance
 from scbench.processes import Executor, PendingResult, open_executor
+from scbench.progress import no_progress
 from scbench.release.load import Reference
 from scbench.seeding import Stream
 
@@ -104,7 +105,7 @@ def run(
     *,
     workers: int = 1,
     finished: Sequence[FrozenPoint] = (),
-    on_cases: Callable[[int], object] = id,
+    on_cases: Callable[[int], object] = no_progress,
 ) -> Iterator[FrozenPoint]:
     """Draw the cases of an experiment and prove graders on them; yield point by point.
 

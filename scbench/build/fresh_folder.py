@@ -12,6 +12,7 @@ from scbench.build.fresh import NO_SEED, run
 from scbench.build.fresh_checkpoint import journal_of
 from scbench.build.gather import Gathered, gather
 from scbench.errors import ExperimentError
+from scbench.progress import no_progress
 from scbench.release.manifest import Manifest, is_version
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
@@ -39,7 +40,7 @@ def generate_folder(
     name: str | None = None,
     workers: int = 1,
     restart: bool = False,
-    on_cases: Callable[[int], object] = id,
+    on_cases: Callable[[int], object] = no_progress,
 ) -> Generated:
     """Draw the cases of an experiment into a folder, whole or not at all.
 

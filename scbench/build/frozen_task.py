@@ -19,6 +19,7 @@ from scbench.errors import ReleaseError, ScbenchError
 from scbench.judge import judge
 from scbench.model import Instance
 from scbench.processes import open_pool
+from scbench.progress import no_progress
 from scbench.release.load import Reference
 from scbench.schemas.base import json_schema
 
@@ -66,7 +67,7 @@ def freeze_task(
 
 
 def freeze_tasks(
-    tasks: Sequence[Task], workers: int = 1, on_task: Callable[[Task], object] = id
+    tasks: Sequence[Task], workers: int = 1, on_task: Callable[[Task], object] = no_progress
 ) -> Iterator[tuple[Task, FrozenTask | Exception]]:
     """Freeze tasks; yield each, in order, with what came of it.
 

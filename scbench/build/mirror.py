@@ -16,6 +16,7 @@ from typing import Any
 from scbench.build.export import export_release
 from scbench.build.verify import verify_copy
 from scbench.errors import ReleaseError
+from scbench.progress import no_progress
 from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST, version_key
 from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source
@@ -46,7 +47,11 @@ class Remote:
 
 
 def publish_to_target(
-    release: Release, target: str, say: Callable[[str], object] = str, *, dry_run: bool = False
+    release: Release,
+    target: str,
+    say: Callable[[str], object] = no_progress,
+    *,
+    dry_run: bool = False,
 ) -> None:
     """Copy a release to a folder or URL, prove that it arrived, and enter it into the index.
 

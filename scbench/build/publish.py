@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scbench.build.verify import verify_copy
 from scbench.errors import HubError, ReleaseError
+from scbench.progress import no_progress
 from scbench.release.hub import OWN_FILES, hub_errors, hub_name, tag_of
 from scbench.release.load import Release
 from scbench.release.manifest import CARD, MANIFEST
@@ -95,7 +96,9 @@ def plan_upload(release: Release, repo: str) -> Plan:
     return Plan(repo, tag, user, True, False, head, tuple(sorted(held - kept)))
 
 
-def publish_on_hub(release: Release, plan: Plan, say: Callable[[str], object] = str) -> None:
+def publish_on_hub(
+    release: Release, plan: Plan, say: Callable[[str], object] = no_progress
+) -> None:
     """Carry out a plan.
 
     Args:

@@ -32,6 +32,7 @@ from scbench.build.tables import instance_table, read_table, reference_table
 from scbench.canonical import sha256
 from scbench.catalog import Task, all_tasks
 from scbench.errors import ReleaseError, did_you_mean
+from scbench.progress import no_progress
 from scbench.release.hub import OWN_FILES, hub_name
 from scbench.release.load import find_release
 from scbench.release.manifest import (
@@ -52,7 +53,7 @@ from scbench.version import __version__
 
 def verify_release(
     root: Path,
-    on_step: Callable[[str], object] = str,
+    on_step: Callable[[str], object] = no_progress,
     *,
     workers: int = 1,
     seed: int | None = None,
@@ -143,7 +144,7 @@ def _check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[
 
 def verify_anywhere(
     name: str,
-    on_step: Callable[[str], object] = str,
+    on_step: Callable[[str], object] = no_progress,
     *,
     workers: int = 1,
     seed: int | None = None,

@@ -17,6 +17,7 @@ from scbench.analysis.results import read_results
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.output import SUMMARY
+from scbench.progress import no_progress
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.report.entries import render_entry
 from scbench.report.figures import FigureJob, draw_all
@@ -66,7 +67,7 @@ def write_report(
     workers: int = 1,
     resamples: int = RESAMPLES,
     most_items: int = MOST_ITEMS,
-    on_item: Callable[[int, int], object] = max,
+    on_item: Callable[[int, int], object] = no_progress,
 ) -> Written:
     """Write the report of one or more results files, whole or not at all.
 
