@@ -28,14 +28,14 @@ from scbench.answers.short import find_short
 from scbench.canonical import canonical_json, parse_json
 from scbench.catalog import available_tasks, get_task
 from scbench.errors import PredictionsError
-from scbench.grading.rows.reading import (
+from scbench.model import Prediction
+from scbench.predictions import (
     Line,
     Problem,
     open_predictions,
     parse_line,
     read_predictions,
 )
-from scbench.model import Prediction
 
 
 def names() -> list[str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from scbench.build.example import example_predictions
 from scbench.catalog import get_task
 from scbench.grading.outcome import grade_prediction
-from scbench.grading.rows.reading import Line, parse_line
+from scbench.predictions import Line, parse_line
 from scbench.release.load import Release, find_release
 
 QUICK = frozenset(

@@ -153,7 +153,7 @@ def import_(
         from scbench.analysis.failure_modes.exchange import import_decisions
         from scbench.analysis.failure_modes.prompts import PROMPT_VERSION
         from scbench.errors import ResultsError
-        from scbench.grading.rows.reading import open_predictions
+        from scbench.predictions import open_predictions
 
         if not judge.strip():
             raise ResultsError("--judge must name who judged")

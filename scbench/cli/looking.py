@@ -15,8 +15,8 @@ from scbench.processes import processors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scbench.grading.rows.reading import Line
     from scbench.model import Instance
+    from scbench.predictions import Line
     from scbench.release.load import Release
     from scbench.report.items import Item
     from scbench.report.page import Written

@@ -8,9 +8,9 @@ from scbench.answers.extract import find_answer, shape_of
 from scbench.catalog import Task
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Ledger
-from scbench.grading.rows.reading import Line, Problem
 from scbench.judge import validate
 from scbench.model import Check, Instance, Status
+from scbench.predictions import Line, Problem
 from scbench.release.load import Release
 
 

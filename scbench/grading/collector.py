@@ -16,13 +16,13 @@ from scbench.grading.rows.chunks import Chunk, Shard, cut, line_at
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Ledger
 from scbench.grading.rows.duplicates import Pending, Twins
-from scbench.grading.rows.reading import Digest, Problem, read_blocks
 from scbench.grading.rows.schema import RunKey
 from scbench.grading.rows.survey import TRIED_AGAIN, Part, Single, pack_part, survey
 from scbench.grading.rows.wire import Packed
 from scbench.grading.workers.job_queue import Agenda
 from scbench.grading.workers.scheduler import Engine
 from scbench.grading.workers.worker import Item
+from scbench.predictions import Digest, Problem, read_blocks
 
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""

@@ -25,11 +25,11 @@ from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Ledger
 from scbench.grading.rows.index import contents_of
-from scbench.grading.rows.reading import Problem
 from scbench.grading.rows.schema import RunKey, results_schema
 from scbench.grading.run import Options, Report, choose_tasks, finish
 from scbench.grading.summary import Facts
 from scbench.grading.workers.scheduler import Limits
+from scbench.predictions import Problem
 from scbench.release.load import Release
 from scbench.version import __version__
 

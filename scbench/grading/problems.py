@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from scbench.grading.rows.reading import Problem
+from scbench.predictions import Problem
 
 PROBLEMS = "problems.jsonl"
 SHOWN = 1000

@@ -22,12 +22,12 @@ from scbench.grading.rows.chunks import WHOLE, Chunk, Shard
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Ledger
 from scbench.grading.rows.index import contents_of
-from scbench.grading.rows.reading import Problem, open_predictions
 from scbench.grading.rows.wire import Packed
 from scbench.grading.summary import Facts, summarize
 from scbench.grading.tally import Tally, tally
 from scbench.grading.workers.scheduler import Engine, Limits, Waiting
 from scbench.grading.workers.worker import Item
+from scbench.predictions import Problem, open_predictions
 from scbench.release.load import Release
 
 if TYPE_CHECKING:

@@ -30,11 +30,11 @@ from scbench.catalog import Task
 from scbench.errors import printable
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Ledger
-from scbench.grading.rows.reading import Problem
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
+from scbench.predictions import Problem
 from scbench.release.load import Release
 
 LONG = 64

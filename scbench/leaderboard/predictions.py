@@ -21,11 +21,11 @@ from scbench.errors import PredictionsError, printable
 from scbench.grading.check import answer_warnings
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Ledger
-from scbench.grading.rows.reading import Line, Problem, open_predictions
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level
 from scbench.leaderboard.submission import Submission
 from scbench.model import Instance, Prediction, Status
+from scbench.predictions import Line, Problem, open_predictions
 from scbench.release.load import Release
 
 MOST_UNPACKED = 1_000_000_000

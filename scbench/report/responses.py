@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from scbench.canonical import sha256
 from scbench.errors import ResultsError
-from scbench.grading.rows.reading import Problem, open_predictions, read_predictions
+from scbench.predictions import Problem, open_predictions, read_predictions
 from scbench.report.items import Item
 
 

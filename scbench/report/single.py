@@ -10,17 +10,17 @@ from scbench.analysis.results import read_results
 from scbench.canonical import sha256
 from scbench.catalog import get_task
 from scbench.errors import ReleaseError, ResultsError, did_you_mean
-from scbench.grading.rows.reading import (
+from scbench.grading.rows.schema import RowMaker, results_frame
+from scbench.grading.workers.scheduler import Engine, Limits, Waiting
+from scbench.grading.workers.worker import Item as Work
+from scbench.model import Instance
+from scbench.predictions import (
     Line,
     Problem,
     open_predictions,
     parse_line,
     read_predictions,
 )
-from scbench.grading.rows.schema import RowMaker, results_frame
-from scbench.grading.workers.scheduler import Engine, Limits, Waiting
-from scbench.grading.workers.worker import Item as Work
-from scbench.model import Instance
 from scbench.release.load import Release
 from scbench.report.entries import render_entry, score_text
 from scbench.report.figures import figure_of

@@ -24,11 +24,11 @@ from scbench.grading.rows.chunks import WHOLE, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Ledger
 from scbench.grading.rows.index import contents_of
-from scbench.grading.rows.reading import parse_line, read_blocks
 from scbench.grading.run import choose_tasks
 from scbench.grading.tally import tally
 from scbench.grading.workers import worker
 from scbench.grading.workers.scheduler import Engine, Limits
+from scbench.predictions import parse_line, read_blocks
 from scbench.release.load import find_release
 
 ROWS = 20_000

@@ -25,14 +25,14 @@ import zstandard
 from scbench.catalog import get_task
 from scbench.errors import PredictionsError
 from scbench.grading.outcome import grade_prediction
-from scbench.grading.rows.reading import (
+from scbench.model import Status
+from scbench.predictions import (
     Line,
     Problem,
     open_predictions,
     parse_line,
     read_predictions,
 )
-from scbench.model import Status
 
 BIN = Path(sys.executable).parent
 SHORT_LINES = Path(__file__).parent.parent / "data" / "hostile" / "lines.bin"

@@ -12,10 +12,10 @@ import pytest
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import get_task
 from scbench.grading.outcome import grade_prediction
-from scbench.grading.rows.reading import Line
 from scbench.grading.rows.schema import Row, RowMaker, results_frame
 from scbench.grading.rows.wire import pack
 from scbench.model import Instance, Prediction
+from scbench.predictions import Line
 from scbench.release.load import Reference, Release, find_release
 
 VERSION, HASH = "9.9.9", "small"

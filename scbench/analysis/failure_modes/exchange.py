@@ -25,8 +25,8 @@ from scbench.analysis.failure_modes.prompts import (
 from scbench.canonical import canonical_json, parse_json, sha256
 from scbench.catalog import get_task
 from scbench.errors import JsonError, ResultsError, printable
-from scbench.grading.rows.reading import Line, Problem, open_predictions, read_predictions
 from scbench.model import Prediction
+from scbench.predictions import Line, Problem, open_predictions, read_predictions
 from scbench.release.load import Release
 from scbench.schemas.base import json_schema
 
@@ -83,7 +83,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
     Args:
         rows: candidates.
         paths: the predictions files that they were graded from, as
-            `scbench.grading.rows.reading.open_predictions` takes them.
+            `scbench.predictions.open_predictions` takes them.
 
     Raises:
         ResultsError: a line is not there, or not the one that was graded.

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import all_tasks
 from scbench.grading.rows.index import Contents
-from scbench.grading.rows.reading import Line
 from scbench.grading.rows.schema import results_schema, visible
 from scbench.grading.rows.wire import Packed
 from scbench.model import Status
+from scbench.predictions import Line
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
 from scbench.grading.rows.index import Kind, Known, is_number
-from scbench.grading.rows.reading import Digest, Line, Problem, open_predictions, read_predictions
 from scbench.grading.rows.schema import RunKey
+from scbench.predictions import Digest, Line, Problem, open_predictions, read_predictions
 
 _HINTS = 200
 """How many unknown ids are compared with the known ones."""

@@ -14,9 +14,9 @@ from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.columns import Head
-from scbench.grading.rows.reading import Line
 from scbench.grading.rows.wire import Packed
 from scbench.model import Status
+from scbench.predictions import Line
 
 _REMEMBERED = 10_000
 """Outcomes kept for twins that come later; one is some kilobytes."""

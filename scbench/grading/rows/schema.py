@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
-from scbench.grading.rows.reading import Line
 from scbench.grading.rows.wire import Packed
 from scbench.model import Instance, Prediction
+from scbench.predictions import Line
 
 if TYPE_CHECKING:
     import polars as pl

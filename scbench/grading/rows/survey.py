@@ -14,9 +14,9 @@ from scbench.grading.rows.chunks import Chunk, line_at
 from scbench.grading.rows.columns import Columns, Completer, Head, RunParts, encode, text_bytes
 from scbench.grading.rows.duplicates import Twin, twin_of
 from scbench.grading.rows.index import Kind
-from scbench.grading.rows.reading import Problem, parse_line
 from scbench.grading.rows.wire import Packed
 from scbench.model import Status
+from scbench.predictions import Problem, parse_line
 
 Judge = Callable[[Any, str], Packed]
 """Gives the outcome of a line for an instance."""

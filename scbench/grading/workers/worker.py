@@ -19,10 +19,10 @@ from scbench.grading.outcome import Outcome, describe_error, grade_prediction
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.index import Contents, InstanceKey
-from scbench.grading.rows.reading import Line, parse_line
 from scbench.grading.rows.survey import pack_part, survey
 from scbench.grading.rows.wire import Packed, pack
 from scbench.model import Status
+from scbench.predictions import Line, parse_line
 from scbench.progress import listen
 
 

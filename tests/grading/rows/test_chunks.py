@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.grading.rows.chunks import Chunk, Shard, cut, line_at
-from scbench.grading.rows.reading import MAX_LINE_BYTES, Problem, read_blocks
+from scbench.predictions import MAX_LINE_BYTES, Problem, read_blocks
 
 
 def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noqa: B008

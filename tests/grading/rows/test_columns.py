@@ -10,9 +10,9 @@ from scbench.canonical import sha256
 from scbench.catalog import get_task
 from scbench.grading.rows.columns import Columns, Completer, Head, encode, text_bytes
 from scbench.grading.rows.index import contents_of
-from scbench.grading.rows.reading import parse_line
 from scbench.grading.rows.schema import RowMaker, results_frame, results_schema
 from scbench.grading.rows.wire import Packed, Scored
+from scbench.predictions import parse_line
 from scbench.release.load import find_release
 
 TASKS = ("interlocking_parts", "two_segments")

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scbench.grading.rows.coverage import Ledger
-from scbench.grading.rows.reading import Line, Problem, parse_line
 from scbench.grading.rows.schema import RunKey
 from scbench.model import Instance
+from scbench.predictions import Line, Problem, parse_line
 
 HELD = {"two_segments": 27, "enumerate_edges": 8, "classify_behaviour": 13}
 

@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scbench.errors import PredictionsError
-from scbench.grading.rows.reading import (
+from scbench.predictions import (
     MAX_LINE_BYTES,
     Line,
     Problem,
