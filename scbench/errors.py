@@ -6,6 +6,13 @@ next. Task authors raise plain exceptions; the engine records them as ``grader_e
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+_CLIP = 200
+"""Longest place or problem of a fault, in characters."""
 
 
 class ScbenchError(Exception):
@@ -62,6 +69,25 @@ class ResultsError(ScbenchError):
 def printable(text: str) -> str:
     """Return text with control characters as escapes: what is quoted must not steer a terminal."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+class Fault(NamedTuple):
+    """What pydantic says is wrong: the place, empty for the whole, and the problem in words."""
+
+    at: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.at}: {self.problem}" if self.at else self.problem
+
+
+def faults_of(error: "ValidationError", most: int | None = None) -> list[Fault]:
+    """Return the first faults that a validation found, clipped to what a sentence can hold."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    return [
+        Fault(".".join(map(str, fault["loc"]))[:_CLIP], fault["msg"][:_CLIP])
+        for fault in found[:most]
+    ]
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

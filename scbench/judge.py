@@ -6,6 +6,7 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.catalog import Task
+from scbench.errors import faults_of
 from scbench.model import Check, Verdict
 
 _SHOWN = 5
@@ -25,7 +26,7 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
         size: see `validate`.
 
     Raises:
-        Exception: whatever a faulty grader raises. The engine records it as ``grader_error``.
+        Exception: whatever a faulty grader raises. A run records it as ``grader_error``.
     """
     valid = validate(task.answer_model, answer, size)
     if isinstance(valid, Check):
@@ -80,13 +81,10 @@ def size_check(answer: JsonValue) -> Check | None:
 
 def schema_check(error: ValidationError, answer: JsonValue) -> Check:
     """Say in one sentence what is wrong with the answer's shape, place by place."""
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    places = [
-        {"at": ".".join(str(part) for part in item["loc"])[:200], "problem": item["msg"][:200]}
-        for item in errors[:_SHOWN]
-    ]
-    listed = "; ".join(f"{p['at']}: {p['problem']}" if p["at"] else p["problem"] for p in places)
-    more = f" (and {len(errors) - _SHOWN} more)" if len(errors) > _SHOWN else ""
+    faults, count = faults_of(error, _SHOWN), error.error_count()
+    listed = "; ".join(map(str, faults))
+    more = f" (and {count - _SHOWN} more)" if count > _SHOWN else ""
     hint = " A model's text belongs in response, not in answer." if isinstance(answer, str) else ""
     message = f"The answer does not have the asked-for shape: {listed}{more}.{hint}"
-    return Check("answer_schema", False, message, {"count": len(errors), "errors": places})
+    places = [fault._asdict() for fault in faults]
+    return Check("answer_schema", False, message, {"count": count, "errors": places})

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from typing_extensions import Buffer
 
 from scbench.canonical import parse_json
-from scbench.errors import JsonError, PredictionsError, printable
+from scbench.errors import JsonError, PredictionsError, faults_of, printable
 from scbench.model import Prediction
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -267,11 +267,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     try:
         return Line(number, data, Prediction.model_validate(value))
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False, include_context=False)
-        listed = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}".removeprefix(": ")
-            for fault in faults[:5]
-        )
+        listed = "; ".join(map(str, faults_of(error, 5)))
         return Problem("bad_prediction", _shown(listed.replace("Value error, ", "")), number, known)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scbench.canonical import canonical_json, sha256
-from scbench.errors import ResultsError
+from scbench.errors import ResultsError, faults_of
 from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
 from scbench.model import Setting, Status
@@ -178,9 +178,7 @@ def read_receipt(path: Path) -> Receipt:
     try:
         receipt = Receipt.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        at = ".".join(map(str, first["loc"]))
-        raise ResultsError(f"{path} is no receipt: {at}: {first['msg']}") from None
+        raise ResultsError(f"{path} is no receipt: {faults_of(error, 1)[0]}") from None
     if receipt != receipt.sealed():
         raise ResultsError(f"{path} was changed after it was written")
     return receipt

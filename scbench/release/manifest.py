@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
-from scbench.errors import CatalogError, ReleaseError, did_you_mean
+from scbench.errors import CatalogError, ReleaseError, did_you_mean, faults_of
 
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
@@ -270,12 +270,9 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     try:
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:
-        first: Any = error.errors(include_url=False, include_input=False)[0]
-        at = ".".join(str(part)[:100] for part in first["loc"])
-        hint = "; it may need a newer scbench" if first["loc"][:1] == ("format",) else ""
-        raise ReleaseError(
-            f"{path} is not a manifest: {at + ': ' if at else ''}{first['msg']}{hint}"
-        ) from None
+        first = faults_of(error, 1)[0]
+        hint = "; it may need a newer scbench" if first.at == "format" else ""
+        raise ReleaseError(f"{path} is not a manifest: {first}{hint}") from None
     if check_digest and manifest != manifest.sealed():
         raise ReleaseError(
             f"{path} was changed after it was frozen; `scbench release verify {root}` says more"

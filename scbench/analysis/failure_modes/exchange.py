@@ -24,7 +24,7 @@ from scbench.analysis.failure_modes.prompts import (
 )
 from scbench.canonical import canonical_json, parse_json, sha256
 from scbench.catalog import get_task
-from scbench.errors import JsonError, ResultsError, printable
+from scbench.errors import JsonError, ResultsError, faults_of, printable
 from scbench.model import Prediction
 from scbench.predictions import Line, Problem, open_predictions, read_predictions
 from scbench.release.load import Release
@@ -178,12 +178,7 @@ def _read(text: bytes) -> Decision | str:
     except JsonError as error:
         return f"not valid JSON: {printable(str(error))}"
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False, include_context=False)
-        listed = (
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}".removeprefix(": ")
-            for fault in faults
-        )
-        return printable("; ".join(listed))
+        return printable("; ".join(map(str, faults_of(error))))
 
 
 def _misplaced(
