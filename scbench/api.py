@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scbench.grading.run import Options, Report
+from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.processes import main_not_imported, processors
 from scbench.release.load import Release, find_release
 
@@ -37,7 +37,7 @@ def grade_file(
     workers: int | None = None,
     resume: bool = False,
     restart: bool = False,
-) -> Report:
+) -> RunReport:
     """Grade a predictions file as ``scbench-grade`` does, and write the results into a folder.
 
     Args:
@@ -62,7 +62,7 @@ def grade_file(
         predictions=str(path),
         release=release if isinstance(release, Release) else find_release(release),
         out=Path(out) if out else Path("scbench-results", path.name.partition(".")[0] or "results"),
-        limits=Limits(workers or processors(), None, MEMORY),
+        limits=WorkerLimits(workers or processors(), None, MEMORY),
         tasks=tasks,
         partial=partial,
         resume=resume,

@@ -22,7 +22,7 @@ from pydantic import BaseModel, RootModel
 from scbench.build.freeze import build_release
 from scbench.catalog import Task, get_task
 from scbench.errors import ScbenchError
-from scbench.grading.rows.schema import results_schema
+from scbench.grading.rows.schema import column_types
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
 
@@ -129,11 +129,11 @@ def make_results(*rows: dict) -> pl.DataFrame:
     usual |= {"reason": "", "subtask": 0, "task": "two_segments"}
     full = []
     for given in rows:
-        row = dict.fromkeys(results_schema()) | usual | given
+        row = dict.fromkeys(column_types()) | usual | given
         task = get_task(row["task"])
         number = row["subtask"] if task.scores == 1 else 0
         full.append(row | {"id": f"{task.id}/{number:02d}", "bucket": task.bucket})
-    return pl.DataFrame(full, schema=results_schema())
+    return pl.DataFrame(full, schema=column_types())
 
 
 @pytest.fixture(scope="session", name="make_results")

@@ -10,7 +10,7 @@ from scbench.catalog import Task
 from scbench.errors import CannotGrade, JsonError
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.grading.outcome import Outcome
-from scbench.grading.rows.wire import pack
+from scbench.grading.rows.wire import to_wire
 from scbench.judge import judge
 from scbench.model import Status
 
@@ -112,7 +112,7 @@ def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: AN
         for check in verdict.checks:
             assert check.message
             assert len(check.message) < 5000, f"the message of {check.id} is too long to be read"
-    packed = pack(Outcome(Status.ANSWERED, verdicts))
-    size = sum(len(scored.checks) + len(scored.metrics) for scored in packed.scores)
+    wire = to_wire(Outcome(Status.ANSWERED, verdicts))
+    size = sum(len(scored.checks) + len(scored.metrics) for scored in wire.scores)
     assert size < 5_000_000, f"a verdict of {size} bytes"
     return verdicts

@@ -11,7 +11,7 @@ import polars as pl
 
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.errors import ResultsError, did_you_mean
-from scbench.grading.rows.schema import results_schema
+from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import RUN
 from scbench.model import Status
 from scbench.release.load import installed_releases
@@ -67,7 +67,7 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
         raise ResultsError(f"no such file: {file}; scbench-grade writes one into its --out folder")
-    schema = results_schema()
+    schema = column_types()
     try:
         found = pl.read_parquet_schema(file)
         lacking = [name for name in columns if name not in found]

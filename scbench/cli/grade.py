@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from scbench.catalog import Task
     from scbench.grading.rows.chunks import Shard
-    from scbench.grading.run import Options, Report
-    from scbench.grading.workers.scheduler import Limits
+    from scbench.grading.run import Options, RunReport
+    from scbench.grading.workers.scheduler import WorkerLimits
     from scbench.release.load import Release
 
 _EPILOG = """\
@@ -162,13 +162,13 @@ def grade(
             # Said before grading, which can take long.
             require(*REPORT_NEEDS)
         from scbench.grading.run import choose_tasks
-        from scbench.grading.workers.scheduler import Limits
+        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release
 
         chosen_release = find_release(release)
         names = names_in(tasks)
         chosen = choose_tasks(chosen_release, names)
-        limits = Limits(workers or processors(), timeout, int(memory * 2**30), allow_code)
+        limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
         if predictions is None:
             _self_test(chosen_release, chosen, limits, style, quiet=quiet)
         elif check:
@@ -243,7 +243,7 @@ def _grade(options: "Options", style: Format, *, report: bool, quiet: bool) -> N
     raise typer.Exit(graded.exit_code)
 
 
-def _report(options: "Options", graded: "Report", *, quiet: bool) -> None:
+def _report(options: "Options", graded: "RunReport", *, quiet: bool) -> None:
     """Write the HTML report beside the results, which are safe already."""
     from scbench.cli.console import say
     from scbench.cli.looking import make_report
@@ -289,7 +289,7 @@ def _check(
 def _self_test(
     release: "Release",
     tasks: "Sequence[Task]",
-    limits: "Limits",
+    limits: "WorkerLimits",
     style: Format,
     *,
     quiet: bool,

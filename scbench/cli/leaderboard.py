@@ -58,7 +58,7 @@ def build(
     it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
     """
     with reported_errors("leaderboard"):
-        from scbench.grading.workers.scheduler import Limits
+        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
         from scbench.leaderboard.findings import as_text
@@ -67,7 +67,7 @@ def build(
         from scbench.release.load import find_release
 
         releases = release_finder([find_release(name) for name in release or []])
-        limits = Limits(workers or processors(), None, 4 * 2**30, allow_code)
+        limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         if report:
             need("jinja2", "plotly", extra="report", instead="--no-report")
         done = collect(

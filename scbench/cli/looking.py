@@ -217,10 +217,10 @@ def _graded(
     allow_code: bool,
 ) -> "Item":
     from scbench.cli.progress import progress
-    from scbench.grading.workers.scheduler import Limits
+    from scbench.grading.workers.scheduler import WorkerLimits
     from scbench.report.single import grade_line
 
-    limits = Limits(1, timeout, 4 * 2**30, allow_code)
+    limits = WorkerLimits(1, timeout, 4 * 2**30, allow_code)
     with progress(None, quiet=False) as shown:
         return grade_line(line, instance, release, limits, shown.waiting)
 

@@ -311,7 +311,7 @@ def grade(
     """
     with reported_errors("leaderboard"):
         from scbench.cli.progress import progress
-        from scbench.grading.workers.scheduler import Limits
+        from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.grade import grade_submission, write_report_of
         from scbench.leaderboard.receipt import RECEIPT
@@ -321,7 +321,7 @@ def grade(
             need("jinja2", "plotly", extra="report", instead="--no-report")
         releases, wanted = finder(release)
         folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
-        limits = Limits(workers or processors(), None, 4 * 2**30, allow_code)
+        limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         with open_submission(path) as opened:
             done = validate(opened, releases, wanted)
             if done.problems:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scbench.grading.run import Report
+    from scbench.grading.run import RunReport
 
 _SHOWN = 20
 """Problems spelled out on the terminal."""
@@ -21,7 +21,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-def tell_report(report: "Report", out: Path, style: Format, *, quiet: bool) -> None:
+def tell_report(report: "RunReport", out: Path, style: Format, *, quiet: bool) -> None:
     """Print the tables of a run, and what they cannot say.
 
     Args:
@@ -43,7 +43,7 @@ def tell_report(report: "Report", out: Path, style: Format, *, quiet: bool) -> N
         hush()
 
 
-def _print_tables(report: "Report", style: Format) -> None:
+def _print_tables(report: "RunReport", style: Format) -> None:
     from scbench.cli.console import as_json, render
 
     if style is Format.JSON:
@@ -56,7 +56,7 @@ def _print_tables(report: "Report", style: Format) -> None:
     print(render(tables, style.value, report.remarks))  # noqa: T201
 
 
-def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
+def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
     """Say on standard error what the tables cannot."""
     from scbench.cli.console import say
 
@@ -93,7 +93,7 @@ def _tell(report: "Report", out: Path, *, quiet: bool) -> None:
     say(f"{summary['seconds']:.1f} s; results in {out}")
 
 
-def _list_problems(report: "Report", out: Path) -> None:
+def _list_problems(report: "RunReport", out: Path) -> None:
     from scbench.cli.console import say
 
     count = report.problem_counts.total()

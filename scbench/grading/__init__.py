@@ -1,1 +1,1 @@
-"""From a predictions file to scored rows: reading, finding the answer, judging, the engine."""
+"""From a predictions file to scored rows: chunks, workers, checkpoint, and the run itself."""

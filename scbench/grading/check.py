@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from scbench.answers.extract import find_answer, shape_of
 from scbench.catalog import Task
 from scbench.grading.outcome import without_answer
-from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.coverage import Coverage
+from scbench.grading.rows.index import LineKind, index_of
 from scbench.judge import validate
 from scbench.model import Check, Instance, Status
 from scbench.predictions import Line, Problem
@@ -52,27 +53,23 @@ def check_file(
     Raises:
         ScbenchError: the file or the release cannot be used at all.
     """
-    excluded = release.manifest.withdrawn if exclude_withdrawn else {}
-    instances = {name: row for name, row in release.instances().items() if name not in excluded}
+    instances = release.instances()
     by_id = {task.id: task for task in tasks}
-    ledger = Ledger(instances, list(release.manifest.tasks), list(by_id), excluded)
+    coverage = Coverage(index_of(release, tasks, exclude_withdrawn=exclude_withdrawn).known)
     found = Checked()
-    for entry in ledger.read(path, hashlib.sha256()):
-        if isinstance(entry, Problem):
-            found.problems.append(entry)
-            continue
-        line, admitted = entry
-        if admitted.startswith(":"):
-            message = f"release {release.version} does not hold {admitted[1:]}"
-            found.warnings.append(
-                Problem("not_in_release", message, line.number, line.prediction.id)
-            )
-            continue
-        found.usable += 1
-        found.warnings += answer_warnings(line, instances[admitted], by_id)
-    found.lines = ledger.lines
+    for admission, line in coverage.read(path, hashlib.sha256()):
+        if admission.problem is not None:
+            found.problems.append(admission.problem)
+        elif line is not None and admission.kind is LineKind.NOT_IN_RELEASE:
+            row_id = line.prediction.id
+            message = f"release {release.version} does not hold {row_id.partition('/')[0]}"
+            found.warnings.append(Problem("not_in_release", message, line.number, row_id))
+        elif line is not None and admission.kind is LineKind.GRADED:
+            found.usable += 1
+            found.warnings += answer_warnings(line, instances[line.prediction.id], by_id)
+    found.lines = coverage.lines
     if not partial:
-        found.problems += ledger.incomplete()
+        found.problems += coverage.incomplete()
     return found
 
 

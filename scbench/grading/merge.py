@@ -1,7 +1,7 @@
 """Merging shards: what one run of the whole file would have written, from the runs of its parts.
 
-Lines are entered into a ledger anew, in the order of the file, because only the whole file shows
-which of two lines came first and which items have none. Everything else is in the shards already.
+Lines are admitted anew, in the order of the file, because only the whole file shows which of two
+came first and which items have none. Everything else is in the shards already.
 """
 
 import heapq
@@ -10,25 +10,25 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scbench.errors import ResultsError
-from scbench.grading.checkpoint.assemble import Sheets, missing
+from scbench.grading.checkpoint.assemble import ResultsWriter
 from scbench.grading.checkpoint.journal import JOURNAL
 from scbench.grading.checkpoint.parts import PARTS
+from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import RESULTS, SUMMARY
 from scbench.grading.problems import PROBLEMS, Problems
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.columns import Completer
-from scbench.grading.rows.coverage import Ledger
-from scbench.grading.rows.index import contents_of
-from scbench.grading.rows.schema import RunKey, results_schema
-from scbench.grading.run import Options, Report, choose_tasks, finish
-from scbench.grading.summary import Facts
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.rows.coverage import Coverage
+from scbench.grading.rows.index import LineKind, index_of
+from scbench.grading.rows.schema import RunKey, column_types
+from scbench.grading.run import finish
+from scbench.grading.summary import RunFacts, RunReport
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.predictions import Problem
 from scbench.release.load import Release
 from scbench.version import __version__
@@ -38,36 +38,26 @@ if TYPE_CHECKING:
 
 _ROWS = 65_536
 """Rows of all shards together that are in memory."""
-_ALIKE = {
-    "scbench": "version of scbench",
-    "release": "release",
-    "graders": "versions of graders",
-    "options": "options",
-}
 _END = 2**63
+_STOPPED = "unreadable"
+"""Code of the problem that reading stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShardRun:
-    """The finished run of a shard.
-
-    Attributes:
-        folder: its output.
-        shard: which one it is.
-        summary: content of its ``summary.json``.
-    """
+class ShardRun(NamedTuple):
+    """The finished run of a shard: its folder, which one it is, and its ``summary.json``."""
 
     folder: Path
     shard: Shard
     summary: dict[str, Any]
 
 
-class _Told(NamedTuple):
-    """A problem of a shard."""
+class _ShardLine(NamedTuple):
+    """A line of a shard that has a row, or a problem."""
 
-    line: int
-    problem: Problem
-    run: tuple[Any, ...] | None
+    number: int
+    id: str | None
+    run: RunKey | None
+    problem: Problem | None = None
 
 
 def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
@@ -82,12 +72,12 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
         raise ResultsError("name the output folders of all shards")
     first = runs[0]
     for run in runs[1:]:
-        for key, name in _ALIKE.items():
-            _same(first, run, name, first.summary[key], run.summary[key])
-        files = [each.summary["predictions"]["sha256"] for each in (first, run)]
-        _same(first, run, "predictions file (SHA-256)", *files)
-        counts = [each.shard.total for each in (first, run)]
-        _same(first, run, "number of shards", *counts)
+        for (name, one), other in zip(_alike(first).items(), _alike(run).values(), strict=True):
+            if one != other:
+                raise ResultsError(
+                    f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
+                    f"{_shown(one)} and {_shown(other)}"
+                )
     for one, other in pairwise(runs):
         if one.shard == other.shard:
             raise ResultsError(
@@ -102,12 +92,16 @@ def read_shards(folders: Sequence[Path]) -> list[ShardRun]:
     return runs
 
 
-def _same(first: ShardRun, run: ShardRun, name: str, one: object, other: object) -> None:
-    if one != other:
-        raise ResultsError(
-            f"{first.folder} and {run.folder} do not belong together: their {name} differ: "
-            f"{_shown(one)} and {_shown(other)}"
-        )
+def _alike(run: ShardRun) -> dict[str, object]:
+    """Return what must be the same of all shards, by what it is called."""
+    return {
+        "version of scbench": run.summary["scbench"],
+        "release": run.summary["release"],
+        "versions of graders": run.summary["graders"],
+        "options": run.summary["options"],
+        "predictions file (SHA-256)": run.summary["predictions"]["sha256"],
+        "number of shards": run.shard.total,
+    }
 
 
 def _shown(value: object) -> str:
@@ -133,7 +127,7 @@ def _read(folder: Path) -> ShardRun:
     return ShardRun(folder, Shard(number, count), summary)
 
 
-def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> Report:
+def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     """Write what one run of the whole file would have written.
 
     Args:
@@ -166,39 +160,35 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> Report:
         given["predictions"]["file"],
         release,
         out,
-        Limits(
+        WorkerLimits(
             max(run.summary["workers"] for run in runs), None, 0, given["options"]["allow_code"]
         ),
         chosen,
         given["options"]["partial"],
         exclude_withdrawn=given["options"]["exclude_withdrawn"],
     )
-    contents = contents_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn)
-    known = contents.known
-    ledger = Ledger(known.positions, known.tasks, known.chosen, known.excluded)
-    for run in runs:
-        ledger.left_alone += run.summary["left_alone"]
-        ledger.left_out += run.summary["withdrawn"]["lines"]
-        ledger.lines += run.summary["predictions"]["lines"]
+    facts = RunFacts(
+        options,
+        tasks,
+        given["predictions"]["sha256"],
+        started,
+        sum(run.summary["resumed"] for run in runs),
+        [f"shard {run.shard}: {it}" for run in runs for it in run.summary["incidents"]],
+        sorted({name for run in runs for name in run.summary["walls"]}),
+    )
+    completer = Completer(index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn))
+    coverage = Coverage(completer.index.known)
     folder = _workplace(out)
     problems = Problems(folder / PROBLEMS)
     try:
-        rows = Sheets(folder / "sheets")
-        rows.add(_entered(runs, ledger, problems))
-        if not ledger.lines:
-            problems.add(Problem("empty", "the file holds no predictions"))
-        if not options.partial:
-            problems.extend(ledger.incomplete())
-        rows.add(missing(Completer(contents), ledger))
-        facts = Facts(
-            options,
-            tasks,
-            given["predictions"]["sha256"],
-            sorted({wall for run in runs for wall in run.summary["walls"]}),
-        )
-        incidents = [f"shard {run.shard}: {it}" for run in runs for it in run.summary["incidents"]]
-        resumed = sum(run.summary["resumed"] for run in runs)
-        return finish(facts, rows, problems, ledger, incidents, resumed, started)
+        rows = ResultsWriter(folder / "rows")
+        rows.add(_admitted(runs, coverage, problems))
+        # Every shard read up to where reading stopped, and says so; lines without rows it counted.
+        again = max(0, sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs) - 1)
+        coverage.lines = sum(run.summary["predictions"]["lines"] for run in runs) - again
+        coverage.not_chosen = sum(run.summary["left_alone"] for run in runs)
+        coverage.excluded = sum(run.summary["withdrawn"]["lines"] for run in runs)
+        return finish(facts, completer, rows, problems, coverage)
     finally:
         problems.close()
         shutil.rmtree(folder)
@@ -214,53 +204,39 @@ def _workplace(out: Path) -> Path:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
 
 
-def _entered(
-    runs: Sequence[ShardRun], ledger: Ledger, problems: Problems
+def _admitted(
+    runs: Sequence[ShardRun], coverage: Coverage, problems: Problems
 ) -> "Iterator[pl.DataFrame]":
-    """Enter every line into the ledger, in order; yield the rows of those that count."""
+    """Admit every line anew, in order; yield the rows of those that count."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per merge)
 
-    told = heapq.merge(*(_problems(run) for run in runs), key=lambda entry: entry.line)
-    coming = next(told, None)
+    known = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
+    coming = next(known, None)
     stopped = False
-    columns = ("line", "id", "model", "setting", "sample", "budget")
     for frame in _in_order(runs):
         end = _END if frame.is_empty() else frame["line"][-1]
-        events: list[tuple[int, str | None, tuple[Any, ...] | None, Problem | None]] = []
-        lines = frame.unique("line", maintain_order=True)
-        inside = lines["instance_hash"].is_not_null()
-        for (line, row_id, *run), held in zip(lines.select(columns).rows(), inside, strict=True):
-            events.append((line, row_id if held else None, tuple(run), None))
-        while coming is not None and coming.line <= end:
-            events.append((coming.line, coming.problem.id, coming.run, coming.problem))
-            coming = next(told, None)
+        unique = frame.unique("line", maintain_order=True).select("line", "id", *RunKey._fields)
+        lines = [_ShardLine(line, row_id, RunKey(*run)) for line, row_id, *run in unique.rows()]
+        while coming is not None and coming.number <= end:
+            lines.append(coming)
+            coming = next(known, None)
         dropped: list[int] = []
-        for line, row_id, its_run, problem in sorted(events, key=lambda event: event[0]):
-            if its_run is not None:
-                book = ledger.open_run(RunKey(*its_run))
-                if row_id is None:
-                    continue
-                position = ledger.known.positions[row_id]
-                if book[position]:
-                    dropped.append(line)
-                    again = ledger.duplicate(line, position, book[position])
-                    problems.add(again, run=its_run)
-                else:
-                    book[position] = line
-            elif problem is not None and problem.code == "unreadable":
-                # Every shard read up to here.
-                ledger.lines -= stopped
-                if not stopped:
-                    problems.add(problem)
-                stopped = True
-            elif problem is not None and problem.code == "unknown_id" and row_id is not None:
-                problems.add(ledger.unknown(line, row_id))
-            elif problem is not None:
+        for number, row_id, run, problem in sorted(lines, key=lambda line: line.number):
+            if problem is None or problem.code in {"duplicate", "unknown_id"}:
+                place = coverage.known.place(row_id or "")
+                key = None if run is None else coverage.run(run)
+                admission = coverage.admit(number, place, key, row_id or "")
+                if admission.kind is LineKind.DUPLICATE:
+                    dropped.append(number)
+                if admission.problem is not None:
+                    problems.add(admission.problem, run)
+            elif problem.code != _STOPPED or not stopped:
+                stopped |= problem.code == _STOPPED
                 problems.add(problem)
         yield frame.filter(~pl.col("line").is_in(dropped)) if dropped else frame
 
 
-def _problems(run: ShardRun) -> Iterator[_Told]:
+def _problems(run: ShardRun) -> Iterator[_ShardLine]:
     path = run.folder / PROBLEMS
     counted = sum(run.summary["problem_counts"].values())
     if not counted:
@@ -271,7 +247,9 @@ def _problems(run: ShardRun) -> Iterator[_Told]:
                 fields = json.loads(text)
                 its_run = fields.pop("run", None)
                 problem = Problem(**fields)
-                yield _Told(problem.line or _END, problem, its_run and tuple(its_run))
+                yield _ShardLine(
+                    problem.line or _END, problem.id, its_run and RunKey(*its_run), problem
+                )
     except (OSError, ValueError, TypeError):
         raise ResultsError(f"{path} cannot be read; grade shard {run.shard} again") from None
     if count != counted:
@@ -297,7 +275,7 @@ def _in_order(runs: Sequence[ShardRun]) -> "Iterator[pl.DataFrame]":
             rest = frame.filter(pl.col("line") > end)
             held[i] = rest if rest.height else next(sources[i], None)
         yield pl.concat(ready).sort("line", "subtask")
-    yield pl.DataFrame(schema=results_schema())
+    yield pl.DataFrame(schema=column_types())
 
 
 def _slices(run: ShardRun, size: int) -> "Iterator[pl.DataFrame]":

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from pydantic import BaseModel, JsonValue
 
-from scbench.answers.extract import declines, find_answer, shape_of
+from scbench.answers.extract import Found, declines, find_answer, shape_of
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import CannotGrade
@@ -66,12 +66,21 @@ class Outcome:
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Decide what happened to a prediction, and judge its answer if it has one."""
+    found = seek_answer(prediction, task)
+    return found if isinstance(found, Outcome) else judge_found(found, task, params)
+
+
+def seek_answer(prediction: Prediction, task: Task) -> Found | Outcome:
+    """Return the answer of a prediction, or what came of it without one."""
     absent = without_answer(prediction)
     if absent is not None:
-        return _zero(absent.status, absent.reason, task) if absent.status.scored else absent
+        return _zero(absent.status, absent.reason, task)
     found = find_answer(prediction, shape_of(task.answer_model))
-    if found is None:
-        return _zero(*_why_not_found(prediction), task)
+    return _zero(*_why_not_found(prediction), task) if found is None else found
+
+
+def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
+    """Judge an answer that was found."""
     answer = _written(found.value)
     try:
         size = sys.maxsize if answer is None else len(answer)

@@ -15,10 +15,7 @@ SUMMARY = "summary.json"
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:
     """Put results and summary into their places, each whole or not at all.
 
-    Args:
-        folder: where they belong.
-        results: the finished file, on the same file system; it is moved.
-        summary: to be written as JSON.
+    The finished results are moved there, on the same file system; the summary is written as JSON.
 
     Raises:
         ResultsError: the folder cannot be written.

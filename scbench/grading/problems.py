@@ -2,10 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
+from scbench.grading.rows.schema import RunKey
 from scbench.predictions import Problem
 
 PROBLEMS = "problems.jsonl"
@@ -26,31 +27,15 @@ class Problems:
         self.path = path
         self._file: IO[str] | None = None
 
-    def add(self, problem: Problem, **more: object) -> None:
-        """Take one.
-
-        Args:
-            problem: what is wrong.
-            more: what else the file is to say of it.
-        """
+    def add(self, problem: Problem, run: RunKey | None = None) -> None:
+        """Take one; of a line that gets a row, with its run."""
         self.counts[problem.code] += 1
         if len(self.first) < SHOWN:
             self.first.append(problem)
         if self._file is None:
             self._file = self.path.open("w", encoding="utf-8")
-        fields = {
-            "code": problem.code,
-            "message": problem.message,
-            "line": problem.line,
-            "id": problem.id,
-            **more,
-        }
+        fields = asdict(problem) if run is None else asdict(problem) | {"run": run}
         self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
-
-    def extend(self, problems: Iterable[Problem]) -> None:
-        """Take several."""
-        for problem in problems:
-            self.add(problem)
 
     def close(self) -> None:
         """Finish the file."""
@@ -59,12 +44,7 @@ class Problems:
             self._file = None
 
     def place(self, target: Path, *, wanted: bool) -> None:
-        """Move the file to its place; remove what an earlier run left there.
-
-        Args:
-            target: where it belongs.
-            wanted: whether it is to be there, if there is any problem.
-        """
+        """Move the file to its place if it is wanted, or remove what an earlier run left."""
         self.close()
         if wanted and self.counts:
             self.path.replace(target)

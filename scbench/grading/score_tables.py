@@ -1,8 +1,8 @@
 """Bucket and task tables over results.
 
 Every score counts the same: a mean is the sum of scores over the number of scores, never a mean of
-means (spec: analysis, section 2). Rows without a score are not zeros. They lower the
-coverage, which is shown beside every mean, together with the mean that would count them as zeros.
+means. Rows without a score are not zeros. They lower the coverage, which is shown beside every
+mean, together with the mean that would count them as zeros.
 """
 
 from typing import Literal, NamedTuple

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from scbench.catalog import Task
-from scbench.grading.rows.wire import Packed
-from scbench.grading.workers.scheduler import Engine, Limits, Waiting
-from scbench.grading.workers.worker import Item
+from scbench.grading.rows.wire import WireOutcome
+from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
 from scbench.model import Status
+from scbench.progress import no_progress
 from scbench.release.load import Reference, Release
 
 
@@ -33,9 +34,9 @@ class SelfTest:
 def self_test(
     release: Release,
     tasks: Sequence[Task],
-    limits: Limits,
-    on_progress: Callable[[int, int], object] = max,
-    on_wait: Callable[[Sequence[Waiting]], object] = id,
+    limits: WorkerLimits,
+    on_progress: Callable[[int, int], object] = no_progress,
+    on_wait: OnWait = no_progress,
 ) -> SelfTest:
     """Grade the stored answers of a release exactly as predictions are graded.
 
@@ -44,17 +45,11 @@ def self_test(
     """
     instances = release.instances([task.id for task in tasks])
     stored = [ref for ref in release.references() if ref.id in instances]
-    items = (
-        Item(
-            line,
-            json.dumps({"id": ref.id, "answer": json.loads(ref.answer)}).encode(),
-            ref.id,
-        )
-        for line, ref in enumerate(stored)
-    )
-    engine = Engine.over(instances, tasks, limits)
+    lines = ({"id": ref.id, "answer": json.loads(ref.answer)} for ref in stored)
+    items = (WorkItem(i, json.dumps(line).encode(), line["id"]) for i, line in enumerate(lines))
+    scheduler = Scheduler.over(instances, tasks, limits)
     found = SelfTest()
-    for done, (item, outcome) in enumerate(engine.run(items, on_wait), 1):
+    for done, (item, outcome) in enumerate(scheduler.run(items, on_wait), 1):
         ref = stored[item.line]
         fault = _fault(ref, outcome)
         if outcome.status == Status.NOT_RUN:
@@ -69,7 +64,7 @@ def self_test(
     return found
 
 
-def _fault(ref: Reference, outcome: Packed) -> str:
+def _fault(ref: Reference, outcome: WireOutcome) -> str:
     if not outcome.scores:
         return f"{outcome.status}: {outcome.reason}"
     score = sum(scored.score for scored in outcome.scores) / len(outcome.scores)

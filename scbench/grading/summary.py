@@ -1,62 +1,109 @@
-"""The content of ``summary.json``: what was graded, how, and what came of it."""
+"""What a run came to, and the content of ``summary.json``."""
 
 import platform
+import time
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scbench.catalog import Task
+from scbench.grading.options import Options
 from scbench.grading.remarks import grader_differences
-from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.coverage import Coverage
+from scbench.grading.tally import Tally
+from scbench.predictions import Problem
 from scbench.release.load import Release
 from scbench.version import __version__
 
 if TYPE_CHECKING:
-    from scbench.grading.run import Options, Report
+    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a summary says of the input.
+class RunFacts:
+    """What is known of a run before its rows are counted.
 
     Attributes:
-        options: of the run.
+        options: what was graded, and how.
         tasks: that were graded.
         digest: SHA-256 of the whole file, unpacked.
-        walls: that stood around child programs, if there were any; None for this machine's.
+        started: on the monotonic clock.
+        resumed: lines taken over from an interrupted run.
+        incidents: what happened to workers.
+        protections: that stood around child programs, if there were any; None for this machine's.
     """
 
-    options: "Options"
+    options: Options
     tasks: Sequence[Task]
     digest: str
-    walls: Sequence[str] | None = None
+    started: float
+    resumed: int
+    incidents: list[str]
+    protections: Sequence[str] | None = None
+
+
+@dataclass
+class RunReport:
+    """What a run came to.
+
+    Attributes:
+        path: of ``results.parquet``.
+        tally: counts and tables of it.
+        problems: what is wrong with the input: the first thousand; `problem_counts` has all.
+        problem_counts: number of problems by code.
+        incidents: what happened to workers.
+        resumed: lines taken over from an interrupted run.
+        left_alone: lines of tasks that were not chosen.
+        remarks: sentences without which the tables could be misread.
+        summary: the content of ``summary.json``.
+    """
+
+    path: Path
+    tally: Tally
+    problems: list[Problem]
+    problem_counts: Counter[str]
+    incidents: list[str]
+    resumed: int
+    left_alone: int
+    remarks: list[str]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def results(self) -> "pl.DataFrame":
+        """All rows, read from the file when first asked for: a large run's are gigabytes."""
+        import polars as pl  # noqa: PLC0415  (heavy; few callers want the rows)
+
+        return pl.read_parquet(self.path)
+
+    @property
+    def tables(self) -> "dict[Literal['bucket', 'task'], pl.DataFrame]":
+        """Score tables by bucket and by task, see `scbench.grading.score_tables`."""
+        return self.tally.tables
+
+    @property
+    def grader_errors(self) -> int:
+        """Number of rows that a grader failed on."""
+        return self.tally.grader_errors
+
+    @property
+    def exit_code(self) -> int:
+        """0 graded, 1 problems in the input, 3 grader errors."""
+        return 3 if self.grader_errors else 1 if self.problem_counts else 0
 
 
 def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
     """Return what a summary says of withdrawn instances of tasks."""
     withdrawn = release.manifest.withdrawn
-    chosen = {task.id for task in tasks}
-    held = [
-        row
-        for row in (release.instances(chosen).values() if withdrawn else ())
-        if row.id in withdrawn
-    ]
-    return {
-        "instances": [row.id for row in held],
-        "scores": sum(row.scores for row in held),
-    }
+    rows = release.instances({task.id for task in tasks}).values() if withdrawn else ()
+    held = [row for row in rows if row.id in withdrawn]
+    return {"instances": [row.id for row in held], "scores": sum(row.scores for row in held)}
 
 
-def summarize(facts: Facts, report: "Report", ledger: Ledger, seconds: float) -> dict[str, Any]:
-    """Return the summary of a run.
-
-    Args:
-        facts: of the input.
-        report: what the run came to.
-        ledger: that took every line.
-        seconds: how long it took.
-    """
+def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
+    """Return the content of ``summary.json`` for what a run came to."""
     options = facts.options
     name = options.predictions
     counts = report.tally
@@ -71,12 +118,12 @@ def summarize(facts: Facts, report: "Report", ledger: Ledger, seconds: float) ->
         "withdrawn": {
             "excluded": options.exclude_withdrawn,
             **_withdrawn(options.release, facts.tasks),
-            "lines": ledger.left_out,
+            "lines": coverage.excluded,
         },
         "predictions": {
             "file": "-" if name == "-" else Path(name).name,
             "sha256": facts.digest,
-            "lines": ledger.lines,
+            "lines": coverage.lines,
         },
         "shard": str(options.shard) if options.shard else None,
         "options": {
@@ -95,21 +142,21 @@ def summarize(facts: Facts, report: "Report", ledger: Ledger, seconds: float) ->
         "problems": [asdict(problem) for problem in report.problems],
         "grader_errors": report.grader_errors,
         "incidents": report.incidents,
-        "walls": _walls(facts, counts.tasks),
+        "walls": _protections(facts, counts.tasks),
         "resumed": report.resumed,
         "left_alone": report.left_alone,
-        "seconds": round(seconds, 3),
+        "seconds": round(time.monotonic() - facts.started, 3),
         "workers": options.limits.workers,
         "platform": f"{platform.system()} {platform.machine()} Python {platform.python_version()}",
     }
 
 
-def _walls(facts: Facts, seen: frozenset[str]) -> list[str]:
-    """Return the walls that stood around child programs; none if there were no children."""
+def _protections(facts: RunFacts, seen: frozenset[str]) -> list[str]:
+    """Return what stood around child programs; nothing if there were no children."""
     if not any(task.isolated and task.id in seen for task in facts.tasks):
         return []
-    if facts.walls is not None:
-        return list(facts.walls)
+    if facts.protections is not None:
+        return list(facts.protections)
     from scbench import sandbox  # noqa: PLC0415  (few runs have children)
 
     return list(sandbox.walls())

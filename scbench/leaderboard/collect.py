@@ -11,8 +11,8 @@ import polars as pl
 from scbench.canonical import sha256
 from scbench.errors import ResultsError, ScbenchError, printable
 from scbench.grading.output import RESULTS
-from scbench.grading.rows.schema import results_schema
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.rows.schema import column_types
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import (
@@ -35,6 +35,7 @@ from scbench.leaderboard.validate import (
     submissions_in,
     validate,
 )
+from scbench.progress import no_progress
 
 if TYPE_CHECKING:
     from scbench.leaderboard.submission import Submission
@@ -86,11 +87,11 @@ def collect(
     submissions: Path,
     out: Path,
     releases: Releases,
-    limits: Limits,
+    limits: WorkerLimits,
     *,
     regrade: bool = False,
     reports: bool = True,
-    on_step: Callable[[str], object] = str,
+    on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
     """Read or grade every submission in a folder.
 
@@ -165,7 +166,7 @@ class _Job:
     name: str
     folder: Path
     releases: Releases
-    limits: Limits
+    limits: WorkerLimits
     on_step: Callable[[str], object]
     regrade: bool
     reports: bool
@@ -235,7 +236,7 @@ def _results(path: Path, receipt: Receipt) -> pl.DataFrame:
         frame = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise ResultsError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
-    if dict(frame.schema) != results_schema():
+    if dict(frame.schema) != column_types():
         raise ResultsError(f"{path} has other columns than results")
     if results_hash(frame) != receipt.results_sha256:
         raise ResultsError(f"{path} was changed after it was written")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from scbench.canonical import sha256
 from scbench.errors import ResultsError
-from scbench.grading.run import Options, Report, choose_tasks, grade_file
+from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release
-from scbench.grading.workers.scheduler import Limits, Waiting
+from scbench.grading.workers.scheduler import Waiting, WorkerLimits
 from scbench.leaderboard.files import CLAIMED
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
@@ -27,6 +27,7 @@ from scbench.leaderboard.receipt import (
     write_receipt,
 )
 from scbench.leaderboard.validate import Validated
+from scbench.progress import no_progress
 from scbench.version import __version__
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Graded:
         findings: claims that are not what was found.
     """
 
-    report: Report
+    report: RunReport
     receipt: Receipt | None = None
     findings: list[Finding] = field(default_factory=list)
 
@@ -56,9 +57,9 @@ class Graded:
 def grade_submission(
     done: Validated,
     out: Path,
-    limits: Limits,
-    on_progress: Callable[[int, int], object] = max,
-    on_wait: Callable[[Sequence[Waiting]], object] = id,
+    limits: WorkerLimits,
+    on_progress: Callable[[int, int], object] = no_progress,
+    on_wait: Callable[[Sequence[Waiting]], object] = no_progress,
 ) -> Graded:
     """Grade a submission that has no problems.
 

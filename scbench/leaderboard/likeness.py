@@ -24,17 +24,16 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from scbench.answers.extract import find_answer, shape_of
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
 from scbench.errors import printable
-from scbench.grading.outcome import without_answer
-from scbench.grading.rows.coverage import Ledger
+from scbench.grading.outcome import Outcome, seek_answer
+from scbench.grading.rows.coverage import Coverage
+from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
-from scbench.predictions import Problem
 from scbench.release.load import Release
 
 LONG = 64
@@ -76,20 +75,18 @@ def answers_of(path: Path, release: Release, stored: frozenset[tuple[str, str]])
         stored: see `stored_answers`.
     """
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
-    shapes = {task.id: shape_of(task.answer_model) for task in tasks.values()}
     instances = release.instances(release.manifest.default_tasks)
-    ledger = Ledger(instances, list(tasks), list(tasks))
+    coverage = Coverage(KnownIds(list(instances), tasks, tasks))
     found: dict[str, dict[str, bool]] = defaultdict(dict)
     if measure(path) is None:
         return found
-    for entry in islice(ledger.read(str(path), hashlib.sha256()), len(instances) * MOST_ATTEMPTS):
-        if isinstance(entry, Problem) or entry[1].startswith(":"):
+    lines = coverage.read(str(path), hashlib.sha256())
+    for admission, line in islice(lines, len(instances) * MOST_ATTEMPTS):
+        if line is None or admission.kind is not LineKind.GRADED:
             continue
-        prediction = entry[0].prediction
-        if without_answer(prediction) is not None:
-            continue
-        answer = find_answer(prediction, shapes[prediction.id.partition("/")[0]])
-        if answer is None:
+        prediction = line.prediction
+        answer = seek_answer(prediction, tasks[prediction.id.partition("/")[0]])
+        if isinstance(answer, Outcome):
             continue
         try:
             data = canonical_json(answer.value).encode()

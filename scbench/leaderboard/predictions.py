@@ -20,7 +20,8 @@ from scbench.catalog import Task
 from scbench.errors import PredictionsError, printable
 from scbench.grading.check import answer_warnings
 from scbench.grading.outcome import without_answer
-from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.coverage import Admission, Coverage
+from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level
 from scbench.leaderboard.submission import Submission
@@ -104,16 +105,16 @@ def check_predictions(
         return found
     checker = _Checker(name, about, release)
     most = len(checker.instances) * about.attempts + _SPARE_LINES
-    for entry in checker.ledger.read(str(path), hashlib.sha256()):
-        if checker.ledger.lines > most:
+    for admission, line in checker.coverage.read(str(path), hashlib.sha256()):
+        if checker.coverage.lines > most:
             message = f"more than {most:,} lines, for {about.attempts} attempts"
             todo = "correct attempts in submission.yaml, or the file"
             found.findings.append(Finding("too_many_lines", message, todo, name, most + 1))
             break
-        found.findings += checker.look(entry)
+        found.findings += checker.look(admission, line)
     else:
         found.findings += checker.close()
-    found.lines = checker.ledger.lines
+    found.lines = checker.coverage.lines
     found.expected = about.attempts * sum(row.scores for row in checker.instances.values())
     found.scored = checker.scored
     return found
@@ -128,20 +129,21 @@ class _Checker:
         self.release = release
         self.instances = release.instances(release.manifest.default_tasks)
         self.tasks = {task.id: task for task in choose_tasks(release, None)}
-        self.ledger = Ledger(self.instances, list(self.tasks), list(self.tasks))
+        self.coverage = Coverage(KnownIds(list(self.instances), self.tasks, self.tasks))
         self.seen: list[set[str]] = [set() for _ in range(about.attempts)]
         self.budgets: Counter[int | None] = Counter()
         self.unscored: Counter[Status] = Counter()
         self.scored = 0
 
-    def look(self, entry: Problem | tuple[Line, str]) -> Iterator[Finding]:
-        if isinstance(entry, Problem):
-            todo = _TODO.get(entry.code, "correct the line")
-            yield self._finding(entry.code, entry.message.rstrip("."), todo, entry)
+    def look(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
+        problem = admission.problem
+        if problem is not None:
+            todo = _TODO.get(problem.code, "correct the line")
+            yield self._finding(problem.code, problem.message.rstrip("."), todo, problem)
+        if problem is not None or line is None:
             return
-        line, admitted = entry
-        if admitted.startswith(":"):
-            task, version = admitted[1:], self.release.version
+        if admission.kind is LineKind.NOT_IN_RELEASE:
+            task, version = line.prediction.id.partition("/")[0], self.release.version
             message = f"release {version} does not hold {task}"
             todo = "name the release that was answered, or take the line out"
             if task in self.release.manifest.tasks:
@@ -150,7 +152,7 @@ class _Checker:
             yield self._finding("not_in_release", message, todo, line)
             return
         yield from self._run(line)
-        instance = self.instances[admitted]
+        instance = self.instances[line.prediction.id]
         yield from self._status(line, instance)
         yield from self._usage(line, instance)
         for warning in answer_warnings(line, instance, self.tasks):

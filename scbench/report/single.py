@@ -2,17 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from scbench.analysis.results import read_results
-from scbench.canonical import sha256
 from scbench.catalog import get_task
 from scbench.errors import ReleaseError, ResultsError, did_you_mean
-from scbench.grading.rows.schema import RowMaker, results_frame
-from scbench.grading.workers.scheduler import Engine, Limits, Waiting
-from scbench.grading.workers.worker import Item as Work
+from scbench.grading.rows.columns import Completer, Head, RowMaker
+from scbench.grading.rows.index import index_of
+from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
 from scbench.model import Instance
 from scbench.predictions import (
     Line,
@@ -21,6 +21,7 @@ from scbench.predictions import (
     parse_line,
     read_predictions,
 )
+from scbench.progress import no_progress
 from scbench.release.load import Release
 from scbench.report.entries import render_entry, score_text
 from scbench.report.figures import figure_of
@@ -31,8 +32,6 @@ from scbench.report.picture import Picture
 T = TypeVar("T")
 
 _SHOWN = 5
-
-Wait = Callable[[Sequence[Waiting]], object]
 
 
 def find_instance(release: Release, name: str) -> Instance:
@@ -139,16 +138,21 @@ def reference_line(release: Release, instance: Instance) -> Line:
 
 
 def grade_line(
-    line: Line, instance: Instance, release: Release, limits: Limits, on_wait: Wait = id
+    line: Line,
+    instance: Instance,
+    release: Release,
+    limits: WorkerLimits,
+    on_wait: OnWait = no_progress,
 ) -> Item:
     """Grade one prediction exactly as a run does, in a worker process."""
     task = get_task(instance.task)
-    engine = Engine.over({instance.id: instance}, [task], limits)
-    work = [Work(line.number, line.data, instance.id)]
-    ((_, outcome),) = engine.run(work, on_wait)
-    maker = RowMaker(release.version, release.manifest.rows_hash)
-    rows = maker.graded(line, sha256(line.data), instance, task, outcome)
-    return items_of(results_frame(rows))[0]
+    scheduler = Scheduler.over({instance.id: instance}, [task], limits)
+    work = [WorkItem(line.number, line.data, instance.id)]
+    ((_, outcome),) = scheduler.run(work, on_wait)
+    index = index_of(release, [task])
+    rows = RowMaker(Completer(index))
+    rows.add(Head.of(line, index.known.positions[instance.id]), outcome)
+    return items_of(rows.frame())[0]
 
 
 def alone(instance: Instance) -> Item:

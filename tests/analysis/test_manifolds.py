@@ -17,7 +17,7 @@ from scbench.build.experiment import experiment_of
 from scbench.build.fresh_folder import generate_folder
 from scbench.catalog import get_task
 from scbench.errors import ResultsError
-from scbench.grading.rows.schema import results_schema
+from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import score_table
 from scbench.release.load import Release, find_release
 from scbench.report.charts import draw
@@ -53,14 +53,14 @@ def results_of(release: Release, score: Score, model: str = "m") -> pl.DataFrame
     """Results in which a function of task, point and number says what came of each instance."""
     rows = []
     for row in release.instances().values():
-        usual = dict.fromkeys(results_schema()) | {"model": model, "setting": "no_tools"}
+        usual = dict.fromkeys(column_types()) | {"model": model, "setting": "no_tools"}
         usual |= {"id": row.id, "task": row.task, "bucket": row.bucket, "subtask": row.subtask}
         usual |= {"sample": 0, "status": "answered", "score": 1.0, "grader_version": 1}
         usual |= {"instance_hash": row.content_hash, "release": release.version}
         usual |= {"release_hash": release.manifest.rows_hash, "checks": "[]", "metrics": "{}"}
         usual |= {"failed_checks": [], "notes": [], "repairs": [], "reason": ""}
         rows.append(usual | score(row.task, json.loads(row.point), row.subtask))
-    return pl.DataFrame(rows, schema=results_schema())
+    return pl.DataFrame(rows, schema=column_types())
 
 
 def falling(task: str, point: dict, number: int) -> dict:

@@ -15,20 +15,21 @@ from pathlib import Path
 import pytest
 
 from scbench.catalog import get_task
-from scbench.grading.checkpoint.assemble import Sheets, weave
-from scbench.grading.checkpoint.parts import Store
-from scbench.grading.collector import Intake
+from scbench.grading.checkpoint.assemble import ResultsWriter, assemble
+from scbench.grading.checkpoint.parts import Checkpoint
+from scbench.grading.collector import Collector
 from scbench.grading.outcome import grade_prediction
 from scbench.grading.problems import Problems
 from scbench.grading.rows.chunks import WHOLE, cut
 from scbench.grading.rows.columns import Completer
-from scbench.grading.rows.coverage import Ledger
-from scbench.grading.rows.index import contents_of
+from scbench.grading.rows.coverage import Coverage
+from scbench.grading.rows.index import index_of
 from scbench.grading.run import choose_tasks
 from scbench.grading.tally import tally
 from scbench.grading.workers import worker
-from scbench.grading.workers.scheduler import Engine, Limits
+from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.predictions import parse_line, read_blocks
+from scbench.progress import no_progress
 from scbench.release.load import find_release
 
 ROWS = 20_000
@@ -37,46 +38,50 @@ ROWS = 20_000
 class Run:
     """A run whose work is done by hand, step by step."""
 
-    def __init__(self, data: bytes, contents, folder: Path) -> None:
-        known = contents.known
+    def __init__(self, data: bytes, index, folder: Path) -> None:
         self.data = data
-        self.completer = Completer(contents)
-        self.engine = Engine(contents.keys(), Limits(1, None, 0), contents.heavy, contents)
-        self.ledger = Ledger(known.positions, known.tasks, known.chosen, known.excluded)
-        self.store = Store(folder, "by hand", resume=False, restart=True)
+        self.completer = Completer(index)
+        self.scheduler = Scheduler(index.keys(), WorkerLimits(1, None, 0), index.heavy, index)
+        self.coverage = Coverage(index.known)
+        self.checkpoint = Checkpoint(folder, "by hand", resume=False, restart=True)
         self.problems = Problems(folder / "problems.jsonl")
-        self.intake = Intake(
-            self.completer, self.ledger, self.store, self.problems, self.engine, max
+        self.collector = Collector(
+            self.completer,
+            self.coverage,
+            self.checkpoint,
+            self.problems,
+            self.scheduler,
+            no_progress,
         )
 
     def hand_over(self, parts: dict[int, bytes]) -> None:
         """Cut, send, take back, keep and enter all lines, as the parent does."""
-        agenda = self.intake.agenda(io.BytesIO(self.data), hashlib.sha256(), WHOLE)
-        while job := agenda.take(vacant=True, light=2):
+        queue = self.collector.queue(io.BytesIO(self.data), hashlib.sha256(), WHOLE)
+        while job := queue.take(vacant=True, light=2):
             chunk = pickle.loads(pickle.dumps(job.work))  # noqa: S301  (our own bytes)
-            self.intake.take_chunk(chunk, pickle.loads(pickle.dumps(parts[chunk.place])))  # noqa: S301
+            self.collector.take_chunk(chunk, pickle.loads(pickle.dumps(parts[chunk.place])))  # noqa: S301
 
     def write(self, target: Path) -> int:
         """Write the results and count them; return the number of rows."""
-        sheets = Sheets(self.store.folder / "sheets")
-        sheets.add(weave(self.store, self.completer, self.intake.sheets, self.intake.dropped))
-        sheets.write(target)
+        rows = ResultsWriter(self.checkpoint.folder / "sheets")
+        rows.add(assemble(self.checkpoint, self.completer, self.collector.chunks))
+        rows.write(target)
         return tally(target).rows
 
     def close(self) -> None:
         """Leave nothing open."""
         self.problems.close()
-        self.store.close()
+        self.checkpoint.close()
 
 
 @pytest.fixture
-def new_run(data, contents, tmp_path):
+def new_run(data, index, tmp_path):
     """A function that begins a run; what it kept goes with the next."""
     with ExitStack() as stack:
 
         def begin() -> Run:
             stack.close()
-            run = Run(data, contents, tmp_path / "out")
+            run = Run(data, index, tmp_path / "out")
             stack.callback(run.close)
             return run
 
@@ -84,9 +89,9 @@ def new_run(data, contents, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def contents(load):
+def index(load):
     release = find_release()
-    return contents_of(release, choose_tasks(release, sorted(load["QUICK"])))
+    return index_of(release, choose_tasks(release, sorted(load["QUICK"])))
 
 
 @pytest.fixture
@@ -97,9 +102,9 @@ def data(benchmark, load, tmp_path) -> bytes:
 
 
 @pytest.fixture
-def chunks(data, contents, monkeypatch):
-    monkeypatch.setattr(worker, "_start", worker.Start(contents.keys(), contents=contents))
-    monkeypatch.setattr(worker, "_completer", Completer(contents))
+def chunks(data, index, monkeypatch):
+    monkeypatch.setattr(worker, "_start", worker.Start(index.keys(), release=index))
+    monkeypatch.setattr(worker, "_completer", Completer(index))
     before = gc.get_threshold()
     gc.set_threshold(*worker.THRESHOLDS)
     yield list(cut(read_blocks(io.BytesIO(data), hashlib.sha256())))
@@ -112,11 +117,11 @@ def say(benchmark, data: bytes) -> None:
         benchmark.extra_info["microseconds_a_row"] = round(1e6 * row, 1)
 
 
-def test_reading_and_judging(benchmark, data, chunks, contents):
+def test_reading_and_judging(benchmark, data, chunks, index):
     ready = {
         entry.id: (task, task.params_model.model_validate_json(entry.params))
-        for entry in contents.entries
-        if entry.task in contents.known.chosen
+        for entry in index.entries
+        if entry.task in index.known.chosen
         for task in [get_task(entry.task)]
     }
 

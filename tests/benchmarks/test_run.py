@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scbench.grading.run import Options, grade_file
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import find_release
 
 ROWS = 100_000
@@ -29,7 +29,7 @@ def test_overhead_per_row(benchmark, load, tmp_path, workers):
         str(path),
         release,
         tmp_path / "out",
-        Limits(workers, None, 2**32),
+        WorkerLimits(workers, None, 2**32),
         sorted(load["QUICK"]),
         partial=True,
         restart=True,

@@ -16,7 +16,7 @@ from scbench.build.example import example_predictions
 from scbench.build.schemas import prediction_schema, release_schemas, results_json_schema
 from scbench.catalog import get_task
 from scbench.grading.run import Options, grade_file
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.model import Prediction, Status
 from scbench.release.load import Reference, find_release
 from scbench.release.manifest import may_lack
@@ -242,7 +242,9 @@ def test_results_of_a_run_validate(parity_release, write_lines, tmp_path):
         {"id": "parity/01", "status": "blocked"},
         *map(json.loads, example_predictions(parity_release)),
     )
-    options = Options(str(path), parity_release, tmp_path / "out", Limits(1, None, 0), partial=True)
+    options = Options(
+        str(path), parity_release, tmp_path / "out", WorkerLimits(1, None, 0), partial=True
+    )
     rows = grade_file(options).results.to_dicts()
     assert {row["status"] for row in rows} >= {"answered", "unparsed", "blocked", "missing"}
     for row in rows:

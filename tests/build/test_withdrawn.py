@@ -15,7 +15,7 @@ from scbench.catalog import get_task
 from scbench.errors import ReleaseError
 from scbench.grading.check import check_file
 from scbench.grading.run import Options, choose_tasks, grade_file
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Release, open_release
 
 REASONS = {"enumerate_edges/02": "its third square is drawn twice", "shikaku_rectangles/05": "old"}
@@ -68,7 +68,7 @@ def test_verify_names_a_withdrawn_id_that_is_no_instance(copy, forge):
 
 
 def grade(release: Release, path: Path, out: Path, **options: bool):
-    return grade_file(Options(str(path), release, out, Limits(1, None, 0), **options))
+    return grade_file(Options(str(path), release, out, WorkerLimits(1, None, 0), **options))
 
 
 def test_excluded_they_are_in_no_table_and_no_coverage(release, predictions, tmp_path):

@@ -44,7 +44,7 @@ def parts(out: Path) -> list[Path]:
 
 
 def lines_in(part: Path) -> int:
-    return read_account(part.read_bytes().partition(b"\n")[2])[0].graded
+    return read_account(part.read_bytes().partition(b"\n")[2]).graded
 
 
 def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:

@@ -109,6 +109,12 @@ def test_a_file_that_lacks_items_is_a_problem_unless_partial(check):
     assert check(*map(row, range(3)), partial=True).problems == []
 
 
+def test_a_run_outside_the_release_lacks_items_as_it_does_in_grading(check):
+    found = check(*map(row, range(4)), {"id": "csg_union/03", "model": "m"}, partial=False)
+    assert [problem.code for problem in found.problems] == ["incomplete"] * 2
+    assert found.problems[0].message.startswith("model 'm' has no prediction for 12 of 12")
+
+
 def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
     found = check(row(0), row(1), tasks=TASKS[1:])
     assert (found.problems, found.warnings, found.lines, found.usable) == ([], [], 2, 0)

@@ -12,7 +12,7 @@ from scbench.errors import ResultsError
 from scbench.grading.merge import merge, read_shards
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run import Options, grade_file
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import find_release
 
 
@@ -29,7 +29,7 @@ def mixed(release) -> list[str]:
 
 def options(path, release, out, shard=None, **more) -> Options:
     more = {"restart": True} | more
-    return Options(str(path), release, out, Limits(2, None, 0), shard=shard, **more)
+    return Options(str(path), release, out, WorkerLimits(2, None, 0), shard=shard, **more)
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from pyarrow import parquet
 
 from scbench.build.example import example_predictions
 from scbench.grading.problems import SHOWN
-from scbench.grading.rows.schema import Row, results_schema, sort_key
+from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.run import Options, grade_file
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 
 
 def lines_of(release) -> list[str]:
@@ -34,10 +34,17 @@ def options(parity_release, tmp_path):
         if isinstance(given, list):
             path = tmp_path / "predictions.jsonl"
             path.write_text("\n".join(given) + "\n")
-        limits = Limits(workers, seconds, 0)
+        limits = WorkerLimits(workers, seconds, 0)
         return Options(str(path), parity_release, tmp_path / out, limits, **more)
 
     return make
+
+
+def sort_key(row: Row) -> tuple:
+    """The order of rows in results: by line, then rows without one by run and item."""
+    missing = row.line is None
+    run = RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
+    return (missing, row.line or 0, *run, row.id, row.subtask)
 
 
 def written(folder: Path) -> bytes:
@@ -46,7 +53,7 @@ def written(folder: Path) -> bytes:
 
 def test_rows_are_in_the_order_that_is_defined(options, parity_release):
     report = grade_file(options(lines_of(parity_release)))
-    assert report.results.schema == results_schema()
+    assert report.results.schema == column_types()
     rows = [Row(**row) for row in report.results.to_dicts()]
     keys = [sort_key(row) for row in rows]
     assert keys == sorted(keys)

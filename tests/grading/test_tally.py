@@ -8,7 +8,7 @@ from scbench.build.example import example_predictions
 from scbench.grading.run import Options, grade_file
 from scbench.grading.score_tables import outside_release, score_table
 from scbench.grading.tally import tally
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import find_release
 
 
@@ -23,7 +23,7 @@ def report(tmp_path_factory):
     lines = [json.dumps({**row, "sample": i}) for i in range(2) for row in rows[i:]]
     lines += ['{"id": "parity/03", "model": "m"}'] * 3
     (folder / "p.jsonl").write_text("\n".join(lines))
-    limits = Limits(2, None, 0)
+    limits = WorkerLimits(2, None, 0)
     return grade_file(
         Options(str(folder / "p.jsonl"), release, folder / "out", limits, tasks, partial=True)
     )

@@ -13,7 +13,7 @@ import pytest
 from scbench.build.freeze import build_release
 from scbench.canonical import sha256
 from scbench.catalog import get_task
-from scbench.grading.rows.schema import results_schema
+from scbench.grading.rows.schema import column_types
 from scbench.leaderboard.documents import read_submission
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import make_receipt
@@ -150,7 +150,7 @@ def synthetic() -> Callable[..., None]:
                 status = "blocked" if score is None else "answered"
                 scored.append(row | {"model": name, "status": status, "score": score})
             frame = pl.DataFrame(
-                [dict.fromkeys(results_schema()) | row for row in scored], schema=results_schema()
+                [dict.fromkeys(column_types()) | row for row in scored], schema=column_types()
             )
             frame.write_parquet(out / "results.parquet")
             data = (folder / "predictions.jsonl").read_bytes()

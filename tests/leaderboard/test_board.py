@@ -13,7 +13,7 @@ from scbench.analysis.results import check_results
 from scbench.build.freeze import build_release
 from scbench.catalog import get_task
 from scbench.errors import ResultsError
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
@@ -24,7 +24,7 @@ from scbench.leaderboard.receipt import read_receipt, results_hash
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
 
-LIMITS = Limits(1, None, 0)
+LIMITS = WorkerLimits(1, None, 0)
 
 
 @pytest.fixture

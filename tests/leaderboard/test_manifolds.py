@@ -5,7 +5,7 @@ import pytest
 from scbench.build.experiment import experiment_of
 from scbench.build.freeze import build_release
 from scbench.catalog import get_task
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
@@ -33,7 +33,7 @@ def test_a_submission_needs_no_answers_to_text_tasks(mixed, kit, tmp_path):
         tmp_path / "entries",
         tmp_path / "site",
         release_finder([mixed]),
-        Limits(1, 120, 0),
+        WorkerLimits(1, 120, 0),
         reports=False,
     )
     (entry,) = found.entries

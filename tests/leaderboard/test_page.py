@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.publish import write_board
@@ -64,7 +64,7 @@ def page(small, synthetic, kit, tmp_path_factory) -> Path:
         root / "submissions",
         root / "site",
         release_finder([small]),
-        Limits(1, None, 0),
+        WorkerLimits(1, None, 0),
         reports=False,
     )
     write_board(root / "site", make_board(done))

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from scbench.canonical import canonical_json, sha256
+from scbench.canonical import canonical_json
 from scbench.catalog import get_task
 from scbench.grading.outcome import grade_prediction
-from scbench.grading.rows.schema import Row, RowMaker, results_frame
-from scbench.grading.rows.wire import pack
+from scbench.grading.rows.columns import Completer, Head, RowMaker
+from scbench.grading.rows.index import index_of
+from scbench.grading.rows.wire import to_wire
 from scbench.model import Instance, Prediction
 from scbench.predictions import Line
 from scbench.release.load import Reference, Release, find_release
@@ -37,19 +38,20 @@ class Small:
         }
         return SimpleNamespace(rows_hash=HASH, tasks=records, withdrawn={})
 
-    def instances(self, tasks) -> dict[str, Instance]:
-        return {key: row for key, row in self.held.items() if row.task in tasks}
+    def instances(self, tasks=None) -> dict[str, Instance]:
+        return {key: row for key, row in self.held.items() if tasks is None or row.task in tasks}
 
 
-def graded(instance: Instance, answer: object, model: str, **rest: object) -> list[Row]:
+def graded(instance: Instance, answer: object, model: str, **rest: object) -> pl.DataFrame:
     """The rows that grading one prediction gives."""
     prediction = Prediction(id=instance.id, answer=answer, model=model, **rest)
     data = canonical_json({"id": instance.id, "model": model}).encode()
     task = get_task(instance.task)
     params = task.params_model.model_validate_json(instance.params)
-    outcome = pack(grade_prediction(prediction, task, params))
-    line = Line(1, data, prediction)
-    return RowMaker(VERSION, HASH).graded(line, sha256(data), instance, task, outcome)
+    outcome = to_wire(grade_prediction(prediction, task, params))
+    rows = RowMaker(Completer(index_of(Small({instance.id: instance}), [task])))
+    rows.add(Head.of(Line(1, data, prediction), 0), outcome)
+    return rows.frame()
 
 
 @pytest.fixture(scope="session")
@@ -84,9 +86,9 @@ def rows(small: Small, answers, once) -> pl.DataFrame:
             kinds = answers[key]
             right = kinds["reference"][0]
             wrong = max(kinds["counter_reference"], key=lambda ref: (ref.score, len(ref.answer)))
-            found.extend(graded(instance, json.loads(right.answer), "right", setting="no_tools"))
-            found.extend(graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools"))
-        results_frame(found).write_parquet(path)
+            found.append(graded(instance, json.loads(right.answer), "right", setting="no_tools"))
+            found.append(graded(instance, json.loads(wrong.answer), "wrong", setting="no_tools"))
+        pl.concat(found).sort("id", "subtask", maintain_order=True).write_parquet(path)
 
     return pl.read_parquet(once("whole.parquet", make))
 

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from scbench.errors import ReleaseError, ResultsError
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.report import single
 
-LIMITS = Limits(1, None, 0)
+LIMITS = WorkerLimits(1, None, 0)
 
 
 def test_an_instance_alone_has_no_verdict(installed):

@@ -14,23 +14,17 @@ from typing import IO
 
 from scbench.canonical import sha256
 from scbench.grading.rows.columns import Head
-from scbench.grading.rows.wire import Packed, Scored
+from scbench.grading.rows.wire import WireOutcome, WireVerdict
 
 JOURNAL = "journal.jsonl"
 
 
-def journal_key(identity: str, number: int, digest: str | None) -> str:
-    """Return what the outcome of a line depends on.
-
-    Args:
-        identity: of all that is the same for the run.
-        number: of the line.
-        digest: SHA-256 of its bytes.
-    """
+def journal_key(identity: str, number: int | None, digest: str | None) -> str:
+    """Return what an outcome depends on: what is the same for the run, and line and its hash."""
     return sha256(f"{identity} {number} {digest}")
 
 
-class Journal:
+class OutcomeJournal:
     """Outcomes finished so far, one JSON line per line of input.
 
     Args:
@@ -66,9 +60,6 @@ class Journal:
                 place += len(line)
         os.truncate(self.path, place)
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
     def find(self, key: str, line: int) -> bool:
         """Return whether an interrupted run left this outcome; it is then taken over."""
         place = self._earlier.get(key)
@@ -82,38 +73,29 @@ class Journal:
         self._places.append(place)
         return True
 
-    def add(self, key: str, head: Head, outcome: Packed, *, again: bool) -> None:
+    def add(self, key: str, head: Head, outcome: WireOutcome, *, again: bool) -> None:
         """Append an outcome and hand it to the operating system.
 
-        Args:
-            key: see `journal_key`.
-            head: of the line.
-            outcome: what came of it.
-            again: whether a resumed run is to judge the line once more.
+        With ``again`` a resumed run judges the line once more; for the key see `journal_key`.
         """
         text = json.dumps([key, again, head, outcome], ensure_ascii=False)
-        self._lines.append(head.line)
+        self._lines.append(head.line or 0)
         self._places.append(self._end)
         self._end += self._file.write(text.encode() + b"\n")
         self._file.flush()
 
-    def in_order(self) -> Iterator[tuple[Head, Packed]]:
+    def in_order(self) -> Iterator[tuple[Head, WireOutcome]]:
         """Yield the outcomes of this run by line."""
-        order = sorted(zip(self._lines, self._places, strict=True))
-        for _, place in order:
+        for _, place in sorted(zip(self._lines, self._places, strict=True)):
             yield self._read(place)
 
-    def _read(self, place: int) -> tuple[Head, Packed]:
+    def _read(self, place: int) -> tuple[Head, WireOutcome]:
         if self._reader is None:
             self._reader = self.path.open("rb")
         self._reader.seek(place)
-        _, _, head, outcome = json.loads(self._reader.readline())
-        line, position, run, *rest = head
-        status, scores, *others = outcome
-        return (
-            Head(line, position, tuple(run), *rest),
-            Packed(status, tuple(Scored(*scored) for scored in scores), *others),
-        )
+        _, _, head, (status, scores, *more) = json.loads(self._reader.readline())
+        verdicts = tuple(WireVerdict(*scored) for scored in scores)
+        return Head.read(head), WireOutcome(status, verdicts, *more)
 
     def close(self) -> None:
         """Close the file."""

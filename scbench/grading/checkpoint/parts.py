@@ -9,15 +9,16 @@ import shutil
 from pathlib import Path
 
 from scbench.errors import ResultsError
-from scbench.grading.checkpoint.journal import JOURNAL, Journal
+from scbench.grading.checkpoint.journal import JOURNAL, OutcomeJournal, journal_key
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.survey import Part, read_account, split_part
+from scbench.grading.rows.columns import Head
+from scbench.grading.rows.survey import ChunkAccount, PackedChunk, read_account
 
 PARTS = "parts"
 
 
-class Store:
-    """The parts and the journal of a run.
+class Checkpoint:
+    """The finished chunks and outcomes of a run.
 
     Args:
         folder: the output folder; made if it does not exist.
@@ -48,7 +49,7 @@ class Store:
                 else:
                     self._tidy()
             self.folder.mkdir(exist_ok=True)
-            self.journal = Journal(journal, resume=resume)
+            self.journal = OutcomeJournal(journal, resume=resume)
         except OSError as error:
             raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
 
@@ -63,7 +64,7 @@ class Store:
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:07d}.part"
 
-    def sheet(self, index: int) -> Path:
+    def rows_file(self, index: int) -> Path:
         """Return the file that holds the rows of a chunk, if it has any."""
         return self._path(index).with_suffix(".arrow")
 
@@ -72,30 +73,34 @@ class Store:
         digest.update(chunk.data)
         return digest.hexdigest().encode()
 
-    def taken(self, chunk: Chunk) -> Part | None:
+    def taken(self, chunk: Chunk) -> ChunkAccount | None:
         """Return what an interrupted run found in a chunk; None if it is to be graded now."""
         if not self._resume:
             return None
         path = self._path(chunk.place)
         try:
             key, _, account = path.read_bytes().partition(b"\n")
-            part, size = read_account(account)
-            whole = not size or self.sheet(chunk.place).stat().st_size == size
+            found = read_account(account)
+            size = self.rows_file(chunk.place).stat().st_size if found.size else 0
         except (FileNotFoundError, ValueError):
             return None
-        return part if whole and key == self._key(chunk) and not part.again else None
+        return None if size != found.size or key != self._key(chunk) or found.again else found
 
-    def keep(self, chunk: Chunk, data: bytes) -> Part:
-        """Write the finished part of a chunk, packed; return it.
+    def keep(self, chunk: Chunk, done: PackedChunk) -> ChunkAccount:
+        """Write the account and rows of a finished chunk; return the account.
 
         Raises:
             OSError: it cannot be written.
         """
-        account, rows = split_part(data)
+        account, rows = done
         if rows:
-            _write(self.sheet(chunk.place), rows)
+            _write(self.rows_file(chunk.place), rows)
         _write(self._path(chunk.place), self._key(chunk) + b"\n" + account)
-        return read_account(account)[0]
+        return read_account(account)
+
+    def key(self, head: Head) -> str:
+        """Return the key under which the journal keeps the outcome of a line."""
+        return journal_key(self.identity, head.line, head.digest)
 
     def close(self) -> None:
         """Leave everything for a later run, unless there is nothing."""

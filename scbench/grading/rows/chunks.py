@@ -8,7 +8,7 @@ every worker busy, too.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from scbench.predictions import Problem, line_spans, stripped
+from scbench.predictions import Problem, line_spans
 
 _SIZES = (32, 128, 512, 1024)
 """Most lines of a chunk: of the first few, of the next, and so on, and of all later ones."""
@@ -92,8 +92,3 @@ def cut(
                 place, held, size = place + 1, [], 0
     if held:
         yield Chunk(place, first, shard.total, len(held), b"".join(held))
-
-
-def line_at(data: bytes, start: int, end: int) -> bytes:
-    """Return a line of a chunk's bytes as graders and hashes see it."""
-    return stripped(data[start:end])

@@ -1,6 +1,6 @@
-"""Rows of results as columns: made in workers, without a step in Python for each of them.
+"""Rows of results as columns: made in workers, without a step in Python for each cell.
 
-A worker fills short columns: what the release or the run says anyway is left out, and texts and
+A `RowMaker` fills short columns: what the release or the run says anyway is left out, and texts and
 lists that repeat stand in tables once. From these, `Completer` makes the columns of
 `scbench.grading.rows.schema.Row`. They travel as a file of Arrow that nobody looks into before the
 end.
@@ -12,24 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import all_tasks
-from scbench.grading.rows.index import Contents
-from scbench.grading.rows.schema import results_schema, visible
-from scbench.grading.rows.wire import Packed
+from scbench.grading.rows.index import ReleaseIndex
+from scbench.grading.rows.schema import ColumnTypes, RunKey, column_types
+from scbench.grading.rows.wire import WireOutcome
 from scbench.model import Status
 from scbench.predictions import Line
 
 if TYPE_CHECKING:
     import polars as pl
 
-RunParts = tuple[str, str | None, int, int | None]
-"""Model, setting, sample and budget."""
-
 
 class Head(NamedTuple):
     """What rows of a line hold besides the outcome.
 
     Attributes:
-        line: its number.
+        line: its number; None of an item without one.
         position: of its instance in the release.
         run: that it belongs to.
         digest: SHA-256 of its bytes.
@@ -38,32 +35,38 @@ class Head(NamedTuple):
         usage: what the provider reported, as canonical JSON.
     """
 
-    line: int
+    line: int | None
     position: int
-    run: RunParts
-    digest: str | None
-    finish: str | None
-    characters: int | None
-    usage: str | None
+    run: RunKey
+    digest: str | None = None
+    finish: str | None = None
+    characters: int | None = None
+    usage: str | None = None
 
     @classmethod
     def of(cls, line: Line, position: int) -> "Head":
         """Return the head of a line."""
         given = line.prediction
-        usage = given.usage.model_dump(exclude_none=True) if given.usage else None
+        usage = given.usage
         return cls(
             line.number,
             position,
-            (given.model, given.setting, given.sample, given.budget),
+            RunKey(given.model, given.setting, given.sample, given.budget),
             sha256(line.data),
             given.finish_reason,
-            visible(given),
-            None if usage is None else canonical_json(usage),
+            None if given.response is None else len(given.response.strip()),
+            canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
         )
 
+    @classmethod
+    def read(cls, values: Sequence[Any]) -> "Head":
+        """Return a head that was written as JSON."""
+        line, position, run, *rest = values
+        return cls(line, position, RunKey(*run), *rest)
 
-class Columns:
-    """Rows in the making, as short columns.
+
+class RowMaker:
+    """Makes rows, as short columns.
 
     Args:
         completer: makes whole rows of them.
@@ -71,8 +74,8 @@ class Columns:
 
     def __init__(self, completer: "Completer") -> None:
         self._completer = completer
-        self._contents = completer.contents
-        self._runs: dict[RunParts, int] = {}
+        self._index = completer.index
+        self._runs: dict[RunKey, int] = {}
         self._words: dict[str | None, int] = {None: 0, "": 1}
         self._lists: dict[tuple[str, ...], int] = {(): 0}
         self._outside: dict[tuple[str, int], int] = {}
@@ -81,7 +84,7 @@ class Columns:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def run(self, run: RunParts) -> int:
+    def run(self, run: RunKey) -> int:
         """Return the number of a run in the tables."""
         return self._runs.setdefault(run, len(self._runs))
 
@@ -91,19 +94,21 @@ class Columns:
     def _list(self, texts: Sequence[str]) -> int:
         return self._lists.setdefault(tuple(texts), len(self._lists)) if texts else 0
 
-    def add(self, head: Head, outcome: Packed) -> None:
+    def add(self, head: Head, outcome: WireOutcome) -> None:
         """Add the rows of a line: one per score of its instance."""
-        run = self.run(head.run)
+        line, position, run_key, digest, finish, characters, usage = head
+        entries = self._index.entries
+        run = self.run(run_key)
         status, reason = self._word(outcome.status), self._word(outcome.reason)
         source, repairs = self._word(outcome.source), self._list(outcome.repairs)
-        finish, answer = self._word(head.finish), outcome.answer
-        scores = outcome.scores or (None,) * self._contents.entries[head.position].scores
-        for i, scored in enumerate(scores):
+        finish_word, answer = self._word(finish), outcome.answer
+        count = entries[position].scores if position < len(entries) else 1
+        for i, scored in enumerate(outcome.scores or (None,) * count):
             score, failed, checks, metrics, notes = scored or (None, (), "[]", "{}", ())
-            self._rows.append(
+            self._rows.append(  # in the order of `_short_types`
                 (
-                    head.line,
-                    head.position,
+                    line,
+                    position,
                     run,
                     i,
                     status,
@@ -116,56 +121,28 @@ class Columns:
                     answer,
                     source,
                     repairs,
-                    finish,
-                    head.characters,
-                    head.usage,
-                    head.digest,
+                    finish_word,
+                    characters,
+                    usage,
+                    digest,
                 )
             )
             answer = None  # it is long, and the same
 
-    def add_outside(self, head: Head, task_id: str, subtask: int) -> None:
+    def add_outside(self, head: Head, row_id: str) -> None:
         """Add the row of an item whose task the release does not hold."""
-        place = self._outside.setdefault((task_id, subtask), len(self._outside))
-        self._unscored(
-            head._replace(position=len(self._contents.entries) + place, usage=None),
-            Status.NOT_RUN,
-            f"release {self._contents.release} does not hold {task_id}",
-        )
+        task_id, _, subtask = row_id.partition("/")
+        place = self._outside.setdefault((task_id, int(subtask[:9])), len(self._outside))
+        reason = f"release {self._index.release} does not hold {task_id}"
+        position = len(self._index.entries) + place
+        outcome = WireOutcome(Status.NOT_RUN.value, reason=reason)
+        self.add(head._replace(position=position, usage=None), outcome)
 
-    def add_missing(self, position: int, run: RunParts) -> None:
+    def add_missing(self, position: int, run: RunKey) -> None:
         """Add the rows of an item without a line."""
-        head = Head(0, position, run, None, None, None, None)
-        for i in range(self._contents.entries[position].scores):
-            self._unscored(head, Status.MISSING, "no prediction", i)
+        self.add(Head(None, position, run), WireOutcome(Status.MISSING.value, (), "no prediction"))
 
-    def _unscored(self, head: Head, status: Status, reason: str, i: int = 0) -> None:
-        line, position, run, digest, finish, characters, usage = head
-        words = self._word(status.value), self._word(reason), self._word(finish)
-        self._rows.append(
-            (
-                line or None,
-                position,
-                self.run(run),
-                i,
-                words[0],
-                None,
-                0,
-                "[]",
-                "{}",
-                0,
-                words[1],
-                None,
-                0,
-                0,
-                words[2],
-                characters,
-                usage,
-                digest,
-            )
-        )
-
-    def runs(self) -> list[RunParts]:
+    def runs(self) -> list[RunKey]:
         """Return the runs in the order of their numbers."""
         return list(self._runs)
 
@@ -173,14 +150,14 @@ class Columns:
         """Return the rows with the columns of `schema.Row`, in the order given."""
         import polars as pl  # noqa: PLC0415  (heavy; workers that only get single items need none)
 
-        schema = _short_schema()
-        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(schema)
+        types = _short_types(self._completer.types)
+        columns = zip(*self._rows, strict=True) if self._rows else ((),) * len(types)
         short = {
             name: pl.Series(name, values, dtype)
-            for (name, dtype), values in zip(schema.items(), columns, strict=True)
+            for (name, dtype), values in zip(types.items(), columns, strict=True)
         }
-        tables = Tables(self.runs(), list(self._words), list(self._lists), list(self._outside))
-        return self._completer.complete(short, tables)
+        tables = self.runs(), list(self._words), list(self._lists), list(self._outside)
+        return self._completer.complete(short, *tables)
 
 
 def encode(frame: "pl.DataFrame") -> bytes:
@@ -200,30 +177,17 @@ def text_bytes(frame: "pl.DataFrame") -> int:
     return sum(size or 0 for size in sums.row(0))
 
 
-def _short_schema() -> "dict[str, pl.DataType | type[pl.DataType]]":
+def _short_types(types: ColumnTypes) -> ColumnTypes:
+    """Return the short columns: those of results, with numbers for what stands in tables."""
     import polars as pl  # noqa: PLC0415  (as above)
 
-    number, text, place = pl.Int64(), pl.String(), pl.UInt32()
-    return {
-        "line": number,
-        "position": place,
-        "run": place,
-        "part": place,
-        "status": place,
-        "score": pl.Float64(),
-        "failed_checks": place,
-        "checks": text,
-        "metrics": text,
-        "notes": place,
-        "reason": place,
-        "answer": text,
-        "answer_source": place,
-        "repairs": place,
-        "finish_reason": place,
-        "response_characters": number,
-        "usage": text,
-        "prediction_hash": text,
-    }
+    names = [
+        *("line", "position", "run", "part", "status", "score", "failed_checks", "checks"),
+        *("metrics", "notes", "reason", "answer", "answer_source", "repairs", "finish_reason"),
+        *("response_characters", "usage", "prediction_hash"),
+    ]
+    looked_up = {"position", "run", "part", *_WORDS, *_LISTS}
+    return {name: pl.UInt32() if name in looked_up else types[name] for name in names}
 
 
 _FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "grader_version")
@@ -232,60 +196,58 @@ _LISTS = ("failed_checks", "notes", "repairs")
 _LONG = ("answer", "checks", "metrics", "reason", "usage")
 
 
-class Tables(NamedTuple):
-    """What short columns refer to: runs, texts, lists of texts, and items outside the release."""
-
-    runs: Sequence[RunParts]
-    words: Sequence[str | None]
-    lists: Sequence[Sequence[str]]
-    outside: Sequence[tuple[str, int]]
-
-
 class Completer:
     """Makes rows of results from short columns.
 
     Args:
-        contents: what was graded against.
+        index: what was graded against.
     """
 
-    def __init__(self, contents: Contents) -> None:
-        self.contents = contents
-        self._schema = results_schema()
+    def __init__(self, index: ReleaseIndex) -> None:
+        self.index = index
+        self.types = column_types()
         self._entries = self._table(
             [
-                (e.id, e.task, e.bucket, e.subtask, e.content_hash, contents.versions.get(e.task))
-                for e in contents.entries
+                (e.id, e.task, e.bucket, e.subtask, e.content_hash, index.versions.get(e.task))
+                for e in index.entries
             ]
         )
 
     def _table(self, rows: Sequence[Sequence[Any]]) -> "pl.DataFrame":
-        schema = {name: self._schema[name] for name in _FROM_ENTRY}
         import polars as pl  # noqa: PLC0415  (as above)
 
+        schema = {name: self.types[name] for name in _FROM_ENTRY}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
-    def complete(self, short: "Mapping[str, pl.Series]", tables: Tables) -> "pl.DataFrame":
-        """Return rows with the columns of `schema.Row`, in the order given."""
+    def complete(
+        self,
+        short: "Mapping[str, pl.Series]",
+        runs: Sequence[RunKey],
+        words: Sequence[str | None],
+        lists: Sequence[Sequence[str]],
+        outside: Sequence[tuple[str, int]],
+    ) -> "pl.DataFrame":
+        """Return rows with the columns of `schema.Row`; short ones refer to the other tables."""
         import polars as pl  # noqa: PLC0415  (as above)
 
-        schema = self._schema
+        types = self.types
         entries = self._entries
-        if tables.outside:
-            entries = pl.concat([entries, self._table([_outside(*it) for it in tables.outside])])
-        runs = list(zip(*tables.runs, strict=True)) or [()] * 4
+        if outside:
+            entries = pl.concat([entries, self._table([_outside(*it) for it in outside])])
         made = {name: entries[name][short["position"]] for name in _FROM_ENTRY}
-        made["subtask"] += short["part"].cast(schema["subtask"])
-        for name, values in zip(("model", "setting", "sample", "budget"), runs, strict=True):
-            made[name] = pl.Series(values=values, dtype=schema[name])[short["run"]]
-        words = pl.Series(values=tables.words, dtype=pl.String())
-        lists = pl.Series(values=list(map(list, tables.lists)), dtype=pl.List(pl.String()))
-        made |= {name: words[short[name]] for name in _WORDS}
-        made |= {name: lists[short[name]] for name in _LISTS}
-        constant = {"release": self.contents.release, "release_hash": self.contents.release_hash}
+        made["subtask"] += short["part"].cast(types["subtask"])
+        parts = list(zip(*runs, strict=True)) or [()] * 4
+        for name, values in zip(RunKey._fields, parts, strict=True):
+            made[name] = pl.Series(values=values, dtype=types[name])[short["run"]]
+        texts = pl.Series(values=words, dtype=pl.String())
+        several = pl.Series(values=list(map(list, lists)), dtype=pl.List(pl.String()))
+        made |= {name: texts[short[name]] for name in _WORDS}
+        made |= {name: several[short[name]] for name in _LISTS}
+        constant = {"release": self.index.release, "release_hash": self.index.release_hash}
         for name, text in constant.items():
             made[name] = pl.Series(values=[text]).new_from_index(0, len(short["line"]))
         return pl.DataFrame(
-            [made[name].alias(name) if name in made else short[name] for name in schema]
+            [made[name].alias(name) if name in made else short[name] for name in types]
         )
 
 

@@ -1,12 +1,17 @@
-"""Which items of a release have a line, in each run that a file holds."""
+"""Which items of a release have a line, in each run that a file holds; and what each line is.
+
+`Coverage.admit` is the one rule for what becomes of a line. It must see lines in the order of the
+file: of two that answer the same item in the same run, the first counts.
+"""
 
 import re
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
-from scbench.grading.rows.index import Kind, Known, is_number
+from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
 from scbench.grading.rows.schema import RunKey
 from scbench.predictions import Digest, Line, Problem, open_predictions, read_predictions
 
@@ -14,60 +19,46 @@ _HINTS = 200
 """How many unknown ids are compared with the known ones."""
 
 
-def run_key(line: Line) -> RunKey:
-    """Return the run a line belongs to."""
-    prediction = line.prediction
-    return RunKey(prediction.model, prediction.setting, prediction.sample, prediction.budget)
+class Admission(NamedTuple):
+    """What became of a line.
 
-
-def _parts(row_id: str) -> tuple[str, int | None]:
-    """Return the task and number an id seems to mean, however it is written."""
-    text = row_id.strip().lower()
-    name = text.rstrip("0123456789")
-    number = int(text[len(name) :]) if is_number(text[len(name) :]) else None
-    if number is None:
-        name = text.partition("/")[0]
-    return re.sub(r"[\W_]+", "_", name).strip("_"), number
-
-
-def _task(row_id: str) -> str:
-    return row_id.partition("/")[0]
-
-
-class Ledger:
-    """Keeps, for each run, the line number of every instance: eight bytes per item.
-
-    Args:
-        instances: ids of the release's instances, in order.
-        tasks: ids of the tasks the release holds.
-        chosen: ids of the tasks that are to be graded; other lines are left alone.
-        excluded: ids of instances that are not to be graded; their lines are counted only.
+    Attributes:
+        kind: what it is.
+        position: of its instance in the release, if it is graded or a duplicate.
+        problem: what is wrong, if it is a duplicate, unknown or bad.
     """
 
-    def __init__(
-        self,
-        instances: Iterable[str],
-        tasks: Collection[str],
-        chosen: Collection[str],
-        excluded: Collection[str] = (),
-    ) -> None:
-        self._ids = list(instances)
-        positions = {instance_id: i for i, instance_id in enumerate(self._ids)}
-        self.known = Known(positions, tasks, frozenset(chosen), excluded)
+    kind: LineKind
+    position: int | None = None
+    problem: Problem | None = None
+
+
+class Coverage:
+    """Keeps, for each run, the line number of every instance: eight bytes per item.
+
+    Attributes:
+        lines: how many were admitted or refused.
+        not_chosen: those of tasks that are not to be graded.
+        excluded: those of excluded instances.
+
+    Args:
+        known: which ids there are, and which of them are wanted.
+    """
+
+    def __init__(self, known: KnownIds) -> None:
+        self.known = known
         self._wanted = [
-            (i, row_id) for i, row_id in enumerate(self._ids) if _task(row_id) in self.known.chosen
+            (i, row_id)
+            for i, row_id in enumerate(known.ids)
+            if row_id.partition("/")[0] in known.chosen
         ]
         self._size = self._wanted[-1][0] + 1 if self._wanted else 0
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
-        self.lines = 0
-        self.left_alone = 0
-        self.left_out = 0
+        self.lines = self.not_chosen = self.excluded = 0
 
-    def read(self, path: str, digest: Digest) -> Iterator[Problem | tuple[Line, str]]:
-        """Yield what is wrong with a predictions file, and its lines with what `admit` says.
-
-        Lines of tasks that were not chosen are passed over. ``lines`` counts all.
+    def read(self, path: str, digest: Digest) -> Iterator[tuple[Admission, Line | None]]:
+        """Yield what became of every line of a predictions file; bad ones are given no `Line`.
 
         Args:
             path: of the file, or ``-`` for standard input.
@@ -77,69 +68,67 @@ class Ledger:
             PredictionsError: the file cannot be opened.
         """
         with open_predictions(path) as stream:
-            for entry in read_predictions(stream, digest):
-                self.lines += 1
-                if isinstance(entry, Problem):
-                    yield entry
-                    continue
-                admitted = self.admit(entry)
-                if isinstance(admitted, Problem):
-                    yield admitted
-                elif admitted is not None:
-                    yield entry, admitted
+            for line in read_predictions(stream, digest):
+                if isinstance(line, Problem):
+                    yield self.refuse(line), None
+                else:
+                    yield self.admit_line(line), line
         if not self.lines:
-            yield Problem("empty", "the file holds no predictions")
+            yield Admission(LineKind.BAD, problem=NOTHING_READ), None
 
-    def admit(self, line: Line) -> Problem | str | None:
-        """Decide what a line is.
+    def admit_line(self, line: Line) -> Admission:
+        """Decide what becomes of a line; see `admit`."""
+        given = line.prediction
+        place = self.known.place(given.id)
+        key = RunKey(given.model, given.setting, given.sample, given.budget)
+        return self.admit(line.number, place, self.run(key) if has_row(place) else None, given.id)
 
-        Returns:
-            An instance id to grade; a problem; a task id the release does not hold, with a colon
-            before it; or None if the line's task was not chosen, or its instance is excluded.
+    def run(self, key: RunKey) -> "array[int]":
+        """Make a run known; return the line of each instance in it, 0 for those without one.
+
+        It ends with the last instance that is to be graded.
         """
-        row_id = line.prediction.id
-        place = self.known.place(row_id)
-        match place:
-            case Kind.LEFT_OUT:
-                self.left_out += 1
-                return None
-            case Kind.LEFT_ALONE:
-                self.left_alone += 1
-                return None
-            case Kind.UNKNOWN:
-                return self.unknown(line.number, row_id)
-            case Kind.OUTSIDE:
-                return f":{_task(row_id)}"
-        earlier = self.enter(run_key(line), place, line.number)
-        return self.duplicate(line.number, place, earlier) if earlier else row_id
+        lines = self._runs.get(key)
+        if lines is None:
+            lines = self._runs[key] = array("Q", bytes(8 * self._size))
+        return lines
 
-    def enter(self, run: RunKey, position: int, number: int) -> int:
-        """Note the line of an instance; return that of an earlier one instead, or 0."""
-        lines = self.open_run(run)
-        earlier = lines[position]
-        if not earlier:
-            lines[position] = number
-        return earlier
+    def admit(
+        self, number: int, place: int, run: "array[int] | None" = None, row_id: str = ""
+    ) -> Admission:
+        """Decide what becomes of a line, and note it.
 
-    def duplicate(self, number: int, position: int, earlier: int) -> Problem:
-        """Return the problem of a line whose item has one already."""
-        row_id = self._ids[position]
-        return Problem(
-            "duplicate",
-            f"{row_id} was answered on line {earlier} already (same model, setting, sample and "
-            f"budget); line {earlier} is graded, this one is not",
-            number,
-            row_id,
-        )
+        Args:
+            number: of the line.
+            place: what `KnownIds.place` says of its id.
+            run: that it belongs to, see `run`; None if it has no row.
+            row_id: its id; wanted of unknown ones only.
+        """
+        self.lines += 1
+        if place >= 0 and run is not None:
+            earlier = run[place]
+            if earlier:
+                row_id = self.known.ids[place]
+                message = (
+                    f"{row_id} was answered on line {earlier} already (same model, setting, sample "
+                    f"and budget); line {earlier} is graded, this one is not"
+                )
+                problem = Problem("duplicate", message, number, row_id)
+                return Admission(LineKind.DUPLICATE, place, problem)
+            run[place] = number
+            return Admission(LineKind.GRADED, place)
+        if place == LineKind.UNKNOWN:
+            message = f"no instance {row_id!r} in this release.{self._hint(row_id)}"
+            problem = Problem("unknown_id", message, number, row_id)
+            return Admission(LineKind.UNKNOWN, problem=problem)
+        self.not_chosen += place == LineKind.NOT_CHOSEN
+        self.excluded += place == LineKind.EXCLUDED
+        return Admission(LineKind(place))
 
-    def unknown(self, number: int, row_id: str) -> Problem:
-        """Return the problem of a line that names no instance."""
-        return Problem(
-            "unknown_id",
-            f"no instance {row_id!r} in this release.{self._hint(row_id)}",
-            number,
-            row_id,
-        )
+    def refuse(self, problem: Problem) -> Admission:
+        """Note a line that is no prediction."""
+        self.lines += 1
+        return Admission(LineKind.BAD, problem=problem)
 
     def _hint(self, row_id: str) -> str:
         """Name the id that was meant, near ones, or how the ids of its task run."""
@@ -151,24 +140,16 @@ class Ledger:
         if meant in self.known.positions:
             return f" Did you mean {meant!r}?"
         if name in self.known.tasks:
-            of_task = [known for known in self._ids if known.startswith(f"{name}/")]
+            of_task = [known for known in self.known.ids if known.startswith(f"{name}/")]
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
         alike = (
-            self._ids if number is None else [f"{task}/{number:02d}" for task in self.known.tasks]
+            self.known.ids
+            if number is None
+            else [f"{task}/{number:02d}" for task in self.known.tasks]
         )
         return did_you_mean(meant, [known for known in alike if known in self.known.positions])
-
-    def open_run(self, run: RunKey) -> "array[int]":
-        """Make a run known; return the line of each instance in it, 0 for those without one.
-
-        It ends with the last instance that is to be graded.
-        """
-        lines = self._runs.get(run)
-        if lines is None:
-            lines = self._runs[run] = array("Q", bytes(8 * self._size))
-        return lines
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
@@ -184,3 +165,16 @@ class Ledger:
         """Yield each run with the ids it has no line for."""
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
             yield run, [row_id for i, row_id in self._wanted if not lines[i]]
+
+
+NOTHING_READ = Problem("empty", "the file holds no predictions")
+
+
+def _parts(row_id: str) -> tuple[str, int | None]:
+    """Return the task and number an id seems to mean, however it is written."""
+    text = row_id.strip().lower()
+    name = text.rstrip("0123456789")
+    number = int(text[len(name) :]) if is_number(text[len(name) :]) else None
+    if number is None:
+        name = text.partition("/")[0]
+    return re.sub(r"[\W_]+", "_", name).strip("_"), number

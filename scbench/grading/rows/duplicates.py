@@ -1,116 +1,112 @@
 """Answers of heavy tasks that are given more than once are judged once.
 
 Many samples of one model, or many models, often give the same plan, and a simulation of it can take
-a minute. Two lines are twins if they answer the same instance with the same answer, wherever in
-their text it was found.
+a minute. Two answers are duplicates if they are the same answer to the same instance, wherever in
+their text they were found.
 """
 
+import json
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from scbench.answers.extract import find_answer, shape_of
+from scbench.answers.extract import Found
 from scbench.canonical import canonical_json, sha256
-from scbench.catalog import Task
-from scbench.grading.outcome import without_answer
 from scbench.grading.rows.columns import Head
-from scbench.grading.rows.wire import Packed
+from scbench.grading.rows.wire import WireOutcome
 from scbench.model import Status
-from scbench.predictions import Line
 
 _REMEMBERED = 10_000
-"""Outcomes kept for twins that come later; one is some kilobytes."""
+"""Outcomes kept for duplicates that come later; one is some kilobytes."""
 
 
-class Twin(NamedTuple):
-    """What is known of a heavy answer before it is judged.
+class FoundAnswer(NamedTuple):
+    """A heavy answer that was found in its line, and is still to be judged.
 
     Attributes:
-        answer: the same for twins; None if nothing is gained by knowing.
-        source: where the answer was found.
+        key: the same for duplicates.
+        text: the answer as JSON, its keys in the order given.
+        source: where it was found.
         repairs: what had to be done to read it.
     """
 
-    answer: str | None = None
-    source: str | None = None
-    repairs: list[str] = []  # noqa: RUF012  (nobody changes it)
+    key: str
+    text: str
+    source: str
+    repairs: list[str]
+
+    @classmethod
+    def of(cls, found: Found, instance_id: str) -> "FoundAnswer | None":
+        """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
+        try:
+            key = sha256(f"{instance_id} {canonical_json(found.value)}")
+        except ValueError:
+            return None
+        text = json.dumps(found.value, ensure_ascii=False, separators=(",", ":"))
+        return cls(key, text, found.source, list(found.repairs))
 
 
-def twin_of(line: Line, instance_id: str, task: Task) -> Twin | None:
-    """Return what tells twins of a line's answer; None if the line has none to judge."""
-    if without_answer(line.prediction) is not None:
-        return None
-    found = find_answer(line.prediction, shape_of(task.answer_model))
-    if found is None:
-        return None
-    try:
-        answer = sha256(f"{instance_id} {canonical_json(found.value)}".encode())
-    except ValueError:  # what no JSON can hold has no twin
-        return Twin()
-    return Twin(answer, found.source, list(found.repairs))
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """A line that is to be judged by itself, and what its rows need.
+class PendingLine(NamedTuple):
+    """A line that is to be judged by itself.
 
     Attributes:
-        head: what they hold besides the outcome.
-        key: under which the journal keeps them.
-        size: bytes of the line.
-        twin: what is known of its answer.
+        head: what its rows hold besides the outcome.
+        start: where it begins in the bytes of its chunk.
+        end: where it ends.
+        found: its answer; None if that was not looked for yet.
     """
 
     head: Head
-    key: str
-    size: int
-    twin: Twin | None = None
+    start: int
+    end: int
+    found: FoundAnswer | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the line."""
+        return self.end - self.start
 
 
-class Twins:
+class DuplicateAnswers:
     """Which lines wait for the outcome of another, and the outcomes of late."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, list[Pending]] = {}
-        self._judged: OrderedDict[str, Packed] = OrderedDict()
+        self._waiting: dict[str, list[PendingLine]] = {}
+        self._judged: OrderedDict[str, WireOutcome] = OrderedDict()
         self.held = 0
 
-    def known(self, line: Pending) -> Packed | None:
-        """Return the outcome of an earlier twin, as if its answer had been found in this line."""
-        outcome = self._judged.get(_answer(line))
+    def known(self, line: PendingLine) -> WireOutcome | None:
+        """Return the outcome of an earlier duplicate, as if it had been found in this line."""
+        outcome = line.found and self._judged.get(line.found.key)
         return outcome and _as_found(outcome, line)
 
-    def hold(self, line: Pending) -> bool:
-        """Return whether a twin is being judged; the line is then kept until `release`."""
-        answer = _answer(line)
-        if not answer:
+    def hold(self, line: PendingLine) -> bool:
+        """Return whether a duplicate is being judged; the line is then kept until `release`."""
+        if line.found is None:
             return False
-        if answer in self._waiting:
-            self._waiting[answer].append(line)
-            self.held += 1
-            return True
-        self._waiting[answer] = []
-        return False
+        waiting = self._waiting.get(line.found.key)
+        if waiting is None:
+            self._waiting[line.found.key] = []
+            return False
+        waiting.append(line)
+        self.held += 1
+        return True
 
-    def release(self, line: Pending, outcome: Packed) -> list[tuple[Pending, Packed]]:
-        """Take the outcome of a line; return the twins that waited for it, with theirs."""
-        answer = _answer(line)
-        if not answer:
+    def release(
+        self, line: PendingLine, outcome: WireOutcome
+    ) -> list[tuple[PendingLine, WireOutcome]]:
+        """Take the outcome of a line; return the duplicates that waited for it, with theirs."""
+        if line.found is None:
             return []
         if outcome.status == Status.ANSWERED:
-            self._judged[answer] = outcome
+            self._judged[line.found.key] = outcome
             if len(self._judged) > _REMEMBERED:
                 self._judged.popitem(last=False)
-        waited = self._waiting.pop(answer)
+        waited = self._waiting.pop(line.found.key)
         self.held -= len(waited)
-        return [(twin, _as_found(outcome, twin)) for twin in waited]
+        return [(duplicate, _as_found(outcome, duplicate)) for duplicate in waited]
 
 
-def _answer(line: Pending) -> str:
-    return (line.twin and line.twin.answer) or ""
-
-
-def _as_found(outcome: Packed, line: Pending) -> Packed:
-    if line.twin is None:
+def _as_found(outcome: WireOutcome, line: PendingLine) -> WireOutcome:
+    if line.found is None:
         return outcome
-    return outcome._replace(source=line.twin.source, repairs=list(line.twin.repairs))
+    return outcome._replace(source=line.found.source, repairs=line.found.repairs)

@@ -7,6 +7,7 @@ becomes of a line.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.canonical import content_hash
@@ -20,17 +21,22 @@ InstanceKey = tuple[str, str]
 """Task id and parameters (canonical JSON) of an instance: all a grader needs."""
 
 
-class Kind(IntEnum):
-    """What a line is whose id is not to be graded."""
+class LineKind(IntEnum):
+    """What becomes of a line."""
 
-    LEFT_OUT = -1
-    """Its instance is excluded."""
-    LEFT_ALONE = -2
-    """Its task was not chosen."""
-    OUTSIDE = -3
-    """Its task is one that the release does not hold."""
+    GRADED = 0
+    EXCLUDED = -1
+    """Its instance is not to be graded; it is counted only."""
+    NOT_CHOSEN = -2
+    """Its task is not to be graded; it is counted only."""
+    NOT_IN_RELEASE = -3
+    """Its task is one that the release does not hold: a row without a score."""
     UNKNOWN = -4
-    """No release can mean it."""
+    """No release can mean its id."""
+    DUPLICATE = -5
+    """An earlier line of the same run answers the same instance."""
+    BAD = -6
+    """It is no prediction."""
 
 
 def is_number(text: str) -> bool:
@@ -38,36 +44,46 @@ def is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+@dataclass(frozen=True)
+class KnownIds:
     """Which ids a release holds, and which of them are wanted.
 
     Attributes:
-        positions: position in the release by instance id, without the excluded ones.
-        tasks: ids of the tasks the release holds.
+        ids: those of its instances in order, without the excluded ones.
+        tasks: ids of the tasks it holds.
         chosen: ids of the tasks that are to be graded.
         excluded: ids of instances that are not to be graded.
     """
 
-    positions: Mapping[str, int]
+    ids: Sequence[str]
     tasks: Collection[str]
     chosen: Collection[str]
     excluded: Collection[str] = ()
 
+    @cached_property
+    def positions(self) -> Mapping[str, int]:
+        """Position by id."""
+        return {instance_id: i for i, instance_id in enumerate(self.ids)}
+
     def place(self, row_id: str) -> int:
-        """Return the position of an instance that is to be graded, or the `Kind` of line."""
+        """Return the position of an instance that is to be graded, else the `LineKind`."""
         if row_id in self.excluded:
-            return Kind.LEFT_OUT
+            return LineKind.EXCLUDED
         task_id, _, subtask = row_id.partition("/")
         position = self.positions.get(row_id)
         if position is not None:
-            return position if task_id in self.chosen else Kind.LEFT_ALONE
+            return position if task_id in self.chosen else LineKind.NOT_CHOSEN
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
-            return Kind.OUTSIDE
-        return Kind.UNKNOWN
+            return LineKind.NOT_IN_RELEASE
+        return LineKind.UNKNOWN
 
 
-class Entry(NamedTuple):
+def has_row(place: int) -> bool:
+    """Return whether a line of this place is one of a run and gets a row, see `KnownIds.place`."""
+    return place >= 0 or place == LineKind.NOT_IN_RELEASE
+
+
+class IndexEntry(NamedTuple):
     """An instance, without what is only for models."""
 
     id: str
@@ -79,25 +95,33 @@ class Entry(NamedTuple):
     content_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a run grades against.
+@dataclass(frozen=True)
+class ReleaseIndex:
+    """What a run grades against; JSON values only, so that it can travel.
 
     Attributes:
         release: version of the release.
         release_hash: identity of its rows.
         entries: its instances in order, without the excluded ones.
-        known: which ids they have.
+        tasks: ids of the tasks it holds.
         versions: grader version by chosen task.
         heavy: seconds that an item may take, by chosen task whose items are graded singly.
+        excluded: ids of instances that are not to be graded.
     """
 
     release: str
     release_hash: str
-    entries: Sequence[Entry]
-    known: Known
+    entries: Sequence[IndexEntry]
+    tasks: Sequence[str]
     versions: Mapping[str, int]
     heavy: Mapping[str, float] = field(default_factory=dict)
+    excluded: Sequence[str] = ()
+
+    @cached_property
+    def known(self) -> KnownIds:
+        """Which ids there are."""
+        ids = [entry.id for entry in self.entries]
+        return KnownIds(ids, self.tasks, frozenset(self.versions), frozenset(self.excluded))
 
     def keys(self) -> dict[str, InstanceKey]:
         """Return task and parameters by instance id."""
@@ -109,45 +133,37 @@ class Contents:
         Args:
             more: what else they depend on, as JSON values.
         """
-        known = self.known
         return content_hash(
             [
                 __version__,
                 self.release_hash,
                 dict(self.versions),
-                sorted(known.chosen),
-                sorted(known.excluded),
+                sorted(self.excluded),
                 sorted(self.heavy),
                 *more,
             ]
         )
 
 
-def contents_of(
+def index_of(
     release: "Release", tasks: Sequence[Task], *, exclude_withdrawn: bool = False
-) -> Contents:
+) -> ReleaseIndex:
     """Return what is needed of a release to grade tasks of it.
 
     Raises:
         ReleaseError: it cannot be read.
     """
     excluded = release.manifest.withdrawn if exclude_withdrawn else {}
-    entries = [
-        Entry(row.id, row.task, row.bucket, row.subtask, row.scores, row.params, row.content_hash)
-        for row in release.instances().values()
-        if row.id not in excluded
-    ]
-    known = Known(
-        {entry.id: i for i, entry in enumerate(entries)},
-        tuple(release.manifest.tasks),
-        frozenset(task.id for task in tasks),
-        frozenset(excluded),
-    )
-    return Contents(
+    return ReleaseIndex(
         release.version,
         release.manifest.rows_hash,
-        entries,
-        known,
+        [
+            IndexEntry(*(getattr(row, name) for name in IndexEntry._fields))
+            for row in release.instances().values()
+            if row.id not in excluded
+        ],
+        list(release.manifest.tasks),
         {task.id: task.grader_version for task in tasks},
         {task.id: task.seconds for task in tasks if task.heavy},
+        sorted(excluded),
     )

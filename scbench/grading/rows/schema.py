@@ -1,22 +1,15 @@
-"""Rows of the results: one per score, or the reason why there is none."""
+"""Columns of the results: a row per score, or the reason why there is none."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
-
-from scbench.canonical import canonical_json
-from scbench.catalog import Task
-from scbench.grading.rows.wire import Packed
-from scbench.model import Instance, Prediction
-from scbench.predictions import Line
+from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
 
 if TYPE_CHECKING:
     import polars as pl
 
+ColumnTypes = dict[str, "pl.DataType | type[pl.DataType]"]
 
-@dataclass(frozen=True, slots=True, order=True)
-class RunKey:
+
+class RunKey(NamedTuple):
     """What makes a line one of a run: same model, setting, sample and budget."""
 
     model: str
@@ -27,13 +20,8 @@ class RunKey:
     @property
     def order(self) -> tuple[object, ...]:
         """What runs are sorted by."""
-        return (
-            self.model,
-            self.setting or "",
-            self.sample,
-            self.budget is not None,
-            self.budget or 0,
-        )
+        budget = self.budget
+        return self.model, self.setting or "", self.sample, budget is not None, budget or 0
 
     def __str__(self) -> str:
         parts = [f"model {self.model!r}"]
@@ -97,12 +85,7 @@ class Row:
     release_hash: str
 
 
-def visible(prediction: Prediction) -> int | None:
-    """Return the length of a model's text without blanks around it; None if there is none."""
-    return None if prediction.response is None else len(prediction.response.strip())
-
-
-def results_schema() -> "dict[str, pl.DataType | type[pl.DataType]]":
+def column_types() -> ColumnTypes:
     """Return the column types of the results, as polars knows them."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
@@ -111,66 +94,3 @@ def results_schema() -> "dict[str, pl.DataType | type[pl.DataType]]":
         name: types[hint if hint in types else get_args(hint)[0]]
         for name, hint in get_type_hints(Row).items()
     }
-
-
-@dataclass(frozen=True, slots=True)
-class RowMaker:
-    """Makes result rows that belong to one release."""
-
-    release: str
-    release_hash: str
-
-    def graded(
-        self, line: Line, digest: str, instance: Instance, task: Task, outcome: Packed
-    ) -> list[Row]:
-        """Return the rows of a graded line, of which ``digest`` is the hash: one per score."""
-        prediction = line.prediction
-        usage = prediction.usage
-        return [
-            Row(
-                line=line.number,
-                id=instance.id,
-                task=instance.task,
-                bucket=instance.bucket,
-                subtask=instance.subtask + i,
-                model=prediction.model,
-                setting=prediction.setting,
-                sample=prediction.sample,
-                budget=prediction.budget,
-                status=outcome.status,
-                score=scored.score if scored else None,
-                failed_checks=scored.failed_checks if scored else [],
-                checks=scored.checks if scored else "[]",
-                metrics=scored.metrics if scored else "{}",
-                notes=scored.notes if scored else [],
-                reason=outcome.reason,
-                answer=outcome.answer if i == 0 else None,
-                answer_source=outcome.source,
-                repairs=outcome.repairs,
-                finish_reason=prediction.finish_reason,
-                response_characters=visible(prediction),
-                usage=canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
-                prediction_hash=digest,
-                instance_hash=instance.content_hash,
-                grader_version=task.grader_version,
-                release=self.release,
-                release_hash=self.release_hash,
-            )
-            for i, scored in enumerate(outcome.scores or (None,) * instance.scores)
-        ]
-
-
-def sort_key(row: Row) -> tuple[Any, ...]:
-    """Return the order of rows in the results: by line, then rows without one by run and item."""
-    missing = row.line is None
-    run = RunKey(row.model, row.setting, row.sample, row.budget).order if missing else ()
-    return (missing, row.line or 0, *run, row.id, row.subtask)
-
-
-def results_frame(rows: Iterable[Row]) -> "pl.DataFrame":
-    """Return rows as a polars frame, sorted, with the columns of `Row`."""
-    import polars as pl  # noqa: PLC0415  (as above)
-
-    ordered = sorted(rows, key=sort_key)
-    columns = {name: list(map(attrgetter(name), ordered)) for name in Row.__slots__}
-    return pl.DataFrame(columns, schema=results_schema())

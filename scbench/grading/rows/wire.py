@@ -1,4 +1,4 @@
-"""An outcome packed for its way from worker to parent: text and numbers only.
+"""The wire format of outcomes, from worker to parent and into files: text and numbers only.
 
 Writing the checks as JSON in the worker spreads that work over processors, and plain tuples travel
 far quicker than dataclasses.
@@ -12,7 +12,7 @@ from scbench.grading.outcome import Outcome
 from scbench.model import Check, Verdict
 
 
-class Scored(NamedTuple):
+class WireVerdict(NamedTuple):
     """One verdict: its score, and the rest as results hold it."""
 
     score: float
@@ -22,26 +22,26 @@ class Scored(NamedTuple):
     notes: list[str]
 
 
-class Packed(NamedTuple):
+class WireOutcome(NamedTuple):
     """An outcome; see `scbench.grading.outcome.Outcome` for what the fields mean."""
 
     status: str
-    scores: tuple[Scored, ...]
-    reason: str
-    answer: str | None
-    source: str | None
-    repairs: list[str]
+    scores: tuple[WireVerdict, ...] = ()
+    reason: str = ""
+    answer: str | None = None
+    source: str | None = None
+    repairs: list[str] = []  # noqa: RUF012  (nobody changes it)
 
 
-def pack(outcome: Outcome) -> Packed:
-    """Pack an outcome.
+def to_wire(outcome: Outcome) -> WireOutcome:
+    """Return an outcome in the wire format.
 
     Raises:
         Exception: a verdict holds what JSON or UTF-8 cannot; that is a fault of its grader.
     """
-    return Packed(
+    return WireOutcome(
         outcome.status.value,
-        tuple(map(_scored, outcome.verdicts)),
+        tuple(map(_verdict, outcome.verdicts)),
         outcome.reason,
         outcome.answer,
         outcome.source,
@@ -49,24 +49,24 @@ def pack(outcome: Outcome) -> Packed:
     )
 
 
-def _scored(verdict: Verdict) -> Scored:
+def _verdict(verdict: Verdict) -> WireVerdict:
     checks: list[str] = []
     failed: list[str] = []
     for check in verdict.checks:
         checks.append(_check(check))
         if not check.passed:
             failed.append(check.id)
-    scored = Scored(
+    wire = WireVerdict(
         float(verdict.score),
         failed,
         f"[{','.join(checks)}]",
         canonical_json(dict(verdict.metrics)) if verdict.metrics else "{}",
         list(verdict.notes),
     )
-    for text in (scored.checks, scored.metrics, *scored.notes):
+    for text in (wire.checks, wire.metrics, *wire.notes):
         if not text.isascii():
             text.encode()  # lone surrogates end here
-    return scored
+    return wire
 
 
 def _check(check: Check) -> str:

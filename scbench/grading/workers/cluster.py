@@ -1,4 +1,4 @@
-"""Grading on a cluster: lanes that are workers of a dask scheduler.
+"""Grading on a cluster: a worker pool of the threads of a dask scheduler's workers.
 
 ``scbench-grade predictions.jsonl --cluster tcp://HOST:8786`` sends every chunk, and every heavy
 item, to a worker started with ``dask worker tcp://HOST:8786``. Workers need this package in the
@@ -14,19 +14,21 @@ from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from typing_extensions import override
+
 from scbench.errors import ClusterError, EngineError
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.workers.pool import Failure, Job, Lanes, Result, Waiting
+from scbench.grading.workers.pool import Failure, Free, GradingJob, JobResult, Waiting, WorkerPool
 from scbench.grading.workers.remote import (
-    Answer,
+    JobReply,
     Orders,
     Parcel,
     close_run,
     differences,
     installed,
     orders_of,
+    protections_here,
     run_job,
-    walls_here,
 )
 from scbench.grading.workers.worker import Start
 
@@ -44,16 +46,14 @@ _BARREN = 20
 _FETCH = 30.0
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1 GiB"}
 
-_log = logging.getLogger(__name__)
+
+def open_cluster(address: str) -> Callable[[Start], WorkerPool]:
+    """Return what opens a pool over the workers of a scheduler."""
+    return lambda start: ClusterPool(address, start)
 
 
-def open_lanes(address: str) -> Callable[[Start], Lanes]:
-    """Return what opens lanes over the workers of a scheduler."""
-    return lambda start: ClusterLanes(address, start)
-
-
-class ClusterLanes:
-    """Lanes that are the threads of a cluster's workers; see `scbench.grading.workers.pool.Lanes`.
+class ClusterPool(WorkerPool):
+    """The threads of a cluster's workers.
 
     Args:
         address: of the scheduler, such as ``tcp://10.0.0.5:8786``.
@@ -67,12 +67,11 @@ class ClusterLanes:
         import dask  # noqa: PLC0415  (an extra, and heavy)
         from distributed import Client  # noqa: PLC0415  (the same)
 
-        self.incidents: list[str] = []
-        self.walls: list[str] | None = None
+        super().__init__()
         self._address = address
         self._orders: Orders = orders_of(start)
         self._done: SimpleQueue[Any] = SimpleQueue()
-        self._flight: dict[str, tuple[Any, Job, float]] = {}
+        self._flight: dict[str, tuple[Any, GradingJob, float]] = {}
         self._names = count()
         self._threads: dict[str, int] = {}
         self._looked = self._seen = time.monotonic()
@@ -112,8 +111,8 @@ class ClusterLanes:
                     f"scbench {wanted['scbench']} there"
                 )
             self._refuse(differences(wanted, here), worker)
-        stand = self._client.run(walls_here, list(wanted), on_error="ignore").values()
-        self.walls = sorted({wall for names in stand for wall in names})
+        stand = self._client.run(protections_here, list(wanted), on_error="ignore").values()
+        self.protections = sorted({name for names in stand for name in names})
 
     def _refuse(self, unlike: str, worker: str) -> None:
         if unlike:
@@ -130,7 +129,7 @@ class ClusterLanes:
         except (OSError, TimeoutError, AttributeError) as error:
             raise self._lost() from error
         for worker in sorted(self._threads.keys() - now.keys()):
-            self._note(f"the cluster lost worker {worker}")
+            self.note(f"the cluster lost worker {worker}")
         self._threads = now
         if now:
             self._seen = self._looked
@@ -147,47 +146,33 @@ class ClusterLanes:
             "go on with --resume"
         )
 
-    def vacant(self) -> bool:
-        """See `Lanes.vacant`."""
-        return len(self._flight) < sum(self._threads.values())
+    @override
+    def free(self) -> Free | None:
+        heavy = sum(job.heavy for _, job, _ in self._flight.values())
+        threads, light = sum(self._threads.values()), len(self._flight) - heavy
+        vacant = len(self._flight) < threads
+        return (
+            Free(vacant, threads - heavy) if vacant or light < _AHEAD * (threads - heavy) else None
+        )
 
-    def room(self) -> bool:
-        """See `Lanes.room`."""
-        heavy = len(self._flight) - self._light_flight()
-        lanes = sum(self._threads.values()) - heavy
-        return self._light_flight() < _AHEAD * lanes or self.vacant()
-
-    def _light_flight(self) -> int:
-        return sum(not job.heavy for _, job, _ in self._flight.values())
-
-    def light(self) -> int:
-        """See `Lanes.light`."""
-        heavy = len(self._flight) - self._light_flight()
-        return max(0, sum(self._threads.values()) - heavy)
-
+    @override
     def busy(self) -> bool:
-        """See `Lanes.busy`."""
         return bool(self._flight)
 
-    def submit(self, job: Job) -> None:
-        """See `Lanes.submit`."""
+    @override
+    def submit(self, job: GradingJob) -> None:
         name = f"scbench-{self._client.id}-{next(self._names)}"
         future = self._client.submit(run_job, Parcel(self._orders, job), key=name, pure=False)
         self._flight[name] = (future, job, time.monotonic())
         future.add_done_callback(self._done.put)
 
-    def done(self, seconds: float) -> list[tuple[Job, Result]]:
-        """See `Lanes.done`.
-
-        Raises:
-            ClusterError: the scheduler is gone, or a worker that joined has other versions.
-            EngineError: no worker can start processes of its own.
-        """
+    @override
+    def done(self, seconds: float) -> list[tuple[GradingJob, JobResult]]:
         if time.monotonic() - self._looked > _LOOK:
             self._look()
         if self._client.status != "running":
             raise self._lost()
-        found: list[tuple[Job, Result]] = []
+        found: list[tuple[GradingJob, JobResult]] = []
         with contextlib.suppress(Empty):
             future = self._done.get(timeout=seconds)
             while True:
@@ -195,7 +180,7 @@ class ClusterLanes:
                 future = self._done.get_nowait()
         return found
 
-    def _take(self, future: Any) -> Iterator[tuple[Job, Result]]:  # noqa: ANN401  (untyped library)
+    def _take(self, future: Any) -> Iterator[tuple[GradingJob, JobResult]]:  # noqa: ANN401  (untyped library)
         if future.key not in self._flight:
             return
         _, job, _ = self._flight[future.key]
@@ -205,32 +190,32 @@ class ClusterLanes:
             return
         if future.status == "finished":
             try:
-                answer: Answer = future.result(timeout=_FETCH)
+                reply: JobReply = future.result(timeout=_FETCH)
             except TimeoutError:  # its worker died with it; the scheduler has it made anew
                 future.add_done_callback(self._done.put)
                 return
             except Exception:  # noqa: BLE001  (whatever befell the result, the job is still there)
-                answer = Answer("broken", Failure("its result was lost"))
+                reply = JobReply("broken", Failure("its result was lost"))
         else:
-            answer = Answer("broken", Failure("the scheduler dropped it"))
+            reply = JobReply("broken", Failure("the scheduler dropped it"))
         del self._flight[future.key]
-        match answer.kind:
+        match reply.kind:
             case "done":
                 self._barren = 0
-                yield job, answer.result
-            case "refused" if isinstance(answer.result, Failure):
-                self._refuse(answer.result.why, "that joined")
+                yield job, reply.result
+            case "refused" if isinstance(reply.result, Failure):
+                self._refuse(reply.result.why, "that joined")
             case _:
-                self._again(job, answer)
+                self._again(job, reply)
 
-    def _again(self, job: Job, answer: Answer) -> None:
+    def _again(self, job: GradingJob, reply: JobReply) -> None:
         self._barren += 1
-        why = answer.result.why if isinstance(answer.result, Failure) else "unknown"
+        why = reply.result.why if isinstance(reply.result, Failure) else "unknown"
         if self._client.status != "running":
             raise self._lost()
         if self._barren >= _BARREN:
             raise EngineError(f"the cluster could do {_BARREN} jobs in turn not at all: {why}")
-        self._note(f"a job is sent again: {why}")
+        self.note(f"a job is sent again: {why}")
         self.submit(job)
 
     def _broken(self, error: BaseException) -> Failure:
@@ -238,31 +223,26 @@ class ClusterLanes:
             return Failure("several workers of the cluster died over it")
         return Failure(f"{type(error).__name__}: {_first_line(error)}")
 
+    @override
     def waited_for(self) -> Iterator[Waiting]:
-        """See `Lanes.waited_for`; steps are not known from afar."""
+        # Steps are not known from afar.
         now = time.monotonic()
         for _, job, since in self._flight.values():
             if job.heavy and not isinstance(job.work, Chunk) and now - since > _NOTICED:
                 yield Waiting(job.work[0].instance_id, now - since, 0, 0)
 
-    def shrink(self) -> None:
-        """See `Lanes.shrink`; there is nothing to give back."""
+    @override
+    def resize(self, *, one: bool) -> None:
+        """There is nothing to give back."""
 
-    def grow(self) -> None:
-        """See `Lanes.grow`."""
-
+    @override
     def close(self) -> None:
-        """See `Lanes.close`."""
         self._flight.clear()
         if self._client.status == "running":
             with contextlib.suppress(Exception):
                 self._client.run(close_run, self._orders.key, on_error="ignore")
         with contextlib.suppress(Exception):
             self._client.close(timeout=_CONNECT)
-
-    def _note(self, incident: str) -> None:
-        self.incidents.append(incident)
-        _log.warning("%s", incident)
 
 
 def _first_line(error: BaseException) -> str:

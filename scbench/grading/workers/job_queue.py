@@ -1,16 +1,16 @@
 """What is graded next: chunks as they are read, and the slow items among them first.
 
 Nobody knows what a file holds before it is read, and reading it all first would cost memory and
-time. So some chunks are read ahead; then the slowest item that is known goes first, while one lane
-stays with the chunks. Reading stops where too much waits.
+time. So some chunks are read ahead; then the slowest item that is known goes first, while one
+worker stays with the chunks. Reading stops where too much waits.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.workers.pool import Job
-from scbench.grading.workers.worker import Item
+from scbench.grading.workers.pool import GradingJob
+from scbench.grading.workers.worker import WorkItem
 
 _AHEAD = 64
 """Chunks that are read before any heavy item begins, if nobody would be idle for that."""
@@ -19,7 +19,7 @@ _BYTES = 2**26
 """Heavy items that may wait, and the bytes they may have."""
 
 
-class Agenda:
+class JobQueue:
     """Chunks and heavy items that are still to be graded.
 
     Args:
@@ -33,7 +33,7 @@ class Agenda:
         self,
         chunks: Iterator[Chunk | None],
         heavy: Mapping[str, float],
-        job: Callable[[Chunk | tuple[Item, ...]], Job],
+        job: Callable[[Chunk | tuple[WorkItem, ...]], GradingJob],
         held_back: Callable[[], bool],
     ) -> None:
         self._chunks = chunks
@@ -42,18 +42,18 @@ class Agenda:
         # Of tasks with one limit the later in the catalogue simulates more.
         order = {task: i for i, task in enumerate(heavy)}
         slowest = sorted(heavy, key=lambda task: (-heavy[task], -order[task]))
-        self._items: dict[str, deque[Item]] = {task: deque() for task in slowest}
+        self._items: dict[str, deque[WorkItem]] = {task: deque() for task in slowest}
         self._bytes = 0
         self._read = 0
         self._all_read = False
 
-    def add(self, item: Item, task: str) -> None:
+    def add(self, item: WorkItem, task: str) -> None:
         """Put an item of a heavy task on the list."""
         self._items[task].append(item)
         self._bytes += len(item.data)
 
-    def take(self, *, vacant: bool, light: int) -> Job | None:
-        """See `scbench.grading.workers.scheduler.Source.take`."""
+    def take(self, *, vacant: bool, light: int) -> GradingJob | None:
+        """See `scbench.grading.workers.scheduler.JobSource.take`."""
         heavy_next = vacant and any(self._items.values())
         if heavy_next and not (self._may_read() and (self._read < _AHEAD or light <= 1)):
             return self._slowest()
@@ -80,7 +80,7 @@ class Agenda:
                 return chunk
         return None
 
-    def _slowest(self) -> Job:
+    def _slowest(self) -> GradingJob:
         item = next(items for items in self._items.values() if items).popleft()
         self._bytes -= len(item.data)
         return self._job((item,))

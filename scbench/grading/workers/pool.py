@@ -1,28 +1,31 @@
-"""Lanes: worker processes that can be killed, one each, so that none can hold up another.
+"""The worker pool: processes that can be killed, one each, so that none can hold up another.
 
-A lane is a pebble pool of one process. `LocalLanes` are those of this machine;
-`scbench.grading.workers.cluster` has the same face over those of others.
+A worker is a pebble pool of one process. `LocalPool` has those of this machine; that of
+`scbench.grading.workers.cluster` looks the same and has those of others.
 """
 
 import logging
 import math
 import time
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.sharedctypes import RawValue
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pebble import ProcessExpired, ProcessPool
+from typing_extensions import override
 
 from scbench.errors import EngineError
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.wire import Packed
+from scbench.grading.rows.survey import PackedChunk
+from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.worker import (
-    Item,
     Progress,
     Start,
+    WorkItem,
     grade_chunk,
     grade_items,
     start_worker,
@@ -30,20 +33,20 @@ from scbench.grading.workers.worker import (
 from scbench.processes import clean_context
 
 _QUEUED = 2
-"""Jobs a lane holds: one running, one waiting, so that a worker never waits for us. Nothing waits
-behind a heavy item: another lane may be free sooner."""
+"""Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing waits
+behind a heavy item: another worker may be free sooner."""
 _NOTICED = 2.0
 """Seconds after which an item is one that is waited for."""
 _GRACE = 30.0
-"""Seconds past its limit after which a lane that does not answer is given up."""
+"""Seconds past its limit after which a worker that does not answer is given up."""
 _BARREN = 20
 """Workers that die one after the other, before any gives a result, mean that none can start."""
 
 _log = logging.getLogger(__name__)
 
 
-class Job(NamedTuple):
-    """What a lane takes at once.
+class GradingJob(NamedTuple):
+    """What a worker takes at once.
 
     Attributes:
         work: a chunk of lines, or items.
@@ -52,7 +55,7 @@ class Job(NamedTuple):
         each: wall-clock limit for one verdict, if there are several.
     """
 
-    work: Chunk | tuple[Item, ...]
+    work: Chunk | tuple[WorkItem, ...]
     seconds: float
     heavy: bool = False
     each: float = math.inf
@@ -64,8 +67,8 @@ class Failure(NamedTuple):
     why: str
 
 
-Result = bytes | list[tuple[int, Packed]] | Failure
-"""What came of a job: a packed part, outcomes by line, or neither."""
+JobResult = PackedChunk | list[tuple[int, WireOutcome]] | Failure
+"""What came of a job: a chunk's account and rows, outcomes by line, or neither."""
 
 
 class Waiting(NamedTuple):
@@ -77,56 +80,65 @@ class Waiting(NamedTuple):
     total: int
 
 
-class Lanes(Protocol):
-    """What the engine asks of those who do the work, here or elsewhere."""
+class Free(NamedTuple):
+    """Whether a worker has nothing to do, and how many workers do not hold a heavy item."""
 
-    incidents: list[str]
-    """What happened to workers, in words."""
-    walls: list[str] | None
-    """Walls around child programs, where they are not this machine's."""
+    vacant: bool
+    light: int
 
-    def vacant(self) -> bool:
-        """Return whether a lane has nothing to do."""
-        ...
 
-    def room(self) -> bool:
-        """Return whether a lane can take a job that is not heavy."""
-        ...
+class WorkerPool(ABC):
+    """Those who do the work, here or elsewhere.
 
-    def light(self) -> int:
-        """Return how many lanes do not hold a heavy item."""
-        ...
+    Attributes:
+        incidents: what happened to workers, in words.
+        protections: that stand around child programs, where they are not this machine's.
+    """
 
+    def __init__(self) -> None:
+        self.incidents: list[str] = []
+        self.protections: list[str] | None = None
+
+    @abstractmethod
+    def free(self) -> Free | None:
+        """Return who is free; None if no worker can take a job, not even a light one."""
+
+    @abstractmethod
     def busy(self) -> bool:
         """Return whether any job is not done."""
-        ...
 
-    def submit(self, job: Job) -> None:
-        """Take a job; there must be room, and for a heavy one a vacant lane."""
-        ...
+    @abstractmethod
+    def submit(self, job: GradingJob) -> None:
+        """Take a job; there must be room, and for a heavy one a vacant worker."""
 
-    def done(self, seconds: float) -> list[tuple[Job, Result]]:
-        """Return the jobs that are done, waiting so long for the first."""
-        ...
+    @abstractmethod
+    def done(self, seconds: float) -> list[tuple[GradingJob, JobResult]]:
+        """Return the jobs that are done, waiting so long for the first.
 
+        Raises:
+            EngineError: workers die before they can do anything.
+            ClusterError: the workers cannot be reached any more, or would grade differently.
+        """
+
+    @abstractmethod
     def waited_for(self) -> Iterator[Waiting]:
         """Yield the heavy items that take long."""
-        ...
 
-    def shrink(self) -> None:
-        """Keep what one job after the other needs; nothing must be under way."""
-        ...
+    @abstractmethod
+    def resize(self, *, one: bool) -> None:
+        """Keep what one job after the other needs, or all; nothing must be under way."""
 
-    def grow(self) -> None:
-        """Undo `shrink`."""
-        ...
-
+    @abstractmethod
     def close(self) -> None:
         """Stop everything."""
-        ...
+
+    def note(self, incident: str) -> None:
+        """Keep an incident, and tell the log."""
+        self.incidents.append(incident)
+        _log.warning("%s", incident)
 
 
-class Lane:
+class Worker:
     """One worker process and the jobs it holds.
 
     Args:
@@ -145,7 +157,7 @@ class Lane:
             initargs=(start, self.progress),
             context=context,
         )
-        self.flight: dict[Future[Any], Job] = {}
+        self.flight: dict[Future[Any], GradingJob] = {}
         self.since = 0.0
         self._begun = 0
         self._begun_since = 0.0
@@ -155,7 +167,12 @@ class Lane:
         """Whether it holds a heavy item."""
         return any(job.heavy for job in self.flight.values())
 
-    def submit(self, job: Job) -> Future[Any]:
+    @property
+    def has_room(self) -> bool:
+        """Whether it can take another job."""
+        return len(self.flight) < _QUEUED and not self.heavy
+
+    def submit(self, job: GradingJob) -> Future[Any]:
         """Hand a job to the worker."""
         if not self.flight:
             self.since = time.monotonic()
@@ -206,12 +223,12 @@ class Lane:
 
 
 def is_fatal(error: BaseException) -> bool:
-    """Return whether a lane is of no use after an error."""
+    """Return whether a worker is of no use after an error."""
     return isinstance(error, TimeoutError | ProcessExpired | MemoryError | BrokenProcessPool)
 
 
-class LocalLanes:
-    """Lanes of this machine.
+class LocalPool(WorkerPool):
+    """Worker processes of this machine.
 
     Args:
         start: what worker processes are started with.
@@ -219,58 +236,46 @@ class LocalLanes:
     """
 
     def __init__(self, start: Start, count: int) -> None:
-        self.incidents: list[str] = []
-        self.walls: list[str] | None = None
+        super().__init__()
         self._start = start
         self._count = count
-        self._ready: deque[Job] = deque()
+        self._ready: deque[GradingJob] = deque()
         self._barren = 0
-        self._lanes: list[Lane] = []
+        self._workers: list[Worker] = []
         try:
-            self.grow()
+            self.resize(one=False)
         except BaseException:
             self.close()
             raise
 
-    def vacant(self) -> bool:
-        """See `Lanes.vacant`."""
-        return not self._ready and not all(lane.flight for lane in self._lanes)
+    @override
+    def free(self) -> Free | None:
+        if self._ready or not any(worker.has_room for worker in self._workers):
+            return None
+        light = sum(not worker.heavy for worker in self._workers)
+        return Free(not all(worker.flight for worker in self._workers), light)
 
-    def room(self) -> bool:
-        """See `Lanes.room`."""
-        return not self._ready and any(map(self._has_room, self._lanes))
-
-    def _has_room(self, lane: Lane) -> bool:
-        return len(lane.flight) < _QUEUED and not lane.heavy
-
-    def light(self) -> int:
-        """See `Lanes.light`."""
-        return sum(not lane.heavy for lane in self._lanes)
-
+    @override
     def busy(self) -> bool:
-        """See `Lanes.busy`."""
-        return bool(self._ready) or any(lane.flight for lane in self._lanes)
+        return bool(self._ready) or any(worker.flight for worker in self._workers)
 
-    def submit(self, job: Job) -> None:
-        """See `Lanes.submit`."""
-        min(filter(self._has_room, self._lanes), key=lambda lane: len(lane.flight)).submit(job)
+    @override
+    def submit(self, job: GradingJob) -> None:
+        free = (worker for worker in self._workers if worker.has_room)
+        min(free, key=lambda worker: len(worker.flight)).submit(job)
 
-    def done(self, seconds: float) -> list[tuple[Job, Result]]:
-        """See `Lanes.done`.
-
-        Raises:
-            EngineError: workers die before they can do anything.
-        """
-        while self._ready and any(map(self._has_room, self._lanes)):
+    @override
+    def done(self, seconds: float) -> list[tuple[GradingJob, JobResult]]:
+        while self._ready and any(worker.has_room for worker in self._workers):
             self.submit(self._ready.popleft())
-        futures = [future for lane in self._lanes for future in lane.flight]
+        futures = [future for worker in self._workers for future in worker.flight]
         wait(futures, timeout=seconds, return_when=FIRST_COMPLETED)
-        found: list[tuple[Job, Result]] = []
-        for i, lane in enumerate(self._lanes):
+        found: list[tuple[GradingJob, JobResult]] = []
+        for i, worker in enumerate(self._workers):
             failed = False
-            for future in [future for future in lane.flight if future.done()]:
-                lane.since = time.monotonic()
-                job = lane.flight.pop(future)
+            for future in [future for future in worker.flight if future.done()]:
+                worker.since = time.monotonic()
+                job = worker.flight.pop(future)
                 error = future.exception()
                 if error is None:
                     self._barren = 0
@@ -287,50 +292,40 @@ class LocalLanes:
                     self.note("a worker process died while idle")
                     self._ready.append(job)
                 else:
-                    found.append((job, Failure(lane.why(error, job.seconds))))
-            stuck = None if failed else lane.stuck()
+                    found.append((job, Failure(worker.why(error, job.seconds))))
+            stuck = None if failed else worker.stuck()
             if stuck is not None:
                 failed = True
-                found.append((lane.flight.pop(next(iter(lane.flight))), stuck))
-            elif lane.overdue():
+                found.append((worker.flight.pop(next(iter(worker.flight))), stuck))
+            elif worker.overdue():
                 failed = True
                 self.note("a worker stopped answering")
             if failed:
-                self._ready.extend(lane.flight.values())
-                lane.close()
-                self._lanes[i] = Lane(self._start)
+                self._ready.extend(worker.flight.values())
+                worker.close()
+                self._workers[i] = Worker(self._start)
         return found
 
+    @override
     def waited_for(self) -> Iterator[Waiting]:
-        """See `Lanes.waited_for`."""
         now = time.monotonic()
-        for lane in self._lanes:
-            job = next(iter(lane.flight.values()), None)
+        for worker in self._workers:
+            job = next(iter(worker.flight.values()), None)
             if job is None or not job.heavy or isinstance(job.work, Chunk):
                 continue
-            if now - lane.since > _NOTICED:
-                steps = lane.progress.done, lane.progress.total
-                yield Waiting(job.work[0].instance_id, now - lane.since, *steps)
+            if now - worker.since > _NOTICED:
+                steps = worker.progress.done, worker.progress.total
+                yield Waiting(job.work[0].instance_id, now - worker.since, *steps)
 
-    def shrink(self) -> None:
-        """See `Lanes.shrink`."""
-        self._close(self._lanes[1:])
-        del self._lanes[1:]
+    @override
+    def resize(self, *, one: bool) -> None:
+        count = 1 if one else self._count
+        while len(self._workers) > count:
+            self._workers.pop().close()
+        while len(self._workers) < count:
+            self._workers.append(Worker(self._start))
 
-    def grow(self) -> None:
-        """See `Lanes.grow`."""
-        while len(self._lanes) < self._count:
-            self._lanes.append(Lane(self._start))
-
+    @override
     def close(self) -> None:
-        """See `Lanes.close`."""
-        self._close(self._lanes)
-
-    def _close(self, lanes: Sequence[Lane]) -> None:
-        for lane in lanes:
-            lane.close()
-
-    def note(self, incident: str) -> None:
-        """Keep an incident, and tell the log."""
-        self.incidents.append(incident)
-        _log.warning("%s", incident)
+        for worker in self._workers:
+            worker.close()

@@ -1,7 +1,7 @@
-"""What a worker of a cluster does: the same as this machine's engine, one job at a time.
+"""What a worker of a cluster does: the same as this machine's pool, one job at a time.
 
-A cluster's worker may run several jobs in threads. Each has a lane of its own, a process that can
-be killed, so that an item that hangs or crashes costs one row there, too. Lanes are kept for the
+A cluster's worker may run several jobs in threads. Each has a process of its own that can be
+killed, so that an item that hangs or crashes costs one row there, too. Processes are kept for the
 jobs that follow, and told apart by the run that they were started for.
 """
 
@@ -11,21 +11,21 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Literal, NamedTuple
 
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import all_tasks
-from scbench.grading.rows.index import Contents, Entry, Known
-from scbench.grading.workers.pool import Failure, Job, Lane, Result, is_fatal
+from scbench.grading.rows.index import IndexEntry, ReleaseIndex
+from scbench.grading.workers.pool import Failure, GradingJob, JobResult, Worker, is_fatal
 from scbench.grading.workers.worker import Start
 from scbench.version import __version__
 
 _TRIES = 3
-"""Lanes that may die before they do anything."""
+"""Processes that may die before they do anything."""
 _IDLE = 60.0
-"""Seconds after which another run's idle lanes are given up."""
+"""Seconds after which another run's idle processes are given up."""
 _POLL = 5.0
 
 Versions = dict[str, str | int]
@@ -37,7 +37,7 @@ class Orders(NamedTuple):
 
     Attributes:
         key: of the run.
-        start: what lanes are started with, as `pack_start` gives it.
+        start: what processes are started with, as `pack_start` gives it.
         versions: what must be installed.
     """
 
@@ -46,73 +46,49 @@ class Orders(NamedTuple):
     versions: Versions
 
 
-class Answer(NamedTuple):
+class JobReply(NamedTuple):
     """What came of a job on a cluster's worker.
 
     Attributes:
-        kind: ``done``; ``refused`` if the versions differ; ``broken`` if no lane could be started.
+        kind: ``done``; ``refused`` if the versions differ; ``broken`` if no process could start.
         result: of the job; why not, in words, if it is not done.
     """
 
     kind: Literal["done", "refused", "broken"]
-    result: Result
+    result: JobResult
 
 
 _lock = threading.Lock()
-_idle: dict[str, list[Lane]] = {}
+_idle: dict[str, list[Worker]] = {}
 _used: dict[str, float] = {}
-_busy: dict[str, set[Lane]] = {}
+_busy: dict[str, set[Worker]] = {}
 
 
 def pack_start(start: Start) -> bytes:
-    """Return what lanes are started with, as JSON.
+    """Return what worker processes are started with, as JSON.
 
     Raises:
-        TypeError: it holds no contents.
+        TypeError: it holds no release.
     """
-    contents = start.contents
-    if contents is None:
-        raise TypeError("a cluster needs contents")
-    known = contents.known
-    fields = {
-        "memory_bytes": start.memory_bytes,
-        "allow_code": start.allow_code,
-        "release": contents.release,
-        "release_hash": contents.release_hash,
-        "entries": list(contents.entries),
-        "versions": dict(contents.versions),
-        "heavy": list(contents.heavy.items()),
-        "tasks": list(known.tasks),
-        "chosen": sorted(known.chosen),
-        "excluded": sorted(known.excluded),
-    }
-    return canonical_json(fields).encode()
+    if start.release is None:
+        raise TypeError("a cluster needs a release")
+    index = {field.name: getattr(start.release, field.name) for field in fields(ReleaseIndex)}
+    return canonical_json([start.memory_bytes, start.allow_code, index]).encode()
 
 
 @cache
 def unpack_start(data: bytes) -> Start:
     """Return what `pack_start` packed."""
-    given = json.loads(data)
-    entries = [Entry(*values) for values in given["entries"]]
-    positions = {entry.id: i for i, entry in enumerate(entries)}
-    known = Known(
-        positions, tuple(given["tasks"]), frozenset(given["chosen"]), frozenset(given["excluded"])
-    )
-    contents = Contents(
-        given["release"],
-        given["release_hash"],
-        entries,
-        known,
-        given["versions"],
-        dict(given["heavy"]),
-    )
-    return Start(contents.keys(), given["memory_bytes"], given["allow_code"], contents)
+    memory_bytes, allow_code, given = json.loads(data)
+    given["entries"] = [IndexEntry(*values) for values in given["entries"]]
+    index = ReleaseIndex(**given)
+    return Start(index.keys(), memory_bytes, allow_code, index)
 
 
 def orders_of(start: Start) -> Orders:
     """Return what workers must be told of a run."""
     data = pack_start(start)
-    versions: Versions = dict(start.contents.versions) if start.contents else {}
+    versions: Versions = dict(start.release.versions) if start.release else {}
     return Orders(sha256(data), data, {"scbench": __version__, **versions})
 
 
@@ -129,8 +105,8 @@ def installed(wanted: Mapping[str, str | int]) -> Versions:
     }
 
 
-def walls_here(tasks: Iterable[str]) -> list[str]:
-    """Return the walls that stand around child programs here, if a grader of these starts any."""
+def protections_here(tasks: Iterable[str]) -> list[str]:
+    """Return the protections around child programs here, if a grader of these tasks starts any."""
     known = all_tasks()
     if not any(known[name].isolated for name in tasks if name in known):
         return []
@@ -159,77 +135,77 @@ class Parcel:
     """A job on its way. No tuple, because a cluster looks into those."""
 
     orders: Orders
-    job: Job
+    job: GradingJob
 
 
-def run_job(parcel: Parcel) -> Answer:
-    """Do a job in a lane of this worker."""
+def run_job(parcel: Parcel) -> JobReply:
+    """Do a job in a process of this worker."""
     orders, job = parcel.orders, parcel.job
     unlike = _differences(tuple(orders.versions.items()))
     if unlike:
-        return Answer("refused", Failure(unlike))
+        return JobReply("refused", Failure(unlike))
     # Clusters start their workers as daemons, which may have no children. Ours end with us: they
     # notice that nobody speaks to them.
     if multiprocessing.current_process().daemon:
         multiprocessing.current_process().daemon = False
     for _ in range(_TRIES):
-        lane = _take_lane(orders)
-        error, result = _finish(lane, job)
-        _put_back(orders, lane, spoilt=error is not None and is_fatal(error))
+        worker = _take_worker(orders)
+        error, result = _finish(worker, job)
+        _put_back(orders, worker, spoilt=error is not None and is_fatal(error))
         if error is None and result is not None:
-            return Answer("done", result)
+            return JobReply("done", result)
         if error is not None and not isinstance(error, BrokenProcessPool):
-            return Answer("done", result or Failure(lane.why(error, job.seconds)))
-    return Answer("broken", Failure("worker processes die before they can grade anything"))
+            return JobReply("done", result or Failure(worker.why(error, job.seconds)))
+    return JobReply("broken", Failure("worker processes die before they can grade anything"))
 
 
-def _finish(lane: Lane, job: Job) -> tuple[BaseException | None, Result | None]:
-    future = lane.submit(job)
+def _finish(worker: Worker, job: GradingJob) -> tuple[BaseException | None, JobResult | None]:
+    future = worker.submit(job)
     while True:
         try:
             error = future.exception(timeout=_POLL)
         except TimeoutError:
-            stuck = lane.stuck()
-            if stuck or lane.overdue():
+            stuck = worker.stuck()
+            if stuck or worker.overdue():
                 return TimeoutError(), stuck
             continue
         except BaseException as cancelled:  # noqa: BLE001  (the run is over)
             return BrokenProcessPool(str(cancelled)), None
-        lane.flight.clear()
+        worker.flight.clear()
         return (None, future.result()) if error is None else (error, None)
 
 
-def _take_lane(orders: Orders) -> Lane:
+def _take_worker(orders: Orders) -> Worker:
     now = time.monotonic()
-    old: list[Lane] = []
+    old: list[Worker] = []
     with _lock:
         for key in [key for key, used in _used.items() if now - used > _IDLE]:
             if key != orders.key and not _busy.get(key):
                 old += _idle.pop(key, [])
                 del _used[key]
-        lanes = _idle.setdefault(orders.key, [])
-        lane = lanes.pop() if lanes else Lane(unpack_start(orders.start))
-        _busy.setdefault(orders.key, set()).add(lane)
+        workers = _idle.setdefault(orders.key, [])
+        worker = workers.pop() if workers else Worker(unpack_start(orders.start))
+        _busy.setdefault(orders.key, set()).add(worker)
         _used[orders.key] = now
-    for lane_of_another in old:
-        lane_of_another.close()
-    return lane
+    for idle_worker in old:
+        idle_worker.close()
+    return worker
 
 
-def _put_back(orders: Orders, lane: Lane, *, spoilt: bool) -> None:
+def _put_back(orders: Orders, worker: Worker, *, spoilt: bool) -> None:
     with _lock:
-        _busy[orders.key].discard(lane)
+        _busy[orders.key].discard(worker)
         _used[orders.key] = time.monotonic()
         if not spoilt:
-            _idle.setdefault(orders.key, []).append(lane)
+            _idle.setdefault(orders.key, []).append(worker)
     if spoilt:
-        lane.close()
+        worker.close()
 
 
 def close_run(key: str) -> None:
-    """Stop the lanes of a run, and what they are at."""
+    """Stop the processes of a run, and what they are at."""
     with _lock:
-        lanes = [*_idle.pop(key, []), *_busy.get(key, ())]
+        workers = [*_idle.pop(key, []), *_busy.get(key, ())]
         _used.pop(key, None)
-    for lane in lanes:
-        lane.close()
+    for worker in workers:
+        worker.close()

@@ -1,4 +1,4 @@
-"""The engine: spreads work over lanes that can be killed, and loses none of it.
+"""The scheduler: spreads work over workers that can be killed, and loses none of it.
 
 Lines of light tasks travel in chunks, items of heavy tasks singly. A job whose worker crashes, runs
 out of memory or hits the time limit is taken apart, and its items are tried once more, one at a
@@ -15,13 +15,21 @@ from typing import Protocol
 from scbench.catalog import SECONDS, Task
 from scbench.grading.outcome import Outcome
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.rows.index import Contents, InstanceKey
-from scbench.grading.rows.wire import Packed, pack
-from scbench.grading.workers.pool import Failure, Job, Lanes, LocalLanes, Waiting
-from scbench.grading.workers.worker import Item, Start
+from scbench.grading.rows.index import InstanceKey, ReleaseIndex
+from scbench.grading.rows.survey import PackedChunk
+from scbench.grading.rows.wire import WireOutcome, to_wire
+from scbench.grading.workers.pool import Failure, GradingJob, LocalPool, Waiting, WorkerPool
+from scbench.grading.workers.worker import Start, WorkItem
 from scbench.model import Instance, Status
+from scbench.progress import no_progress
 
-__all__ = ["Engine", "Limits", "Waiting"]
+__all__ = ["Scheduler", "Waiting", "WorkerLimits"]
+
+OnWait = Callable[[Sequence[Waiting]], object]
+"""Takes the items that take long, about once a second."""
+
+Done = tuple[WorkItem, WireOutcome] | tuple[Chunk, PackedChunk | None]
+"""Work, and what came of it; None of a chunk that failed."""
 
 _BATCH_ITEMS = 128
 _BATCH_BYTES = 2**20
@@ -31,7 +39,7 @@ _SUSPECT_BYTES = 2**26
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkerLimits:
     """What a run may use.
 
     Attributes:
@@ -49,95 +57,88 @@ class Limits:
     allow_code: bool = False
 
 
-class Source(Protocol):
+class JobSource(Protocol):
     """Where jobs come from."""
 
-    def take(self, *, vacant: bool, light: int) -> Job | None:
+    def take(self, *, vacant: bool, light: int) -> GradingJob | None:
         """Return the next job; None if there is none now.
 
         Args:
-            vacant: whether a lane is idle; a heavy job must not be returned else.
-            light: lanes that hold no heavy item.
+            vacant: whether a worker is idle; a heavy job must not be returned else.
+            light: workers that hold no heavy item.
         """
         ...
 
 
 @dataclass
-class Engine:
+class Scheduler:
     """Grades items, and chunks of lines, in worker processes.
 
     Attributes:
         instances: task id and parameters by instance id.
         limits: what the run may use.
         heavy: seconds that an item may take, for tasks whose items are scheduled singly.
-        contents: what chunks are graded against; None if there are none.
-        open_lanes: what makes the lanes; None for worker processes of this machine.
+        index: what chunks are graded against; None if there are none.
+        open_pool: what makes the worker pool; None for processes of this machine.
         incidents: what happened to workers, in words; filled while running.
-        walls: that stand around child programs where the work is done; None for those of this
-            machine.
+        protections: that stand around child programs where the work is done; None for those of
+            this machine.
     """
 
     instances: Mapping[str, InstanceKey]
-    limits: Limits
+    limits: WorkerLimits
     heavy: Mapping[str, float] = field(default_factory=dict)
-    contents: Contents | None = None
-    open_lanes: Callable[[Start], Lanes] | None = None
+    index: ReleaseIndex | None = None
+    open_pool: Callable[[Start], WorkerPool] | None = None
     incidents: list[str] = field(default_factory=list)
-    walls: list[str] | None = None
-    _suspects: deque[tuple[Item, str]] = field(default_factory=deque, init=False)
+    protections: list[str] | None = None
+    _suspects: deque[tuple[WorkItem, str]] = field(default_factory=deque, init=False)
     _suspect_bytes: int = field(default=0, init=False)
 
     @classmethod
     def over(
-        cls, instances: Mapping[str, Instance], tasks: Iterable[Task], limits: Limits
-    ) -> "Engine":
-        """Return an engine for instances of a release, by id, and their tasks."""
+        cls, instances: Mapping[str, Instance], tasks: Iterable[Task], limits: WorkerLimits
+    ) -> "Scheduler":
+        """Return a scheduler for instances of a release, by id, and their tasks."""
         keys = {key: (value.task, value.params) for key, value in instances.items()}
         return cls(keys, limits, {task.id: task.seconds for task in tasks if task.heavy})
 
     def run(
-        self, items: Iterable[Item], on_wait: Callable[[Sequence[Waiting]], object] = id
-    ) -> Iterator[tuple[Item, Packed]]:
+        self, items: Iterable[WorkItem], on_wait: OnWait = no_progress
+    ) -> Iterator[tuple[WorkItem, WireOutcome]]:
         """Yield each item with its outcome, in the order they are done.
 
         Items are drawn from the iterable only as fast as they are graded. While items take long,
         ``on_wait`` is called about once a second with each of them.
         """
         for work, outcome in self.work(_Batches(self, items), on_wait):
-            if isinstance(work, Item) and isinstance(outcome, Packed):
+            if isinstance(work, WorkItem) and isinstance(outcome, WireOutcome):
                 yield work, outcome
 
-    def work(
-        self, source: Source, on_wait: Callable[[Sequence[Waiting]], object] = id
-    ) -> Generator[tuple[Item, Packed] | tuple[Chunk, bytes | None]]:
+    def work(self, source: JobSource, on_wait: OnWait = no_progress) -> Generator[Done]:
         """Yield what the jobs of a source came to, in the order they are done.
 
-        A chunk comes with its packed part; or with None if it failed, and its lines should then be
-        given to `suspect` one by one.
+        A chunk that failed comes with None, and its lines should then be given to `suspect` one by
+        one.
         """
-        start = Start(
-            self.instances, self.limits.memory_bytes, self.limits.allow_code, self.contents
-        )
-        if self.open_lanes is None:
-            lanes: Lanes = LocalLanes(start, self.limits.workers)
-        else:
-            lanes = self.open_lanes(start)
-        lanes.incidents = self.incidents
-        self.walls = lanes.walls
+        start = Start(self.instances, self.limits.memory_bytes, self.limits.allow_code, self.index)
+        pool = self.open_pool(start) if self.open_pool else LocalPool(start, self.limits.workers)
+        pool.incidents = self.incidents
+        self.protections = pool.protections
         try:
             while True:
-                yield from self._drain(lanes, source, on_wait)
+                yield from self._drain(pool, source, on_wait)
                 if not self._suspects:
                     return
-                lanes.shrink()
+                pool.resize(one=True)
                 while self._suspects:
-                    yield from self._alone(lanes, *self._suspects.popleft(), on_wait)
+                    yield from self._alone(pool, *self._suspects.popleft(), on_wait)
                 self._suspect_bytes = 0
-                lanes.grow()
+                pool.resize(one=False)
         finally:
-            lanes.close()
+            pool.close()
 
-    def suspect(self, item: Item, why: str = "") -> None:
+    def suspect(self, item: WorkItem, why: str = "") -> None:
         """Have an item tried alone, later.
 
         Args:
@@ -147,103 +148,91 @@ class Engine:
         self._suspects.append((item, why))
         self._suspect_bytes += len(item.data)
 
-    def _drain(
-        self, lanes: Lanes, source: Source, on_wait: Callable[[Sequence[Waiting]], object]
-    ) -> Iterator[tuple[Item, Packed] | tuple[Chunk, bytes | None]]:
+    def _drain(self, pool: WorkerPool, source: JobSource, on_wait: OnWait) -> Iterator[Done]:
         """Run jobs until there is none now; what fails goes to the suspects with its reason."""
         told = time.monotonic()
         while True:
-            while lanes.room() and not self._too_many_suspects():
-                job = source.take(vacant=lanes.vacant(), light=lanes.light())
+            while not self._full() and (free := pool.free()):
+                job = source.take(vacant=free.vacant, light=free.light)
                 if job is None:
                     break
-                lanes.submit(job)
-            if not lanes.busy():
+                pool.submit(job)
+            if not pool.busy():
                 return
-            for job, result in lanes.done(1.0):
+            for job, result in pool.done(1.0):
                 if isinstance(job.work, Chunk):
                     if isinstance(result, Failure):
-                        self._note(f"{result.why}; a chunk of lines is tried again one by one")
-                    yield job.work, result if isinstance(result, bytes) else None
+                        incident = f"{result.why}; a chunk of lines is tried again one by one"
+                        self.incidents.append(incident)
+                    yield job.work, None if isinstance(result, Failure | list) else result
                 elif isinstance(result, list):
                     by_line = dict(result)
                     for item in job.work:
                         yield item, by_line[item.line]
                 elif isinstance(result, Failure):
                     count = len(job.work)
-                    self._note(f"{result.why}; {count} items are tried again one by one")
+                    self.incidents.append(f"{result.why}; {count} items are tried again one by one")
                     for item in job.work:
                         self.suspect(item, result.why)
             if time.monotonic() - told > 1.0:
                 told = time.monotonic()
-                on_wait(tuple(lanes.waited_for()))
+                on_wait(tuple(pool.waited_for()))
 
     def _alone(
-        self,
-        lanes: Lanes,
-        item: Item,
-        why: str,
-        on_wait: Callable[[Sequence[Waiting]], object],
-    ) -> Iterator[tuple[Item, Packed]]:
-        lanes.submit(self.job((item,)))
-        while lanes.busy():
-            for _, result in lanes.done(1.0):
+        self, pool: WorkerPool, item: WorkItem, why: str, on_wait: OnWait
+    ) -> Iterator[tuple[WorkItem, WireOutcome]]:
+        pool.submit(self.job((item,)))
+        while pool.busy():
+            for _, result in pool.done(1.0):
                 if isinstance(result, list):
                     yield item, result[0][1]
                 elif isinstance(result, Failure):
                     reason = result.why
-                    self._note(f"{reason}; tried alone: {item.instance_id}")
+                    self.incidents.append(f"{reason}; tried alone: {item.instance_id}")
                     reasons = reason if why in {reason, ""} else f"{why}, then {reason}"
                     failure = Outcome(Status.GRADER_ERROR, reason=f"{reasons}; tried twice")
-                    yield item, pack(failure)
-            on_wait(tuple(lanes.waited_for()))
+                    yield item, to_wire(failure)
+            on_wait(tuple(pool.waited_for()))
 
-    def _too_many_suspects(self) -> bool:
+    def _full(self) -> bool:
         return len(self._suspects) >= _SUSPECTS or self._suspect_bytes >= _SUSPECT_BYTES
 
-    def is_heavy(self, item: Item) -> bool:
-        """Return whether an item is to be scheduled singly."""
-        return self.instances[item.instance_id][0] in self.heavy
-
-    def job(self, work: Chunk | tuple[Item, ...]) -> Job:
+    def job(self, work: Chunk | tuple[WorkItem, ...]) -> GradingJob:
         """Return work with the time it may take."""
         given = self.limits.seconds
         light = SECONDS if given is None else given
         if isinstance(work, Chunk):
-            return Job(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
+            return GradingJob(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
         own = self.heavy.get(self.instances[work[0].instance_id][0])
         if own is None:
-            return Job(work, light)
-        return Job(work, own if given is None else given, heavy=True)
-
-    def _note(self, incident: str) -> None:
-        self.incidents.append(incident)
+            return GradingJob(work, light)
+        return GradingJob(work, own if given is None else given, heavy=True)
 
 
 class _Batches:
     """Items as jobs: those of light tasks in batches, those of heavy tasks singly."""
 
-    def __init__(self, engine: Engine, items: Iterable[Item]) -> None:
-        self._engine = engine
+    def __init__(self, scheduler: Scheduler, items: Iterable[WorkItem]) -> None:
+        self._scheduler = scheduler
         self._batches = self._cut(items)
-        self._held: Job | None = None
+        self._held: GradingJob | None = None
 
-    def _cut(self, items: Iterable[Item]) -> Iterator[Job]:
-        batch: list[Item] = []
+    def _cut(self, items: Iterable[WorkItem]) -> Iterator[GradingJob]:
+        batch: list[WorkItem] = []
         size = 0
         for item in items:
-            if self._engine.is_heavy(item):
-                yield self._engine.job((item,))
+            if self._scheduler.instances[item.instance_id][0] in self._scheduler.heavy:
+                yield self._scheduler.job((item,))
                 continue
             batch.append(item)
             size += len(item.data)
             if len(batch) >= _BATCH_ITEMS or size >= _BATCH_BYTES:
-                yield self._engine.job(tuple(batch))
+                yield self._scheduler.job(tuple(batch))
                 batch, size = [], 0
         if batch:
-            yield self._engine.job(tuple(batch))
+            yield self._scheduler.job(tuple(batch))
 
-    def take(self, *, vacant: bool, light: int) -> Job | None:  # noqa: ARG002  (see `Source`)
+    def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
         """See `Source.take`."""
         job = self._held or next(self._batches, None)
         self._held = None

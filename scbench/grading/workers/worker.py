@@ -1,37 +1,48 @@
-"""What runs inside a worker process: lines in, packed outcomes out.
+"""What runs inside a worker process: lines in, outcomes in the wire format out.
 
 A worker holds the instances' parameters and nothing else of the release. Whatever a grader raises
-is caught here and becomes an outcome; what kills the process is the engine's business.
+is caught here and becomes an outcome; what kills the process is the scheduler's business.
 """
 
 import contextlib
 import gc
+import json
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import Structure, c_int64
+from functools import partial
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
+from scbench.answers.extract import Found
 from scbench.catalog import Task, get_task
-from scbench.grading.outcome import Outcome, describe_error, grade_prediction
+from scbench.grading.outcome import Outcome, describe_error, grade_prediction, judge_found
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer
-from scbench.grading.rows.index import Contents, InstanceKey
-from scbench.grading.rows.survey import pack_part, survey
-from scbench.grading.rows.wire import Packed, pack
-from scbench.model import Status
+from scbench.grading.rows.index import InstanceKey, ReleaseIndex
+from scbench.grading.rows.survey import PackedChunk, survey
+from scbench.grading.rows.wire import WireOutcome, to_wire
+from scbench.model import Prediction, Status
 from scbench.predictions import Line, parse_line
 from scbench.progress import listen
 
 
-class Item(NamedTuple):
-    """One line to grade: its number, its bytes, and the instance it answers."""
+class WorkItem(NamedTuple):
+    """One line to grade.
+
+    Attributes:
+        line: its number.
+        data: its bytes; or the answer in it as JSON, if that was found before.
+        instance_id: the instance it answers.
+        found: then, where the answer was found, and what had to be done to read it.
+    """
 
     line: int
     data: bytes
     instance_id: str
+    found: tuple[str, Sequence[str]] | None = None
 
 
 class Start(NamedTuple):
@@ -41,13 +52,13 @@ class Start(NamedTuple):
         instances: task id and parameters by instance id.
         memory_bytes: limit on its address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox.
-        contents: what chunks of lines are graded against; None if it gets single items only.
+        release: what chunks of lines are graded against; None if it gets single items only.
     """
 
     instances: Mapping[str, InstanceKey]
     memory_bytes: int = 0
     allow_code: bool = False
-    contents: Contents | None = None
+    release: ReleaseIndex | None = None
 
 
 class Progress(Structure):
@@ -94,7 +105,7 @@ def start_worker(start: Start, progress: Progress) -> None:
     # Beside us run as many workers as there are processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
     # Chunks need polars, too, and no limit runs yet.
-    _completer = None if start.contents is None else Completer(start.contents)
+    _completer = None if start.release is None else Completer(start.release)
     if start.memory_bytes:
         limit_memory(start.memory_bytes)
     gc.set_threshold(*THRESHOLDS)
@@ -114,53 +125,51 @@ def limit_memory(memory_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def grade_items(items: Sequence[Item]) -> list[tuple[int, Packed]]:
+def grade_items(items: Sequence[WorkItem]) -> list[tuple[int, WireOutcome]]:
     """Grade items in order; the result pairs each line number with its outcome."""
     return [(item.line, grade_item(item)) for item in items]
 
 
-def grade_item(item: Item) -> Packed:
+def grade_item(item: WorkItem) -> WireOutcome:
     """Grade one item. Never raises, except for `MemoryError`, which wants a fresh process."""
-    return _outcome(lambda: _grade(item))
+    return _outcome(_grade, item)
 
 
-def _grade(item: Item) -> Outcome:
+def _grade(item: WorkItem) -> Outcome:
     task, params = _instance(item.instance_id)
+    if item.found is not None:
+        source, repairs = item.found
+        return judge_found(Found(json.loads(item.data), source, tuple(repairs)), task, params)
     line = parse_line(item.data, item.line)
     if not isinstance(line, Line):  # these very bytes were read before
         raise TypeError(f"line {item.line} cannot be read again: {line}")
     return grade_prediction(line.prediction, task, params)
 
 
-def grade_chunk(chunk: Chunk) -> bytes:
-    """Grade the light lines of a chunk; return its part, packed.
+def grade_chunk(chunk: Chunk) -> PackedChunk:
+    """Grade the light lines of a chunk; return its account and rows.
 
     Raises:
         MemoryError: a fresh process is wanted, and smaller pieces.
     """
     if _completer is None:
         raise TypeError("this worker was started for single items")
-    return pack_part(*survey(_completer, chunk, judge_line))
+    return survey(_completer, chunk, partial(_outcome, _judge))
 
 
-def judge_line(line: Line, instance_id: str) -> Packed:
-    """Judge a line as `grade_item` does."""
-    return _outcome(lambda: _judge(line, instance_id))
+def _judge(prediction: Prediction, instance_id: str) -> Outcome:
+    return grade_prediction(prediction, *_instance(instance_id))
 
 
-def _outcome(grade: Callable[[], Outcome]) -> Packed:
+def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:
     _progress.done = _progress.total = 0
     _progress.begun += 1
     try:
-        return pack(grade())
+        return to_wire(grade(*args))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  (whatever is wrong with us costs this row only)
-        return pack(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
-
-
-def _judge(line: Line, instance_id: str) -> Outcome:
-    return grade_prediction(line.prediction, *_instance(instance_id))
+        return to_wire(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
 
 
 def _instance(instance_id: str) -> tuple[Task, BaseModel]:

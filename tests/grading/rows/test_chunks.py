@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.grading.rows.chunks import Chunk, Shard, cut, line_at
-from scbench.predictions import MAX_LINE_BYTES, Problem, read_blocks
+from scbench.grading.rows.chunks import Chunk, Shard, cut
+from scbench.predictions import MAX_LINE_BYTES, Problem, read_blocks, stripped
 
 
 def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noqa: B008
@@ -64,7 +64,7 @@ def test_a_problem_ends_a_chunk_and_is_told_by_the_shard_that_holds_the_line():
 
 def test_a_line_is_seen_without_blanks_and_marks():
     chunk = Chunk(0, 1, 1, 3, b"\xef\xbb\xbf {} \r\n\n[]")
-    seen = [line_at(chunk.data, start, end) for _, start, end in chunk.lines()]
+    seen = [stripped(chunk.data[start:end]) for _, start, end in chunk.lines()]
     assert seen == [b"{}", b"", b"[]"]
 
 

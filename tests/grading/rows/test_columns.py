@@ -2,26 +2,27 @@
 
 import io
 import json
+from dataclasses import asdict
 
 import polars as pl
 import pytest
 
-from scbench.canonical import sha256
+from scbench.canonical import canonical_json, sha256
 from scbench.catalog import get_task
-from scbench.grading.rows.columns import Columns, Completer, Head, encode, text_bytes
-from scbench.grading.rows.index import contents_of
-from scbench.grading.rows.schema import RowMaker, results_frame, results_schema
-from scbench.grading.rows.wire import Packed, Scored
+from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
+from scbench.grading.rows.index import index_of
+from scbench.grading.rows.schema import Row, RunKey, column_types
+from scbench.grading.rows.wire import WireOutcome, WireVerdict
 from scbench.predictions import parse_line
 from scbench.release.load import find_release
 
 TASKS = ("interlocking_parts", "two_segments")
-PART = Scored(0.5, ["a", "b"], '[{"id":"a"}]', '{"x":1}', ["note \u2028 💥"])
+PART = WireVerdict(0.5, ["a", "b"], '[{"id":"a"}]', '{"x":1}', ["note \u2028 💥"])
 OUTCOMES = [
-    Packed("answered", (PART,), "", '{"segments":[]}', "fence", ["unwrapped_fence"]),
-    Packed("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
-    Packed("api_error", (), "HTTP 500", None, None, []),
-    Packed("answered", (Scored(1.0, [], "[]", "{}", []),), "", "{}", "answer", []),
+    WireOutcome("answered", (PART,), "", '{"segments":[]}', "fence", ["unwrapped_fence"]),
+    WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
+    WireOutcome("api_error", (), "HTTP 500", None, None, []),
+    WireOutcome("answered", (WireVerdict(1.0, [], "[]", "{}", []),), "", "{}", "answer", []),
 ]
 FIELDS = [
     {"response": "  text ", "usage": {"cost": 0.5, "seconds": 2.0}, "finish_reason": "stop"},
@@ -37,8 +38,8 @@ def release():
 
 
 @pytest.fixture(scope="module")
-def contents(release):
-    return contents_of(release, [get_task(name) for name in TASKS])
+def index(release):
+    return index_of(release, [get_task(name) for name in TASKS])
 
 
 def lines(row_id: str):
@@ -48,27 +49,63 @@ def lines(row_id: str):
     ]
 
 
+def one_by_one(release, line, instance, outcome) -> list[Row]:
+    """The rows of a line, each column as `Row` says it."""
+    given = line.prediction
+    scores = outcome.scores or (WireVerdict(None, [], "[]", "{}", []),) * instance.scores
+    return [
+        Row(
+            line=line.number,
+            id=instance.id,
+            task=instance.task,
+            bucket=instance.bucket,
+            subtask=instance.subtask + i,
+            model=given.model,
+            setting=given.setting,
+            sample=given.sample,
+            budget=given.budget,
+            status=outcome.status,
+            score=scored.score,
+            failed_checks=scored.failed_checks,
+            checks=scored.checks,
+            metrics=scored.metrics,
+            notes=scored.notes,
+            reason=outcome.reason,
+            answer=outcome.answer if i == 0 else None,
+            answer_source=outcome.source,
+            repairs=outcome.repairs,
+            finish_reason=given.finish_reason,
+            response_characters=given.response and len(given.response.strip()),
+            usage=given.usage and canonical_json(given.usage.model_dump(exclude_none=True)),
+            prediction_hash=sha256(line.data),
+            instance_hash=instance.content_hash,
+            grader_version=get_task(instance.task).grader_version,
+            release=release.version,
+            release_hash=release.manifest.rows_hash,
+        )
+        for i, scored in enumerate(scores)
+    ]
+
+
 @pytest.mark.parametrize("row_id", ["two_segments/03", "interlocking_parts/00"])
-def test_columns_give_the_rows_that_are_made_one_by_one(release, contents, row_id):
+def test_columns_give_the_rows_that_are_made_one_by_one(release, index, row_id):
     instance = release.instances()[row_id]
-    task = get_task(instance.task)
-    columns, rows = Columns(Completer(contents)), []
-    maker = RowMaker(release.version, release.manifest.rows_hash)
+    made, rows = RowMaker(Completer(index)), []
     for line, outcome in zip(lines(row_id), OUTCOMES, strict=True):
         whole = outcome._replace(scores=outcome.scores * instance.scores)
-        columns.add(Head.of(line, contents.known.positions[row_id]), whole)
-        rows += maker.graded(line, sha256(line.data), instance, task, whole)
-    found = pl.read_ipc(io.BytesIO(encode(columns.frame())))
-    assert found.schema == results_schema()
-    assert found.equals(results_frame(rows))
+        made.add(Head.of(line, index.known.positions[row_id]), whole)
+        rows += one_by_one(release, line, instance, whole)
+    found = pl.read_ipc(io.BytesIO(encode(made.frame())))
+    assert found.schema == column_types()
+    assert found.equals(pl.DataFrame(list(map(asdict, rows)), schema=column_types()))
 
 
-def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(contents):
-    columns = Columns(Completer(contents))
+def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(index):
+    rows = RowMaker(Completer(index))
     line = parse_line(b'{"id": "csg_union/03", "model": "m", "response": " x "}', 9)
-    columns.add_outside(Head.of(line, 0), "boolean", 3)
-    columns.add_missing(contents.known.positions["interlocking_parts/00"], ("m", None, 0, None))
-    outside, *missing = columns.frame().to_dicts()
+    rows.add_outside(Head.of(line, 0), "boolean/03")
+    rows.add_missing(index.known.positions["interlocking_parts/00"], RunKey("m", None, 0, None))
+    outside, *missing = rows.frame().to_dicts()
     assert (outside["line"], outside["id"], outside["bucket"]) == (9, "boolean/03", "manifolds")
     assert (outside["status"], outside["instance_hash"], outside["response_characters"]) == (
         "not_run", None, 1,
@@ -81,10 +118,10 @@ def test_items_outside_the_release_and_missing_ones_have_rows_without_a_score(co
     assert all(row["grader_version"] and row["instance_hash"] for row in missing)
 
 
-def test_no_rows_are_no_bytes_and_a_frame_of_no_rows(contents):
-    columns = Columns(Completer(contents))
-    found = columns.frame()
+def test_no_rows_are_no_bytes_and_a_frame_of_no_rows(index):
+    rows = RowMaker(Completer(index))
+    found = rows.frame()
     assert encode(found) == b""
     assert text_bytes(found) == 0
-    assert found.schema == results_schema()
-    assert found.equals(pl.DataFrame(schema=results_schema()))
+    assert found.schema == column_types()
+    assert found.equals(pl.DataFrame(schema=column_types()))

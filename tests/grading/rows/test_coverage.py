@@ -1,4 +1,4 @@
-"""The ledger: each line is an item to grade, a row outside the release, or a problem that helps."""
+"""Coverage: each line is an item to grade, a row outside the release, or a problem that helps."""
 
 import json
 import time
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scbench.grading.rows.coverage import Ledger
+from scbench.grading.rows.coverage import Coverage
+from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.grading.rows.schema import RunKey
 from scbench.model import Instance
 from scbench.predictions import Line, Problem, parse_line
@@ -36,8 +37,18 @@ INSTANCES = {
 }
 
 
-def ledger(*chosen: str) -> Ledger:
-    return Ledger(INSTANCES, list(HELD), chosen or list(HELD))
+IDS = list(INSTANCES)
+
+
+def coverage(*chosen: str) -> Coverage:
+    return Coverage(KnownIds(IDS, list(HELD), chosen or list(HELD)))
+
+
+def graded(book: Coverage, line: Line) -> str | None:
+    """Admit a line; return the id of its instance if it is graded."""
+    found = book.admit_line(line)
+    assert found.problem is None
+    return IDS[found.position] if found.kind is LineKind.GRADED else None
 
 
 def line(row_id: str, number: int = 1, **fields) -> Line:
@@ -47,8 +58,9 @@ def line(row_id: str, number: int = 1, **fields) -> Line:
 
 
 def problem(row_id: str) -> Problem:
-    found = ledger().admit(line(row_id, 7))
-    assert isinstance(found, Problem)
+    admission = coverage().admit_line(line(row_id, 7))
+    assert admission.kind is LineKind.UNKNOWN
+    found = admission.problem
     assert (found.code, found.line, found.id) == ("unknown_id", 7, row_id)
     assert found.message.startswith(f"no instance {row_id!r} in this release.")
     assert found.message.isprintable()
@@ -56,9 +68,9 @@ def problem(row_id: str) -> Problem:
 
 
 def test_known_ids_are_admitted():
-    book = ledger()
+    book = coverage()
     for number, row_id in enumerate(INSTANCES, 1):
-        assert book.admit(line(row_id, number)) == row_id
+        assert graded(book, line(row_id, number)) == row_id
     assert [(run.model, missing) for run, missing in book.missing()] == [("unnamed", [])]
     assert list(book.incomplete()) == []
 
@@ -115,7 +127,7 @@ def test_an_id_like_no_other_gets_no_wrong_hint(row_id):
 
 @pytest.mark.parametrize("row_id", ["csg_union/03", "csg_union/3", "csg_union/21", "maze_3d/00"])
 def test_items_of_tasks_the_release_does_not_hold_are_told_apart(row_id):
-    assert ledger().admit(line(row_id)) == f":{row_id.partition('/')[0]}"
+    assert coverage().admit_line(line(row_id)) == (LineKind.NOT_IN_RELEASE, None, None)
 
 
 @pytest.mark.parametrize("row_id", ["csg_union/03 ", "csg_union", "csg_union/x", "CSG Union/3"])
@@ -131,21 +143,32 @@ def test_what_is_no_number_makes_no_item(row_id):
 
 
 def test_lines_of_tasks_that_were_not_chosen_are_left_alone():
-    book = ledger("enumerate_edges")
-    assert book.admit(line("two_segments/00")) is None
-    assert book.admit(line("two_segments/00")) is None
-    assert book.left_alone == 2
-    assert book.admit(line("enumerate_edges/00")) == "enumerate_edges/00"
+    book = coverage("enumerate_edges")
+    for _ in range(2):
+        assert book.admit_line(line("two_segments/00")) == (LineKind.NOT_CHOSEN, None, None)
+    assert book.not_chosen == 2
+    assert graded(book, line("enumerate_edges/00")) == "enumerate_edges/00"
     [(_, missing)] = book.missing()
     assert missing == [f"enumerate_edges/{i:02d}" for i in range(1, 8)]
 
 
+def test_lines_of_excluded_instances_are_counted_and_never_missed():
+    kept = IDS[1:]
+    book = Coverage(KnownIds(kept, list(HELD), list(HELD), frozenset(IDS[:1])))
+    assert book.admit_line(line(IDS[0])) == (LineKind.EXCLUDED, None, None)
+    assert (book.excluded, book.lines) == (1, 1)
+    for number, row_id in enumerate(kept, 2):
+        assert book.admit_line(line(row_id, number)).kind is LineKind.GRADED
+    assert [missing for _, missing in book.missing()] == [[]]
+
+
 def test_a_duplicate_names_both_lines_and_which_is_graded():
-    book = ledger()
-    assert book.admit(line("two_segments/03", 5)) == "two_segments/03"
+    book = coverage()
+    assert graded(book, line("two_segments/03", 5)) == "two_segments/03"
     for number in (9, 12):
-        found = book.admit(line("two_segments/03", number, response="other"))
-        assert isinstance(found, Problem)
+        admission = book.admit_line(line("two_segments/03", number, response="other"))
+        assert (admission.kind, admission.position) == (LineKind.DUPLICATE, 3)
+        found = admission.problem
         assert (found.code, found.line, found.id) == ("duplicate", number, "two_segments/03")
         assert "was answered on line 5 already" in found.message
         assert "line 5 is graded, this one is not" in found.message
@@ -156,16 +179,16 @@ def test_a_duplicate_names_both_lines_and_which_is_graded():
     [{"model": "b"}, {"setting": "tools"}, {"setting": "no_tools"}, {"sample": 1}, {"budget": 0}],
 )
 def test_rows_of_other_runs_are_no_duplicates(fields):
-    book = ledger()
-    assert book.admit(line("two_segments/03", 1)) == "two_segments/03"
-    assert book.admit(line("two_segments/03", 2, **fields)) == "two_segments/03"
-    assert isinstance(book.admit(line("two_segments/03", 3, **fields)), Problem)
+    book = coverage()
+    assert graded(book, line("two_segments/03", 1)) == "two_segments/03"
+    assert graded(book, line("two_segments/03", 2, **fields)) == "two_segments/03"
+    assert book.admit_line(line("two_segments/03", 3, **fields)).kind is LineKind.DUPLICATE
 
 
 def test_what_is_missing_is_named_for_each_run():
-    book = ledger()
-    book.admit(line("two_segments/00", 1, model="b", setting="tools", sample=2, budget=64))
-    book.open_run(RunKey("a", None, 0, None))
+    book = coverage()
+    book.admit_line(line("two_segments/00", 1, model="b", setting="tools", sample=2, budget=64))
+    book.run(RunKey("a", None, 0, None))
     first, second = book.incomplete()
     assert (first.code, first.line) == ("incomplete", None)
     assert first.message == (
@@ -179,8 +202,8 @@ def test_what_is_missing_is_named_for_each_run():
 
 
 def test_no_lines_make_no_runs():
-    assert list(ledger().missing()) == []
-    assert list(ledger().incomplete()) == []
+    assert list(coverage().missing()) == []
+    assert list(coverage().incomplete()) == []
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200))
@@ -189,14 +212,16 @@ def test_no_lines_make_no_runs():
 @example("İ" * 200)
 @example("0" * 200)
 def test_no_id_makes_it_fail(row_id):
-    found = ledger().admit(line(row_id))
-    assert found in INSTANCES or isinstance(found, Problem) or found.startswith(":")
+    kind, position, problem = coverage().admit_line(line(row_id))
+    assert (position is not None) == (kind is LineKind.GRADED)
+    assert (problem is not None) == (kind is LineKind.UNKNOWN)
+    assert position is not None or problem is not None or kind is LineKind.NOT_IN_RELEASE
 
 
 def test_a_file_of_foreign_ids_is_not_slow():
-    book = ledger()
+    book = coverage()
     orders = islice(permutations("two_segments"), 20_000)
     lines = [line("".join(order), i) for i, order in enumerate(orders, 1)]
     started = time.monotonic()
-    assert all(isinstance(book.admit(entry), Problem) for entry in lines)
+    assert all(book.admit_line(entry).problem for entry in lines)
     assert time.monotonic() - started < 10, "a second; minutes if each were compared"

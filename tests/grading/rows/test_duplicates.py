@@ -5,10 +5,27 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from scbench.answers.extract import Found
 from scbench.catalog import get_task
+from scbench.grading.rows.duplicates import FoundAnswer
 from scbench.grading.run import Options, grade_file
-from scbench.grading.workers.scheduler import Engine, Limits
-from scbench.grading.workers.worker import Item
+from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
+
+
+def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():
+    one, other = ({"b": 1.0, "a": [1, "é"]}, {"a": [1, "é"], "b": 1.0})
+    found = FoundAnswer.of(Found(one, "fence", ("unwrapped_fence",)), "parity/00")
+    assert found[1:] == ('{"b":1.0,"a":[1,"é"]}', "fence", ["unwrapped_fence"])
+    assert FoundAnswer.of(Found(other, "whole"), "parity/00").key == found.key
+    assert FoundAnswer.of(Found(other, "whole"), "parity/01").key != found.key
+    assert FoundAnswer.of(Found({"b": 1}, "whole"), "parity/00").key != found.key
+
+
+@pytest.mark.parametrize("value", ["\ud800", float("nan")])
+def test_what_no_json_can_hold_is_looked_for_again(value):
+    assert FoundAnswer.of(Found(value, "answer"), "parity/00") is None
+
 
 MOODY = {"bit": 0, "mood": "slow"}
 
@@ -23,15 +40,15 @@ def run(monkeypatch, parity_release, write_lines, tmp_path):
 
     judged = []
 
-    def spy(engine, source, on_wait):
-        for work, outcome in real_work(engine, source, on_wait):
-            if isinstance(work, Item):
+    def spy(scheduler, source, on_wait):
+        for work, outcome in real_work(scheduler, source, on_wait):
+            if isinstance(work, WorkItem):
                 judged.append(work.line)
             yield work, outcome
 
-    real_work = Engine.work
-    monkeypatch.setattr("scbench.grading.run.get_task", heavy_task)
-    monkeypatch.setattr(Engine, "work", spy)
+    real_work = Scheduler.work
+    monkeypatch.setattr("scbench.grading.options.get_task", heavy_task)
+    monkeypatch.setattr(Scheduler, "work", spy)
 
     def go(*lines, workers=2):
         judged.clear()
@@ -39,7 +56,7 @@ def run(monkeypatch, parity_release, write_lines, tmp_path):
             predictions=str(write_lines(*lines)),
             release=parity_release,
             out=tmp_path / "out",
-            limits=Limits(workers, None, 0),
+            limits=WorkerLimits(workers, None, 0),
             tasks=["parity"],
             partial=True,
         )
@@ -56,7 +73,7 @@ def line(sample, answer=None, *, number=0, **more):
     return {"id": f"parity/{number:02d}", "sample": sample, **more}
 
 
-def test_twins_are_judged_once_and_share_the_verdict(run):
+def test_duplicates_are_judged_once_and_share_the_verdict(run):
     lines = [line(i) for i in range(20)] + [line(20, {"mood": "slow", "bit": 0})]
     rows, judged, seen = run(*lines)
     assert judged == [1]
@@ -66,7 +83,7 @@ def test_twins_are_judged_once_and_share_the_verdict(run):
     assert seen[-1][0] == 21
 
 
-def test_a_twin_says_where_its_own_answer_was_found(run):
+def test_a_duplicate_says_where_its_own_answer_was_found(run):
     fenced = '```json\n{"bit": 0, "mood": "slow",}\n```'
     rows, judged, _ = run(line(0), line(1, response=fenced))
     assert judged == [1]
@@ -75,14 +92,14 @@ def test_a_twin_says_where_its_own_answer_was_found(run):
     assert len(rows["repairs"].to_list()[1]) == 1
 
 
-def test_twins_that_come_late_take_the_verdict_of_the_first(run):
+def test_duplicates_that_come_late_take_the_verdict_of_the_first(run):
     others = [line(i, {"bit": 1, "mood": "slow" if i % 2 else ""}) for i in range(1, 150)]
     rows, judged, _ = run(line(0), *others, line(150), workers=1)
     assert judged == [1, 2, 3]
     assert rows["score"].to_list() == [1.0] + [0.0] * 149 + [1.0]
 
 
-def test_other_items_other_answers_and_lines_without_one_are_no_twins(run):
+def test_other_items_other_answers_and_lines_without_one_are_no_duplicates(run):
     rows, judged, _ = run(
         line(0),
         line(0, number=2),
@@ -96,14 +113,14 @@ def test_other_items_other_answers_and_lines_without_one_are_no_twins(run):
     assert rows["status"].to_list() == ["answered"] * 4 + ["unparsed"] * 2 + ["blocked"]
 
 
-def test_when_the_grader_fails_on_one_all_its_waiting_twins_say_so(run):
+def test_when_the_grader_fails_on_one_all_its_waiting_duplicates_say_so(run):
     rows, judged, _ = run(*(line(i, {"bit": 0, "mood": "raise"}) for i in range(3)))
     assert judged == [1]
     assert set(rows["status"]) == {"grader_error"}
 
 
 def test_light_tasks_are_not_looked_at(run, monkeypatch):
-    monkeypatch.setattr("scbench.grading.run.get_task", get_task)
+    monkeypatch.setattr("scbench.grading.options.get_task", get_task)
     rows, judged, _ = run(line(0), line(1))
     assert judged == []
     assert rows["score"].to_list() == [1.0, 1.0]

@@ -1,4 +1,4 @@
-"""Packed outcomes: text and numbers only, and what cannot be written ends in the worker."""
+"""The wire format: text and numbers only, and what cannot be written ends in the worker."""
 
 import json
 import pickle
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from scbench.canonical import canonical_json
 from scbench.grading.outcome import Outcome
-from scbench.grading.rows.wire import pack
+from scbench.grading.rows.wire import to_wire
 from scbench.grading.workers import worker
-from scbench.grading.workers.worker import Item, grade_item
+from scbench.grading.workers.worker import WorkItem, grade_item
 from scbench.model import Check, Status, Verdict
 
 CHECKS = (
@@ -23,13 +23,15 @@ CHECKS = (
 VERDICT = Verdict(0.25, CHECKS, {"area": 1.5}, ("ignored 1 unknown key: 'a'",))
 
 
-def test_a_packed_outcome_holds_what_the_outcome_held():
-    packed = pack(Outcome(Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",)))
-    assert packed.status == "answered"
-    assert (packed.reason, packed.answer, packed.source) == ("", "{}", "fence")
-    assert packed.repairs == ["unwrapped_fence"]
-    assert packed.scores[0] == packed.scores[1]
-    first = packed.scores[0]
+def test_the_wire_format_holds_what_the_outcome_held():
+    wire = to_wire(
+        Outcome(Status.ANSWERED, (VERDICT,) * 2, "", "{}", "fence", ("unwrapped_fence",))
+    )
+    assert wire.status == "answered"
+    assert (wire.reason, wire.answer, wire.source) == ("", "{}", "fence")
+    assert wire.repairs == ["unwrapped_fence"]
+    assert wire.scores[0] == wire.scores[1]
+    first = wire.scores[0]
     assert first.score == 0.25
     assert first.failed_checks == ["size", "gap"]
     assert json.loads(first.metrics) == {"area": 1.5}
@@ -39,7 +41,7 @@ def test_a_packed_outcome_holds_what_the_outcome_held():
         {"id": "size", "passed": False, "message": "Too \u2028 large 💥.", "details": {}},
         {"id": "gap", "passed": None, "message": "Not looked at.", "details": {}},
     ]
-    assert pickle.loads(pickle.dumps(packed)) == packed  # noqa: S301
+    assert pickle.loads(pickle.dumps(wire)) == wire  # noqa: S301
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -56,7 +58,7 @@ objects = st.dictionaries(words, values, max_size=4)
 def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
     check = Check(check_id, passed, message, details)
     verdict = Verdict(0.5, (check, check), metrics)
-    [scored] = pack(Outcome(Status.ANSWERED, (verdict,))).scores
+    [scored] = to_wire(Outcome(Status.ANSWERED, (verdict,))).scores
     whole = {"id": check_id, "passed": passed, "message": message, "details": details}
     assert scored.checks == canonical_json([whole, whole])
     assert scored.metrics == canonical_json(metrics)
@@ -64,13 +66,13 @@ def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
 
 
 def test_an_unscored_outcome_has_no_scores():
-    packed = pack(Outcome(Status.API_ERROR, reason="timeout"))
-    assert packed == ("api_error", (), "timeout", None, None, [])
+    wire = to_wire(Outcome(Status.API_ERROR, reason="timeout"))
+    assert wire == ("api_error", (), "timeout", None, None, [])
 
 
 @pytest.mark.parametrize("score", [1, True, np.float64(1), np.float32(1)])
 def test_scores_become_plain_floats(score):
-    [scored] = pack(Outcome(Status.ANSWERED, (Verdict(score, ()),))).scores
+    [scored] = to_wire(Outcome(Status.ANSWERED, (Verdict(score, ()),))).scores
     assert type(scored.score) is float
 
 
@@ -83,7 +85,7 @@ UNFIT = {
     "surrogate in an id": Verdict(1.0, (Check("\ud800", True, ""),)),
     "surrogate in a note": Verdict(1.0, (), {}, ("\ud800",)),
     "digits": Verdict(1.0, (), {"n": 10**5000}),
-    "function": Verdict(1.0, (), {"n": pack}),
+    "function": Verdict(1.0, (), {"n": to_wire}),
     "check is text": Verdict(1.0, ("a",)),
     "note is a number": Verdict(1.0, (), {}, (3,)),
 }
@@ -95,6 +97,6 @@ def test_a_verdict_that_cannot_be_written_costs_its_row_not_the_run(monkeypatch,
         return Outcome(Status.ANSWERED, (verdict,), "", "{}", "answer")
 
     monkeypatch.setattr(worker, "_grade", grade)
-    packed = grade_item(Item(1, b"", "made_up/00"))
-    assert (packed.status, packed.scores, packed.answer) == ("grader_error", (), None)
-    assert packed.reason.encode()
+    wire = grade_item(WorkItem(1, b"", "made_up/00"))
+    assert (wire.status, wire.scores, wire.answer) == ("grader_error", (), None)
+    assert wire.reason.encode()

@@ -15,12 +15,13 @@ from distributed import Client
 
 from scbench.errors import ClusterError
 from scbench.grading.rows.chunks import Chunk, Shard
-from scbench.grading.rows.index import contents_of
+from scbench.grading.rows.index import index_of
 from scbench.grading.run import Options, choose_tasks, grade_file
 from scbench.grading.workers import remote
-from scbench.grading.workers.pool import Failure, Job
-from scbench.grading.workers.scheduler import Limits
+from scbench.grading.workers.pool import Failure, GradingJob
+from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.grading.workers.worker import Start
+from scbench.progress import no_progress
 
 DASK = Path(sys.executable).parent / "dask"
 SLOW = [
@@ -79,12 +80,12 @@ def cluster(tmp_path_factory):
 def run(parity_release, write_lines, tmp_path):
     """A function that grades lines into a folder, here or on a cluster."""
 
-    def go(lines, name, *, seconds=None, on_progress=max, **more):
+    def go(lines, name, *, seconds=None, on_progress=no_progress, **more):
         options = Options(
             str(write_lines(*lines)),
             parity_release,
             tmp_path / name,
-            Limits(2, seconds, 0),
+            WorkerLimits(2, seconds, 0),
             ["parity"],
             partial=True,
             **more,
@@ -107,7 +108,7 @@ def test_a_worker_that_is_killed_loses_nothing(cluster, run, tmp_path, capfd):
     def kill(done, size):
         if done >= 32 and not doomed:
             doomed.append(cluster.workers.pop())
-            os.killpg(doomed[0].pid, signal.SIGKILL)  # its nanny and its lanes as well
+            os.killpg(doomed[0].pid, signal.SIGKILL)  # its nanny and its processes as well
             cluster.workers.append(cluster.start())
 
     run(lines, "here")
@@ -158,13 +159,13 @@ def test_heavy_items_and_shards_go_to_the_cluster_as_well(
 
 def test_a_line_that_hangs_there_does_not_use_up_the_time_of_its_chunk(parity_release, monkeypatch):
     monkeypatch.setattr(remote, "_POLL", 0.1)
-    contents = contents_of(parity_release, choose_tasks(parity_release, ["parity"]))
-    orders = remote.orders_of(Start(contents.keys(), 0, False, contents))
+    index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
+    orders = remote.orders_of(Start(index.keys(), 0, False, index))
     line = b'{"id": "parity/00", "answer": {"bit": 0%s}}\n'
     chunk = Chunk(0, 1, 1, 2, line % b"" + line % b', "mood": "hang"')
-    answer = remote.run_job(remote.Parcel(orders, Job(chunk, 60, each=1)))
+    reply = remote.run_job(remote.Parcel(orders, GradingJob(chunk, 60, each=1)))
     remote.close_run(orders.key)
-    assert answer == ("done", Failure("no verdict on a line within 1 s"))
+    assert reply == ("done", Failure("no verdict on a line within 1 s"))
 
 
 def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypatch):
@@ -178,8 +179,8 @@ def test_a_worker_of_another_version_is_refused(cluster, run, tmp_path, monkeypa
 def test_a_worker_with_another_grader_is_refused_even_if_it_joins_late(
     cluster, run, monkeypatch, parity_release
 ):
-    contents = contents_of(parity_release, choose_tasks(parity_release, None))
-    orders = remote.orders_of(Start(contents.keys(), 0, False, contents))
+    index = index_of(parity_release, choose_tasks(parity_release, None))
+    orders = remote.orders_of(Start(index.keys(), 0, False, index))
     wanted = orders._replace(versions=orders.versions | {"parity": 7})
     monkeypatch.setattr("scbench.grading.workers.cluster.orders_of", lambda _: wanted)
     with pytest.raises(ClusterError, match=r"grader of parity: client 7, worker 1"):
@@ -200,6 +201,6 @@ def test_nobody_at_the_address_is_said_within_seconds(run):
 
 
 def test_what_travels_comes_back_as_it_was(parity_release):
-    contents = contents_of(parity_release, choose_tasks(parity_release, ["parity"]))
-    start = Start(contents.keys(), 7, True, contents)
+    index = index_of(parity_release, choose_tasks(parity_release, ["parity"]))
+    start = Start(index.keys(), 7, True, index)
     assert remote.unpack_start(remote.pack_start(start)) == start

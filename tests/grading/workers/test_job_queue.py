@@ -1,51 +1,51 @@
 """What goes first: the slowest that is known, while nobody waits for light work."""
 
 from scbench.grading.rows.chunks import Chunk
-from scbench.grading.workers.job_queue import Agenda
-from scbench.grading.workers.pool import Job
-from scbench.grading.workers.worker import Item
+from scbench.grading.workers.job_queue import JobQueue
+from scbench.grading.workers.pool import GradingJob
+from scbench.grading.workers.worker import WorkItem
 
 HEAVY = {"bricks": 120.0, "water": 120.0, "blasts": 3600.0}
 
 
-def job(work) -> Job:
-    return Job(work, 1.0, not isinstance(work, Chunk))
+def job(work) -> GradingJob:
+    return GradingJob(work, 1.0, not isinstance(work, Chunk))
 
 
-def agenda(chunks: int, held_back=lambda: False) -> Agenda:
-    return Agenda((Chunk(i, i + 1, 1, 1, b"{}") for i in range(chunks)), HEAVY, job, held_back)
+def queue(chunks: int, held_back=lambda: False) -> JobQueue:
+    return JobQueue((Chunk(i, i + 1, 1, 1, b"{}") for i in range(chunks)), HEAVY, job, held_back)
 
 
-def add(to: Agenda, *tasks: str, size: int = 2) -> None:
+def add(to: JobQueue, *tasks: str, size: int = 2) -> None:
     for line, task in enumerate(tasks):
-        to.add(Item(line, b"x" * size, f"{task}/00"), task)
+        to.add(WorkItem(line, b"x" * size, f"{task}/00"), task)
 
 
 def names(found) -> list[str]:
     return ["chunk" if isinstance(it.work, Chunk) else it.work[0].instance_id for it in found]
 
 
-def taken(from_: Agenda, count: int, *, vacant=True, light=2) -> list[str]:
+def taken(from_: JobQueue, count: int, *, vacant=True, light=2) -> list[str]:
     jobs = (from_.take(vacant=vacant, light=light) for _ in range(count))
     return names(it for it in jobs if it is not None)
 
 
 def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
-    todo = agenda(0)
+    todo = queue(0)
     add(todo, "bricks", "water", "bricks", "blasts", "water")
     assert taken(todo, 9) == ["blasts/00", "water/00", "water/00", "bricks/00", "bricks/00"]
 
 
 def test_some_chunks_are_read_before_any_slow_item_begins():
-    todo = agenda(100)
+    todo = queue(100)
     assert taken(todo, 3) == ["chunk"] * 3
     add(todo, "bricks", "blasts")
     assert taken(todo, 61) == ["chunk"] * 61
     assert taken(todo, 3) == ["blasts/00", "bricks/00", "chunk"]
 
 
-def test_one_lane_stays_with_the_chunks():
-    todo = agenda(100)
+def test_one_worker_stays_with_the_chunks():
+    todo = queue(100)
     taken(todo, 64)
     add(todo, *["blasts"] * 5)
     assert taken(todo, 2, light=3) == ["blasts/00", "blasts/00"]
@@ -53,28 +53,28 @@ def test_one_lane_stays_with_the_chunks():
 
 
 def test_a_slow_item_never_waits_behind_something():
-    todo = agenda(1)
+    todo = queue(1)
     add(todo, "blasts")
     assert taken(todo, 3, vacant=False) == ["chunk"]
     assert taken(todo, 1) == ["blasts/00"]
 
 
 def test_no_chunk_is_begun_while_too_many_items_wait():
-    todo = agenda(10)
+    todo = queue(10)
     add(todo, *["bricks"] * 1000)
     assert taken(todo, 1, vacant=False) == []
     assert taken(todo, 2) == ["bricks/00", "chunk"], "one is gone, so there is room again"
 
 
 def test_no_chunk_is_begun_while_items_that_wait_are_too_long():
-    todo = agenda(10)
+    todo = queue(10)
     add(todo, "bricks", size=2**26)
     assert taken(todo, 3) == ["bricks/00", "chunk", "chunk"]
 
 
 def test_whoever_takes_what_is_done_can_hold_it_back():
     back = [True]
-    todo = agenda(10, lambda: back[0])
+    todo = queue(10, lambda: back[0])
     assert taken(todo, 2) == []
     back[0] = False
     assert taken(todo, 2) == ["chunk", "chunk"]
@@ -86,5 +86,5 @@ def test_chunks_that_were_done_before_are_passed_over_and_may_bring_items():
         add(todo, "blasts")
         yield None
 
-    todo = Agenda(chunks(), HEAVY, job, lambda: False)
+    todo = JobQueue(chunks(), HEAVY, job, lambda: False)
     assert taken(todo, 2) == ["blasts/00"]

@@ -1,4 +1,4 @@
-"""The engine: a worker that dies, hangs or swells costs one row, and the run goes on."""
+"""The scheduler: a worker that dies, hangs or swells costs one row, and the run goes on."""
 
 import os
 import signal
@@ -10,23 +10,25 @@ import pytest
 from scbench_parity.moods import refuse_to_start
 
 from scbench.errors import EngineError
-from scbench.grading.workers.scheduler import Engine, Limits
-from scbench.grading.workers.worker import Item
+from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
 from scbench.model import Status
 
 KEYS = {f"parity/{i:02d}": ("parity", f'{{"bits":"{bits}"}}') for i, bits in enumerate("01")}
 
 
-def item(line: int, bit: int = 0, mood: str = "") -> Item:
+def item(line: int, bit: int = 0, mood: str = "") -> WorkItem:
     data = f'{{"id": "parity/00", "answer": {{"bit": {bit}, "mood": "{mood}"}}}}'
-    return Item(line, data.encode(), "parity/00")
+    return WorkItem(line, data.encode(), "parity/00")
 
 
-def engine(seconds: float = 2, workers: int = 2, memory: float = 4, heavy=()) -> Engine:
-    return Engine(KEYS, Limits(workers, seconds, int(memory * 2**30)), dict.fromkeys(heavy, 60.0))
+def scheduler(seconds: float = 2, workers: int = 2, memory: float = 4, heavy=()) -> Scheduler:
+    return Scheduler(
+        KEYS, WorkerLimits(workers, seconds, int(memory * 2**30)), dict.fromkeys(heavy, 60.0)
+    )
 
 
-def outcomes(run: Engine, items) -> dict:
+def outcomes(run: Scheduler, items) -> dict:
     found = {}
     for done, outcome in run.run(items):
         assert done.line not in found, "an item came back twice"
@@ -35,35 +37,35 @@ def outcomes(run: Engine, items) -> dict:
 
 
 def test_grades_every_item_once_and_in_agreement():
-    found = outcomes(engine(), (item(i, i % 2) for i in range(500)))
+    found = outcomes(scheduler(), (item(i, i % 2) for i in range(500)))
     assert found.keys() == set(range(500))
     assert all(found[i].scores[0].score == 1 - i % 2 for i in range(500))
 
 
 def test_an_item_that_takes_long_is_named_with_its_steps():
     told = []
-    run = engine(seconds=None, heavy=("parity",))
+    run = scheduler(seconds=None, heavy=("parity",))
     list(run.run([item(0, 0, "step"), item(1)], told.extend))
     assert {(w.instance_id, w.done, w.total) for w in told} == {("parity/00", 3, 7)}
     assert all(2 < w.seconds < 60 for w in told)
 
 
 def test_each_heavy_task_has_its_own_time():
-    run = Engine(KEYS, Limits(1, None, 0), {"parity": 0.5})
+    run = Scheduler(KEYS, WorkerLimits(1, None, 0), {"parity": 0.5})
     found = outcomes(run, [item(0, 0, "hang"), item(1)])
     assert found[0].reason == "no verdict within 0.5 s; tried twice"
     assert found[1].status == Status.ANSWERED
 
 
 def test_nothing_waits_behind_a_heavy_item():
-    run = engine(seconds=30, heavy=("parity",))
+    run = scheduler(seconds=30, heavy=("parity",))
     slow, *quick = [item(0, 0, "step"), *(item(i) for i in range(1, 9))]
     order = [done.line for done, _ in run.run([slow, *quick])]
     assert order[-1] == 0
 
 
 def test_what_cannot_be_graded_here_is_not_run_and_says_why():
-    found = outcomes(engine(), [item(0, 0, "cannot"), item(1)])
+    found = outcomes(scheduler(), [item(0, 0, "cannot"), item(1)])
     assert found[0].status == Status.NOT_RUN
     assert found[0].scores == ()
     assert found[0].reason == "the engine for this mood is not installed"
@@ -71,7 +73,7 @@ def test_what_cannot_be_graded_here_is_not_run_and_says_why():
 
 
 def test_no_items_make_no_outcomes():
-    assert outcomes(engine(), iter(())) == {}
+    assert outcomes(scheduler(), iter(())) == {}
 
 
 @pytest.mark.parametrize("heavy", [(), ("parity",)])
@@ -86,7 +88,7 @@ def test_no_items_make_no_outcomes():
     ],
 )
 def test_a_grader_that_misbehaves_costs_one_row(mood, seconds, reason, heavy):
-    run = engine(seconds=seconds, memory=1, heavy=heavy)
+    run = scheduler(seconds=seconds, memory=1, heavy=heavy)
     found = outcomes(run, [item(i, 0, mood if i == 70 else "") for i in range(140)])
     assert found.keys() == set(range(140))
     assert found[70].status == Status.GRADER_ERROR
@@ -96,7 +98,7 @@ def test_a_grader_that_misbehaves_costs_one_row(mood, seconds, reason, heavy):
 
 
 def test_a_grader_that_raises_costs_one_row_and_no_worker():
-    run = engine()
+    run = scheduler()
     found = outcomes(run, [item(i, 0, "raise" if i == 3 else "") for i in range(10)])
     assert found[3].status == Status.GRADER_ERROR
     assert found[3].reason.startswith("RuntimeError: this grader fails (moods.py:")
@@ -122,7 +124,7 @@ def children() -> set[int]:
 @pytest.mark.parametrize("when", ["busy", "idle"])
 def test_a_worker_killed_from_outside_costs_at_most_one_row(when):
     # Singly scheduled, so that a worker starts with the first item.
-    run = engine(seconds=20, heavy=("parity",))
+    run = scheduler(seconds=20, heavy=("parity",))
     killed = threading.Event()
 
     def killer() -> None:
@@ -154,7 +156,7 @@ def test_a_worker_killed_from_outside_costs_at_most_one_row(when):
 def test_workers_that_cannot_start_end_the_run_with_a_reason(monkeypatch):
     monkeypatch.setattr("scbench.grading.workers.pool.start_worker", refuse_to_start)
     with pytest.raises(EngineError, match="died before they could grade anything"):
-        outcomes(engine(), [item(0)])
+        outcomes(scheduler(), [item(0)])
 
 
 def test_items_are_drawn_no_faster_than_they_are_graded():
@@ -166,13 +168,13 @@ def test_items_are_drawn_no_faster_than_they_are_graded():
             yield item(i)
 
     ahead = 0
-    for done, _ in enumerate(engine().run(items())):
+    for done, _ in enumerate(scheduler().run(items())):
         ahead = max(ahead, len(drawn) - done)
-    assert ahead <= 6 * 128, "in flight: two lanes of two batches, and the ones just collected"
+    assert ahead <= 6 * 128, "in flight: two workers of two batches, and the ones just collected"
 
 
 def test_leaving_early_stops_the_workers():
-    run = engine().run(item(i, 0, "slow" if i >= 128 else "") for i in range(1000))
+    run = scheduler().run(item(i, 0, "slow" if i >= 128 else "") for i in range(1000))
     next(run)
     run.close()
     deadline = time.monotonic() + 10

@@ -1,4 +1,4 @@
-"""The worker: items in, packed outcomes out, and nothing raises but what wants a fresh process."""
+"""The worker: items in, outcomes out, and nothing raises but what wants a fresh process."""
 
 import gc
 import signal
@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from scbench.grading.workers.worker import (
-    Item,
     Progress,
     Start,
+    WorkItem,
     grade_item,
     grade_items,
     start_worker,
@@ -31,14 +31,22 @@ def worker(monkeypatch):
     signal.signal(signal.SIGINT, handler)
 
 
-def item(line: int, data: bytes, instance_id: str = "parity/01") -> Item:
-    return Item(line, data, instance_id)
+def item(line: int, data: bytes, instance_id: str = "parity/01") -> WorkItem:
+    return WorkItem(line, data, instance_id)
 
 
 def test_items_come_back_with_their_line_numbers(worker):
     items = [item(7, b'{"id":"parity/01","answer":{"bit":1}}'), item(3, b'{"id":"parity/01"}')]
     (seven, first), (three, second) = grade_items(items)
     assert (seven, first.status, three, second.status) == (7, "answered", 3, "missing")
+
+
+def test_an_answer_that_was_found_before_is_judged_as_it_was_found(worker):
+    given = item(1, b'{"id":"parity/01","answer":{"bit":1}}')
+    found = WorkItem(1, b'{"bit":1}', "parity/01", ("fence", ["unwrapped_fence"]))
+    outcome = grade_item(found)
+    assert (outcome.source, outcome.repairs) == ("fence", ["unwrapped_fence"])
+    assert outcome._replace(source="answer", repairs=[]) == grade_item(given)
 
 
 @pytest.mark.parametrize(
