@@ -8,11 +8,11 @@ from pathlib import Path
 from scbench.canonical import sha256
 from scbench.errors import ReleaseError, ScbenchError, did_you_mean
 from scbench.grading.score_tables import OVERALL
+from scbench.leaderboard.answer_overlap import Answers, answers_of, overlaps, stored_answers
 from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.files import ABOUT, CLAIMED
 from scbench.leaderboard.findings import Finding, in_order, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
-from scbench.leaderboard.likeness import Answers, answers_of, likenesses, stored_answers
 from scbench.leaderboard.predictions import check_predictions
 from scbench.leaderboard.submission import Submission
 from scbench.release.load import Release, installed_releases, open_release
@@ -183,7 +183,7 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             if done.about is not None and _same_model(about, done.about):
                 continue
             others[other.name] = answers_of(predictions[1], done.release, stored)
-    return list(likenesses(mine, others, name))
+    return list(overlaps(mine, others, name))
 
 
 def _same_model(one: Submission, other: Submission) -> bool:

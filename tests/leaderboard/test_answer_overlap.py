@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from scbench.leaderboard.answer_overlap import Overlap
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.likeness import Likeness
 from scbench.leaderboard.validate import compare_with_others, release_finder, validate
 
 
@@ -84,15 +84,15 @@ def test_another_setting_of_the_same_model_is_not_compared(warned):
 
 
 @pytest.mark.parametrize(
-    ("likeness", "suspicious"),
+    ("overlap", "suspicious"),
     [
-        (Likeness(4, 4, 0, 0), False),
-        (Likeness(5, 5, 0, 0), True),
-        (Likeness(5, 51, 0, 0), False),
-        (Likeness(0, 0, 19, 19), False),
-        (Likeness(0, 0, 20, 22), True),
-        (Likeness(0, 0, 20, 23), False),
+        (Overlap(4, 4, 0, 0), False),
+        (Overlap(5, 5, 0, 0), True),
+        (Overlap(5, 51, 0, 0), False),
+        (Overlap(0, 0, 19, 19), False),
+        (Overlap(0, 0, 20, 22), True),
+        (Overlap(0, 0, 20, 23), False),
     ],
 )
-def test_the_rule(likeness, suspicious):
-    assert likeness.suspicious is suspicious
+def test_the_rule(overlap, suspicious):
+    assert overlap.suspicious is suspicious
