@@ -103,7 +103,7 @@ class Task:
         seconds: wall-clock limit of one verdict, generous: graders bound their work by counting,
             and this only ends what hangs.
         scores: how many scores one answer gets.
-        isolated: whether its grader runs parts of answers in a walled-in child.
+        isolated: whether its grader runs parts of answers in a sandbox.
         dimensions: what it stresses, for tables; empty where nobody has said.
     """
 

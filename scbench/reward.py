@@ -11,7 +11,7 @@
 An instance is named by its id in the newest installed release, or given as an `Instance`: one of
 another release (``find_release(...).instances()``), or one that a builder drew a moment ago.
 
-What grades here grades in this process, so a walled-in child, a time limit or a limit on memory
+What grades here grades in this process, so a sandbox, a time limit or a limit on memory
 stands only where a grader itself puts one. Graders bound their work by counting; for untrusted
 answers to heavy tasks prefer the command.
 """

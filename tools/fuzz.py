@@ -80,7 +80,7 @@ class Slate:
 
 
 def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None:  # noqa: ANN401
-    """Run a target on an input behind its walls; return what went wrong."""
+    """Run a target on an input in its sandbox; return what went wrong."""
     from fuzz_guard import ChildrenSpentError, watched  # noqa: PLC0415  (beside this file)
 
     try:

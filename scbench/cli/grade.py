@@ -94,7 +94,7 @@ def grade(
         bool,
         typer.Option(
             "--allow-code",
-            help="Run Python programs among the answers, walled in (no network, no files). Without "
+            help="Run Python programs among the answers in a sandbox (no network, no files). Without "
             "it such rows are not_run.",
         ),
     ] = False,

@@ -43,7 +43,7 @@ def build(
     ] = None,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Run Python programs among the answers, walled in."),
+        typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox."),
     ] = False,
     report: Annotated[
         bool, typer.Option(help="Write a report on each submission; needs scbench[report].")

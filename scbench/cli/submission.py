@@ -294,7 +294,7 @@ def grade(
     ] = 0,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Run Python programs among the answers, walled in."),
+        typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox."),
     ] = False,
     report: Annotated[
         bool, typer.Option(help="Also write report.html; needs scbench[report].")

@@ -159,4 +159,4 @@ def _protections(facts: RunFacts, seen: frozenset[str]) -> list[str]:
         return list(facts.protections)
     from scbench import sandbox  # noqa: PLC0415  (few runs have children)
 
-    return list(sandbox.walls())
+    return list(sandbox.protections())

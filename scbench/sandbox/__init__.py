@@ -1,10 +1,10 @@
-"""Child programs behind walls: no network, no files, limits on time, memory, processes, output.
+"""Child programs in a sandbox: no network, no files, limits on time, memory, processes, output.
 
 Two things run here. A *function* of ours, in a file of its own, imports what it needs, is then
-walled in, and only then sees the data that it works on: `call_script`. A *program* that we were
-given runs behind full walls or not at all, and only if `allow_code` was called: `run_python`.
+closed in, and only then sees the data that it works on: `call_script`. A *program* that we were
+given runs in a full sandbox or not at all, and only if `allow_code` was called: `run_python`.
 
-Sets of walls, strongest first:
+Kinds of sandbox, strongest first:
 
 - ``bubblewrap``: own network, processes and mounts, made by bwrap(1).
 - ``namespaces``: the same, made by the child itself. Root sets them up and then becomes nobody;
@@ -12,8 +12,8 @@ Sets of walls, strongest first:
 - ``rlimits``: what every POSIX system has. A function cannot open a file or socket, as no
   descriptor is left to it, and nobody but root can start processes. Programs are not run.
 
-Limits on memory, processor time, sizes of files and number of processes bind in every set, those on
-the wall clock and on output are kept by the parent. The child is a group of processes of its own
+Limits on memory, processor time, sizes of files and number of processes bind in every kind, those
+on the wall clock and on output are kept by the parent. The child is a group of processes of its own
 and dies with its parent (on Linux). What the child does lies in ``child.py``.
 """
 
@@ -34,12 +34,12 @@ from typing import Any
 
 from scbench.errors import CannotGrade
 
-SETS: Mapping[str, tuple[str, ...]] = {
+KINDS: Mapping[str, tuple[str, ...]] = {
     "bubblewrap": ("bubblewrap: network, processes, files", "rlimits: memory, time, sizes"),
     "namespaces": ("namespaces: network, processes, files", "rlimits: memory, time, sizes"),
     "rlimits": ("rlimits: memory, time, sizes, descriptors",),
 }
-"""The sets of walls, strongest first, and the walls of each in words."""
+"""The kinds of sandbox, strongest first, and the protections of each in words."""
 
 _CHILD = Path(__file__).with_name("child.py")
 _FLAGS = ("-P", "-s", "-S", "-B")
@@ -90,8 +90,8 @@ class ChildError(RuntimeError):
     """A child hit its limit of time or memory, or crashed: nothing that a score may rest on."""
 
 
-class WallsError(RuntimeError):
-    """A set of walls cannot be put up on this system."""
+class SandboxError(RuntimeError):
+    """A kind of sandbox cannot be set up on this system."""
 
 
 _allowed = False
@@ -103,29 +103,29 @@ def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
     _allowed = allowed
 
 
-def walls() -> tuple[str, ...]:
-    """Return the walls that stand around children on this machine, in words."""
-    return SETS[strongest()]
+def protections() -> tuple[str, ...]:
+    """Return what children are protected by on this machine, in words."""
+    return KINDS[strongest()]
 
 
 @cache
 def strongest() -> str:
-    """Return the strongest of `SETS` that can be put up here; found out by trying."""
-    return next(name for name in SETS if name == "rlimits" or not trouble(name))
+    """Return the strongest of `KINDS` that can be set up here; found out by trying."""
+    return next(name for name in KINDS if name == "rlimits" or not trouble(name))
 
 
 @cache
-def trouble(walls: str) -> str:
-    """Return why a set of walls cannot be put up here, or an empty string."""
+def trouble(kind: str) -> str:
+    """Return why a kind of sandbox cannot be set up here, or an empty string."""
     try:
-        _run({"mode": "nothing"}, b"", Limits(seconds=20), walls)
-    except (WallsError, ChildError, OSError) as error:
+        _run({"mode": "nothing"}, b"", Limits(seconds=20), kind)
+    except (SandboxError, ChildError, OSError) as error:
         return str(error)
     return ""
 
 
-def call_script(script: Path, data: bytes, limits: Limits, walls: str | None = None) -> Finished:
-    """Run ``main(data)`` of a Python file of ours behind walls, and return what it gives.
+def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = None) -> Finished:
+    """Run ``main(data)`` of a Python file of ours in a sandbox, and return what it gives.
 
     The file is imported, with all that it imports, before any data is read. From then on nothing
     can be opened, not even a module.
@@ -134,54 +134,54 @@ def call_script(script: Path, data: bytes, limits: Limits, walls: str | None = N
         script: a file that defines ``main(data: bytes) -> bytes``.
         data: handed to ``main``.
         limits: what the child may use.
-        walls: one of `SETS`; by default the strongest there is.
+        kind: one of `KINDS`; by default the strongest there is.
 
     Raises:
         ChildError: ``main`` raised, or a limit of time or memory was hit.
-        WallsError: the walls cannot be put up.
+        SandboxError: the sandbox cannot be set up.
     """
     folders = [path for path in sys.path if path and Path(path).exists()]
     job = {"mode": "function", "script": str(script), "path": folders, "files": folders}
-    done = _run(job, data, limits, walls or strongest())
+    done = _run(job, data, limits, kind or strongest())
     if done.code and not done.flooded:
         raise ChildError(f"{script.name} failed: {done.stderr.decode('utf-8', 'replace')[-500:]}")
     return done
 
 
-def run_python(source: bytes, limits: Limits, walls: str | None = None) -> Finished:
+def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finished:
     """Run a Python program that we were given; it has the standard library and an empty folder.
 
     Args:
         source: the program; its standard input is empty.
         limits: what it may use.
-        walls: ``bubblewrap`` or ``namespaces``; by default the strongest there is.
+        kind: ``bubblewrap`` or ``namespaces``; by default the strongest there is.
 
     Raises:
         ChildError: a limit of time or memory ended it.
-        CannotGrade: programs are not allowed, or full walls cannot be had.
-        WallsError: the walls that were asked for cannot be put up.
+        CannotGrade: programs are not allowed, or a full sandbox cannot be had.
+        SandboxError: the kind that was asked for cannot be set up.
     """
-    check_code_can_run(walls)
+    check_code_can_run(kind)
     command = [_interpreter(), *_FLAGS, "program.py"]
     job = {"mode": "program", "argv": command, "files": _interpreter_files()}
-    done = _run(job, source, limits, walls or strongest())
+    done = _run(job, source, limits, kind or strongest())
     if done.code > 128 and not done.flooded:
         raise ChildError(f"the program was ended by signal {done.code - 128}")
     return done
 
 
-def check_code_can_run(walls: str | None = None) -> None:
+def check_code_can_run(kind: str | None = None) -> None:
     """Raise `CannotGrade`, with the reason and what to do, if `run_python` would refuse to run."""
     if not _allowed:
         raise CannotGrade(
             "the answer holds a Python program, and running code is not allowed; "
             "grade with --allow-code where it may be run"
         )
-    if (walls or strongest()) == "rlimits":
-        reasons = "; ".join(f"{name}: {trouble(name)}" for name in SETS if name != "rlimits")
+    if (kind or strongest()) == "rlimits":
+        reasons = "; ".join(f"{name}: {trouble(name)}" for name in KINDS if name != "rlimits")
         raise CannotGrade(
-            "the answer holds a Python program, and this machine cannot wall it in; install "
-            f"bubblewrap or allow user namespaces ({reasons})"
+            "the answer holds a Python program, and this machine cannot put it in a sandbox; "
+            f"install bubblewrap or allow user namespaces ({reasons})"
         )
 
 
@@ -198,17 +198,17 @@ def _interpreter_files() -> list[str]:
     return [place for place in dict.fromkeys(places) if Path(place).exists()]
 
 
-def _run(job: dict[str, Any], data: bytes, limits: Limits, walls: str) -> Finished:
+def _run(job: dict[str, Any], data: bytes, limits: Limits, kind: str) -> Finished:
     """Start a child, feed it, and end it with all that it started."""
     says, status = os.pipe()
-    root = os.geteuid() == 0 and walls != "rlimits"
-    job = {"files": [], **job, "walls": walls, "limits": asdict(limits), "folder": _FOLDER}
+    root = os.geteuid() == 0 and kind != "rlimits"
+    job = {"files": [], **job, "kind": kind, "limits": asdict(limits), "folder": _FOLDER}
     job["processor"] = _processor()
     # A user of its own for each child of root, as limits count the processes of a user.
     job |= {"status": status, "user": 2**30 + os.getpid() % 2**20 if root else None}
     try:
         command = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps(job)]
-        if walls == "bubblewrap":
+        if kind == "bubblewrap":
             command = [*_bubblewrap(job), *command]
         child = subprocess.Popen(  # noqa: S603  (our interpreter, our file)
             command,
@@ -278,7 +278,7 @@ def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  
         raise ChildError(f"no end within {limits.seconds:g} s") from None
     if status != b"ok":
         why = (status or errors).decode("utf-8", "replace").strip()
-        raise WallsError(f"the walls cannot be put up: {why[-300:]}")
+        raise SandboxError(f"the sandbox cannot be set up: {why[-300:]}")
     return Finished(128 - code if code < 0 else code, bytes(out), bytes(errors))
 
 
@@ -291,10 +291,10 @@ def _feed(pipe: int, rest: memoryview) -> memoryview:
 
 
 def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
-    """Return the words before a command that put it behind bubblewrap's walls."""
+    """Return the words before a command that put it into bubblewrap."""
     program = shutil.which("bwrap")
     if program is None:
-        raise WallsError("bwrap is not installed")
+        raise SandboxError("bwrap is not installed")
     words = [program, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc"]
     words += ["--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     if job["user"]:  # the child gives up being root by itself, for which it needs two rights

@@ -1,4 +1,4 @@
-"""The child's side of `scbench.sandbox`: puts up the walls around itself, then does its job.
+"""The child's side of `scbench.sandbox`: sets the sandbox up around itself, then does its job.
 
 This file runs alone, as a program of its own, so it imports nothing but the standard library. Its
 one argument is the job as JSON:
@@ -6,13 +6,13 @@ one argument is the job as JSON:
     mode: "function", "program" or "nothing"
     script, path: for a function, its file and the folders to import from
     argv: for a program, the command; the program itself is read from standard input
-    walls: the set of walls; "namespaces" are made here, the others stand already or not at all
+    kind: of sandbox; "namespaces" are made here, bubblewrap is there already
     limits: the fields of `scbench.sandbox.Limits`
     files: paths a program may read
     folder: the private folder of a program
     user: the user to become; null for whoever starts this
     processor: the one a function runs on; null for any
-    status: descriptor that gets "ok" when the walls stand, else what is wrong
+    status: descriptor that gets "ok" when the sandbox is set up, else what is wrong
 
 With namespaces there are three processes: the first waits in the old namespaces, the second is the
 init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
@@ -49,10 +49,10 @@ _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place i
 
 
 def main(job: Job) -> NoReturn:
-    """Put up the walls and do the job behind them."""
+    """Set the sandbox up and do the job in it."""
     try:
         _die_with_parent()
-        spaces = job["walls"] == "namespaces"
+        spaces = job["kind"] == "namespaces"
         if spaces:
             _enter_namespaces(as_root=job["user"] is not None)
             _wait_for(os.fork())
@@ -170,7 +170,7 @@ def _show(file: str) -> None:
 
 
 def _prepare(job: Job, function: Callable[[bytes], bytes] | None) -> Callable[[], None]:
-    """Lay out the descriptors, and return what is left to do once the walls stand."""
+    """Lay out the descriptors, and return what is left to do once the sandbox is set up."""
     if job["mode"] == "program":
         with open("program.py", "wb") as file:  # noqa: PTH123  (relative to the private folder)
             shutil.copyfileobj(sys.stdin.buffer, file)

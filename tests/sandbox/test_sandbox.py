@@ -1,7 +1,7 @@
 """Programs that try to get out, hang, or take the machine down.
 
 Every attack is bounded, so that a wall that fails costs at most 300 short-lived processes, 4 GiB or
-a minute. Each set of walls that this machine can put up is attacked.
+a minute. Each kind of sandbox that this machine can put up is attacked.
 """
 
 import ctypes
@@ -19,9 +19,9 @@ import pytest
 
 from scbench import sandbox
 from scbench.errors import CannotGrade
-from scbench.sandbox import ChildError, Limits, WallsError, call_script, run_python
+from scbench.sandbox import ChildError, Limits, SandboxError, call_script, run_python
 
-FULL = [name for name in sandbox.SETS if name != "rlimits" and not sandbox.trouble(name)]
+FULL = [name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)]
 ALL = [*FULL, "rlimits"]
 SMALL = Limits(seconds=20, memory=2**29, output=2**20, processes=6, files=2**20)
 PR_SET_CHILD_SUBREAPER = 36
@@ -39,24 +39,24 @@ def full(request) -> str:
 
 
 @pytest.fixture(params=ALL)
-def walls(request) -> str:
+def kind(request) -> str:
     return request.param
 
 
-def program(text: str, walls: str, limits: Limits = SMALL) -> str:
-    done = run_python(textwrap.dedent(text).encode(), limits, walls)
+def program(text: str, kind: str, limits: Limits = SMALL) -> str:
+    done = run_python(textwrap.dedent(text).encode(), limits, kind)
     assert done.code == 0, done.stderr.decode()
     return done.stdout.decode()
 
 
 @pytest.fixture
 def function(tmp_path):
-    """A function that calls the ``main`` of some source behind walls."""
+    """A function that calls the ``main`` of some source in a sandbox."""
 
-    def call(text: str, walls: str, data: bytes = b"", limits: Limits = SMALL) -> bytes:
+    def call(text: str, kind: str, data: bytes = b"", limits: Limits = SMALL) -> bytes:
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text), "utf-8")
-        return call_script(script, data, limits, walls).stdout
+        return call_script(script, data, limits, kind).stdout
 
     return call
 
@@ -111,9 +111,9 @@ def test_a_process_that_lost_its_parent_is_found():
 # ---- What works ----
 
 
-def test_the_walls_are_named():
-    assert sandbox.strongest() in sandbox.SETS
-    assert sandbox.walls() == sandbox.SETS[sandbox.strongest()]
+def test_the_protections_are_named():
+    assert sandbox.strongest() in sandbox.KINDS
+    assert sandbox.protections() == sandbox.KINDS[sandbox.strongest()]
     assert sandbox.strongest() == ALL[0]
 
 
@@ -121,13 +121,13 @@ def test_rlimits_stand_everywhere():
     assert sandbox.trouble("rlimits") == ""
 
 
-def test_a_function_gets_its_data_and_gives_its_result(walls, function):
+def test_a_function_gets_its_data_and_gives_its_result(kind, function):
     source = (
         "import zlib\ndef main(data):\n    print('noise')\n    return zlib.decompress(data)[::-1]"
     )
 
     data = bytes(range(256)) * 4000
-    assert function(source, walls, zlib.compress(data)) == data[::-1]
+    assert function(source, kind, zlib.compress(data)) == data[::-1]
 
 
 def test_a_program_prints_and_computes(full):
@@ -180,17 +180,17 @@ def test_programs_are_never_run_behind_rlimits_alone():
         run_python(b"print(1)", SMALL, "rlimits")
 
 
-def test_programs_are_refused_where_full_walls_cannot_be_had(monkeypatch):
+def test_programs_are_refused_where_a_full_sandbox_cannot_be_had(monkeypatch):
     monkeypatch.setattr(sandbox, "strongest", lambda: "rlimits")
-    with pytest.raises(CannotGrade, match="cannot wall it in"):
+    with pytest.raises(CannotGrade, match="cannot put it in a sandbox"):
         run_python(b"print(1)", SMALL)
 
 
-def test_walls_that_cannot_be_put_up_are_an_error_and_nothing_runs(tmp_path, monkeypatch):
+def test_a_sandbox_that_cannot_be_set_up_are_an_error_and_nothing_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox.shutil, "which", lambda _: None)
     script = tmp_path / "script.py"
     script.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\ndef main(data): return b''", "utf-8")
-    with pytest.raises(WallsError, match="bwrap"):
+    with pytest.raises(SandboxError, match="bwrap"):
         call_script(script, b"", SMALL, "bubblewrap")
     assert not (tmp_path / "ran").exists()
 
@@ -278,7 +278,7 @@ def test_the_folder_has_a_limit(full):
     assert b"all" not in done.stdout  # it is told so, or ended by SIGXFSZ
 
 
-def test_a_function_cannot_open_anything(walls, function, tmp_path):
+def test_a_function_cannot_open_anything(kind, function, tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret", "utf-8")
     source = f"""
@@ -301,7 +301,7 @@ def test_a_function_cannot_open_anything(walls, function, tmp_path):
                 said.append("closed")
         return json.dumps(said).encode()
     """
-    assert json.loads(function(source, walls)) == ["closed"] * 7
+    assert json.loads(function(source, kind)) == ["closed"] * 7
 
 
 # ---- Network ----
@@ -361,9 +361,9 @@ def test_a_fork_bomb_is_small_and_short(full):
     assert gone("program.py")
 
 
-def test_a_function_cannot_fork(walls, function):
+def test_a_function_cannot_fork(kind, function):
     # Limits on processes do not bind root, so behind them alone only our own code is run.
-    unbound = walls == "rlimits" and os.geteuid() == 0
+    unbound = kind == "rlimits" and os.geteuid() == 0
     source = """
     import os
     def main(data):
@@ -374,7 +374,7 @@ def test_a_function_cannot_fork(walls, function):
         except OSError:
             return b"refused"
     """
-    said = function(source, walls, limits=Limits(seconds=20))
+    said = function(source, kind, limits=Limits(seconds=20))
     assert said == (b"forked" if unbound else b"refused")
 
 
@@ -457,10 +457,10 @@ def test_what_does_not_end_is_ended(full, loop):
     assert gone("program.py")
 
 
-def test_a_function_that_does_not_end_is_ended(walls, function):
+def test_a_function_that_does_not_end_is_ended(kind, function):
     start = time.monotonic()
     with pytest.raises(ChildError, match="within 1 s"):
-        function("def main(data):\n    while True: pass", walls, limits=Limits(seconds=1))
+        function("def main(data):\n    while True: pass", kind, limits=Limits(seconds=1))
     assert time.monotonic() - start < 1 + GRACE
     assert gone("sandbox/child.py")
 
@@ -494,10 +494,10 @@ def test_a_memory_balloon_bursts(full):
     assert program(text, full).strip() == "burst"
 
 
-def test_a_function_has_a_limit_of_memory_too(walls, function):
+def test_a_function_has_a_limit_of_memory_too(kind, function):
     source = "def main(data):\n    return bytes(len([bytearray(2**26) for _ in range(64)]))"
     with pytest.raises(ChildError, match="MemoryError"):
-        function(source, walls)
+        function(source, kind)
 
 
 def test_a_large_input_that_nobody_reads_does_no_harm(full, function):
@@ -511,18 +511,18 @@ def test_a_crash_is_told_from_an_exit_code(full):
         run_python(b"import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", SMALL, full)
 
 
-def test_a_function_that_raises_is_an_error_of_ours(walls, function):
+def test_a_function_that_raises_is_an_error_of_ours(kind, function):
     with pytest.raises(ChildError, match="ZeroDivisionError"):
-        function("def main(data):\n    return 1 / 0", walls)
+        function("def main(data):\n    return 1 / 0", kind)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
-def test_children_die_with_the_process_that_started_them(walls, tmp_path):
+def test_children_die_with_the_process_that_started_them(kind, tmp_path):
     script = tmp_path / "orphan.py"
     script.write_text("import time\ndef main(data):\n    time.sleep(30)\n", "utf-8")
     code = (
         "import sys\nfrom pathlib import Path\nfrom scbench.sandbox import Limits, call_script\n"
-        f"call_script(Path({str(script)!r}), b'', Limits(), {walls!r})"
+        f"call_script(Path({str(script)!r}), b'', Limits(), {kind!r})"
     )
     parent = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 20

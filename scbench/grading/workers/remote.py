@@ -112,7 +112,7 @@ def protections_here(tasks: Iterable[str]) -> list[str]:
         return []
     from scbench import sandbox  # noqa: PLC0415  (few runs have children)
 
-    return list(sandbox.walls())
+    return list(sandbox.protections())
 
 
 def differences(wanted: Mapping[str, str | int], here: Mapping[str, str | int]) -> str:
