@@ -94,8 +94,8 @@ def grade(
         bool,
         typer.Option(
             "--allow-code",
-            help="Run Python programs among the answers in a sandbox (no network, no files). Without "
-            "it such rows are not_run.",
+            help="Run Python programs among the answers in a sandbox (no network, no files). "
+            "Without it such rows are not_run.",
         ),
     ] = False,
     exclude_withdrawn: Annotated[
