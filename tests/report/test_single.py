@@ -102,6 +102,6 @@ def test_where_there_is_no_picture_the_prompt_is_shown(installed, monkeypatch):
     instance = single.find_instance(installed, "two_segments/00")
     item = single.alone(instance)
     assert instance.prompt in single.as_text(item, instance, None)
-    monkeypatch.setattr("scbench.catalog.Task.draw", None)
+    monkeypatch.setattr("scbench.report.items.draw_of", lambda _: None)
     with pytest.raises(ResultsError, match="has no pictures; --text shows prompt and checks"):
         single.picture(item, instance)
