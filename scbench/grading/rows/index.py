@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.canonical import content_hash
@@ -95,6 +96,9 @@ class IndexEntry(NamedTuple):
     content_hash: str
 
 
+_fields_of = attrgetter(*IndexEntry._fields)
+
+
 @dataclass(frozen=True)
 class ReleaseIndex:
     """What a run grades against; JSON values only, so that it can travel.
@@ -158,7 +162,7 @@ def index_of(
         release.version,
         release.manifest.rows_hash,
         [
-            IndexEntry(*(getattr(row, name) for name in IndexEntry._fields))
+            IndexEntry(*_fields_of(row))
             for row in release.instances().values()
             if row.id not in excluded
         ],
