@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from scbench.canonical import canonical_json
-from scbench.catalog import Task
 from scbench.errors import ResultsError
 from scbench.report import write_report
 from scbench.report.draw.colours import ROLES
 from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
 from scbench.report.html import asset
 from scbench.report.items import items_of, run_labels
+from scbench.report.picture import draw_of
 from scbench.report.strips import score_strip, spread, spread_words
 
 NASTY = "</script></pre><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u2028{{7*7}}"
@@ -164,14 +164,12 @@ def test_an_answer_is_clipped_and_says_so(make_results, stored, tmp_path):
 
 
 def test_a_picture_that_fails_costs_itself_only(rows, small, stored, tmp_path, monkeypatch):
-    real = Task.draw.fget
-
     def draw(task):
         if task.id != "shikaku_rectangles":
-            return real(task)
+            return draw_of(task)
         raise ZeroDivisionError("no <b>picture</b>")
 
-    monkeypatch.setattr(Task, "draw", property(draw))
+    monkeypatch.setattr("scbench.report.items.draw_of", draw)
     few = rows.filter(pl.col("task").is_in(["shikaku_rectangles", "two_segments"]))
     written = write_report(
         [stored(few)], tmp_path / "report.html", release=small, resamples=100, workers=1
