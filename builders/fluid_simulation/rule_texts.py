@@ -1,5 +1,6 @@
 """The words in which the rules of fluid_simulation are put to a model."""
 
+from scbench.builders.shared.builder import prompt_template
 from scbench.schemas.fluid_simulation import (
     DeepWater,
     ExactVolume,
@@ -17,73 +18,7 @@ from scbench.schemas.fluid_simulation import (
     Zone,
 )
 
-_WORLD = """\
-Reshape a small world of rock so that rain leaves the right standing water in it.
-
-THE WORLD
-It is a grid of {width} x {width} x {height} cubic cells, called voxels. x and y run from 0 to \
-{last}, z from 0 (the bottom) to {top} (upwards). A column is all voxels with the same x and y. \
-At the start the layers z = 0 to z = {rock_top} are rock and all others are air.{ground}
-
-EARTHWORKS
-You give a list of boxes. Each has a corner xyzMin, a corner xyzMax and a material, "Air" or \
-"Rock". Both corners belong to the box: it holds all voxels with xyzMin[i] <= coordinate <= \
-xyzMax[i] on each of the three axes. Boxes are carried out in the order of the list; every voxel \
-of a box takes its material, so later boxes overwrite earlier ones. Coordinates should be whole \
-numbers; of any other the part after the decimal point is dropped. A box that is not wholly inside \
-the world, has a number of xyzMin above that of xyzMax, or is not of the form below is ignored as \
-a whole; it is not cut to fit. {protected}{limit}
-
-LOOSE ROCK
-After all earthworks, and before the rain, rock without support falls. Rock voxels that share \
-faces form one rigid piece. A piece with a voxel at z = 0 stays where it is. Any other piece falls \
-straight down, without turning or breaking, as far as it can before it would run into other rock \
-or leave the world at the bottom. In one pass the loose pieces fall one after the other, in the \
-order of their first voxels (smallest x, then smallest y, then smallest z), each at once. Then \
-the pieces are found anew (pieces that touch have become one) and there is another pass, until a \
-pass moves nothing. Falling costs nothing. Once it rains, rock never moves.
-
-RAIN
-Drops come one at a time; a drop is finished before the next one starts. First every column gets \
-one drop: x = 0 with y = 0, 1, ..., {last}, then x = 1, and so on. Then come rounds of one drop on \
-each of these columns (x, y), in this order: {rain}. There are as many rounds as it takes, \
-thousands if need be: the rain ends with the first round in which every drop is lost, since from \
-then on nothing could change. There is no evaporation, and a voxel of water never moves again.
-
-A drop starts at the top voxel (z = {top}) of its column, whatever is there, even rock or water. \
-Then these steps are repeated until it is lost or rests:
-
-1. At z = 0 the drop is lost. So is every drop that gets that far down: a pit dug down to z = 0 \
-drains for ever.
-2. If the voxel just below is air (neither rock nor water), the drop falls by one. Back to step 1.
-3. Otherwise it spreads on its own level z. Voxels are visited in breadth-first order from the \
-drop's voxel, through voxels on this level that are not rock (water is passable), the neighbours \
-of each voxel in the order x+1, x-1, y+1, y-1. The drop's own voxel is visited first even if it is \
-rock. A visited voxel on a side of the world (x or y equal to 0 or {last}) is never a way down \
-and the search does not go on from it; it is only noted that the water reaches a side. Any other \
-visited voxel with air just below it is a way down.
-4. If there is a way down, the drop moves to the one visited first and falls by one from there. \
-Back to step 1. A way down wins even if a side is nearer.
-5. If there is none and a side was reached, the drop is lost over the side. Water that can flow \
-along its level to a side column therefore never stays.
-6. Otherwise the drop rests. Of all visited voxels that are still air, the one visited last (the \
-farthest, in the order of the search) turns into water. If none is air, the drop is lost.
-
-So water fills a basin level by level, an overfull basin spills over its lowest rim, a voxel of \
-water carries drops like a floor, and water neither rises under pressure nor through siphons. \
-Example: a 5 x 5 slab of rock that lies on flat ground at z = 3, with its inner 3 x 3 voxels \
-removed, ends up holding 9 voxels of water under ample rain.
-
-WORDS
-A lake is a set of water voxels connected by shared faces (so two voxels that only touch along an \
-edge or at a corner are not connected by that). The columns of a lake are the different (x, y) in \
-which it has water, with or without rock above. Water is visible if there is no rock anywhere \
-above it in its column; otherwise it is underground.
-
-GOAL
-{goal} What counts is the water after the rain.
-
-"""
+_WORLD = prompt_template(__package__)
 
 
 def prompt_rules(params: Params) -> str:

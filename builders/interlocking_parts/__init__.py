@@ -25,7 +25,7 @@ from scbench.builders.interlocking_parts.counterexamples import (
     rim_of,
     thickened,
 )
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.interlocking_parts.printed_parts import (
@@ -39,102 +39,8 @@ from scbench.seeding import Stream
 
 _TRIES = 60
 
-_TASK = """\
-Design a cage of square bars that is made on a 3D printer, in parts that interlock. All lengths
- are in mm.
+_PROMPT = prompt_template(__name__)
 
-The cage
-- Inside it is free over {inner}. It is a box: floor, roof and four walls are all grids of
-  straight bars of {bar:g} x {bar:g} cross-section. It has no door and no lid.
-- The gaps between neighbouring bars are between {gap} wide, and the same everywhere, on all six
-  sides.
-- It stands on the plane z = 0, with its vertical axis at x = y = 0. Its floor is {bar:g} thick, so
-  the inside begins at z = {bar:g}.
-- Four {rod_name} go through it from bottom to top, through the middle of the vertical bars at its
-  four corners, at x = ±{at:g}, y = ±{at:g}. They are all that holds the parts together: no
-  screws, glue, clips or other connectors. The rods are not parts, and nuts on their ends lie
-  outside the cage; the parts need plain clearance holes, without threads and without pockets for
-  nuts.
-
-The parts
-- There are exactly {parts} parts. A part that is used several times is listed once for each copy.
-- Each is printed without supports on a bed of {bed_x:g} x {bed_y:g}, at most {bed_z:g} high. You
-  give it as it lies on the bed, its lowest point at z = 0 and z upwards; where it lies in x and y
-  is free.
-- For each you also give the rigid motion from there to its place in the cage: a 4 x 4 matrix that
-  acts on columns (x, y, z, 1), as 16 numbers, row by row.
-
-What a part may be ("fileType" and "fileContents")
-- "STL": STL text, or a binary STL file in base64. The order of the corners of a facet says where
-  outside is: counter-clockwise seen from there. Corners that agree when rounded to six decimals
-  are one vertex. Normals in the file are ignored.
-- "OpenSCAD": OpenSCAD source. All that it draws is united. include, use, import, surface and roof
-  are not available, text() has one font, and a circle may have 5,000 segments, a sphere 800
-  around it.
-- "Python Generating OpenSCAD" or "Python Generating STL": a Python program that prints one of
-  these to standard output. It has the standard library, no files and no network. Such an answer
-  is only graded where running code is allowed.
-- A part has at most {most_characters:,} characters and {most_triangles:,} triangles, no
-  coordinate beyond {farthest:,.0f}, and its OpenSCAD source takes at most {most_steps:,} steps of
-  evaluation.
-
-"""
-
-_CRITERIA = """\
-How it is graded
-There are nine criteria, each 0 or 1; the score is their mean. If criterion 0 fails, all are 0.
- Otherwise each is judged by itself.
-
-0. Valid parts. There are exactly {parts}, each one can be read, and its surface is closed (each
-   edge is shared by exactly two facets, which agree on where outside is), in one piece, encloses
-   a positive volume, and does not cut through or lie on itself by more than 0.001. Each matrix is
-   a turn and a shift: its last row is 0, 0, 0, 1, its 3 x 3 part R has RᵀR equal to the unit
-   matrix within {rigid:g} in each entry, and a positive determinant, and no entry is beyond
-   {farthest:,.0f}.
-1. Printing. For every part as it lies on the bed: its bounding box is at most {bed_x:g} x
-   {bed_y:g} x {bed_z:g}, with {slack:g} to spare; its lowest point is within {level:g} of z = 0;
-   its contact with the bed is at least {contact:g} mm², where contact is the area of facets whose
-   unit normal has z below -{flat:g} and whose corners all lie within {level:g} of z = 0; its
-   centre of mass is above the convex hull of the contact; and it has no wide overhang: of the
-   facets whose unit normal has z below -{hanging:g} and which are no contact, each patch that is
-   connected by edges fits, seen from above, into a strip {bridge:g} wide.
-2. Gaps of the parts. Every part is moved in x and y so that its bounding box is centred on 0, and
-   only what lies between z = -{height:g} and z = {height:g} counts. Then there is a place with
-   |x| and |y| up to {free_reach:g} for the centre of an upright square column {free:g} x
-   {free:g}, sides along x and y, where it misses the part; and there is no place with |x| and |y|
-   up to {blocked_reach:g} where such a column of {blocked:g} x {blocked:g} misses it. (Places of
-   up to {ignored:g} mm² in all do not count.)
-3. Size. At most {overlap:g} mm³ of the parts lie in the box |x| < {empty_x:g}, |y| < {empty_y:g},
-   {empty_low:g} < z < {empty_high:g}, and at most {overlap:g} mm³ outside of the box |x| <
-   {outer_x:g}, |y| < {outer_y:g}, {outer_low:g} < z < {outer_high:g}; both are added up over all
-   parts.
-4. Rods. At each of the four corners, a cylinder of diameter {rod:g} around the rod's axis, from
-   z = {rod_low:g} to {rod_high:g}, shares less than {overlap:g} mm³ with the parts, and one of
-   diameter {nut:g} more than {overlap:g} mm³, added up over all parts. (Cylinders are prisms of
-   {facets} sides around the true ones.)
-5. Interference. No two parts share more than {overlap:g} mm³.
-6. Grip. Every part shares more than {overlap:g} mm³ with at least {grips} of the four cylinders
-   of diameter {nut:g} around the rods' axes, from z = {grip_low:g} to {grip_high:g}.
-7. Thickness, measured on every part. From points {t_offset:g} below its flat faces rays go into
-   the part, square to the face, up to the next facet; of the distances on a face that are between
-   {t_reach} the median is taken. At least {t_least} faces have one. In a histogram with bins
-   {t_bin:g} wide, the first from 0, the fullest bin (the lower of equal ones) has its median
-   between {t_low:g} and {t_high:g} and holds at least {t_share:g} % of all.
-8. Gaps of the cage, measured on the union of all parts in their places. From points {g_offset:g}
-   above its flat faces whose normal is along x or y rays go away from the material, square to the
-   face, up to the next facet; of the distances on a face that are between {g_reach} the median is
-   taken. At least {g_least} faces have one. In a histogram with bins {g_bin:g} wide, the first
-   from 0, the fullest bin (the lower of equal ones) has its median between {g_low:g} and
-   {g_high:g}, and at least {g_share:g} % of all are within {g_near:g} of that median.
-
-In 7 and 8 a flat face is a connected region of facets in one plane. It counts if its area is at
- least {area:g} mm², its unit normal makes a cosine of at least {upright:g} with an axis (in 8, x
- or y), and its bounds across that axis have both sides at least {span:g}, and not both at most
- {end:g}, as ends of bars have. Its points are those of a grid: the bounds are cut into equal cells
- up to {cell:g} wide, at most {cells} along a side, and every cell gives its middle, if that is on
- the face.
-
-"""
 
 _FORM = """\
 {"parts": [{"fileContents": "cube([10, 20, 30]);",
@@ -162,7 +68,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
         words = _words(params)
-        return _wrapped((_TASK + _CRITERIA).format(**words)) + reply_as(_FORM)
+        return _wrapped(_PROMPT.format(**words)) + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
         """Divide the cage into plates and panels, as OpenSCAD source."""

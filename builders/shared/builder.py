@@ -243,9 +243,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return self.case_model
 
 
-def prompt_template(package: str) -> str:
-    """Return the text of a task's prompt, from ``prompt.txt`` in its folder, to be formatted."""
-    return files(package).joinpath("prompt.txt").read_text("utf-8")
+def prompt_template(package: str, name: str = "prompt.txt") -> str:
+    """Return the text of a task's prompt, from a file in its folder, to be formatted."""
+    return files(package).joinpath(name).read_text("utf-8")
 
 
 def reply_as(form: str) -> str:

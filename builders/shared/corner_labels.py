@@ -6,6 +6,7 @@ from typing import Literal, TypeVar
 
 from pydantic import Field
 
+from scbench.builders.shared.builder import prompt_template
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.schemas.corner_labels import CORNERS, Corner
 from scbench.seeding import Stream
@@ -55,27 +56,7 @@ numbers have no other meaning.
 {squares}
 """
 
-RULES = """\
-These rules hold in every square:
-
-1. If the two corners of a side have the same class, the whole side lies in that class. If they
-   differ, there is exactly one boundary point on that side, where the one class gives way to the
-   other. A boundary curve between these two classes starts there.
-2. A boundary curve has the same two classes on its two sides all along. Each of its ends is either
-   the boundary point of a side or a junction: a point inside the square where three or more curves
-   end. Curves do not cross or touch anywhere else.
-3. A square contains no class besides those at its corners, and every connected piece of a class
-   reaches the border of the square: there are no islands.
-4. Junctions occur only where they cannot be avoided. If non-crossing curves can join all boundary
-   points of a square in pairs, each pair having the same two classes, the square has no junction.
-   For example, if the corners read a, b, a, c on a walk round the square, each of the corners b
-   and c is cut off by a curve of its own, and b and c do not touch in the middle. Only if no
-   such pairing exists do curves run to junctions; then every drawing with junctions that obeys
-   rules 1 to 3 is possible, whatever the number of its junctions and of the curves at them.
-
-Two drawings count as the same if they join the same boundary points and junctions in the same way;
-the exact course of a curve does not matter.
-"""
+RULES = prompt_template(__package__, "corner_rules.txt")
 
 
 def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
