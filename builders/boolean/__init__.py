@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import Field, JsonValue
 
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
@@ -18,17 +18,7 @@ _CHAIN = 4
 _OPERATORS = ("OR", "XOR", "AND")
 """From the one that is worked out last."""
 
-_RULES = """\
-Work out the truth value of this expression:
-
-{expression}
-
-{true} means true and {false} means false. What stands in brackets comes first. NOT comes before
-AND, AND before XOR, and XOR before OR. NOT turns the one value or bracket right after it round, and
-several NOTs in a row act one after the other. a AND b is {true} if both are; a XOR b is {true} if
-exactly one is; a OR b is {true} if at least one is. Blanks mean nothing, and some may be missing.
-
-"""
+_RULES = prompt_template(__name__)
 
 
 class Space(Point):

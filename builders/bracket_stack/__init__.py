@@ -4,22 +4,13 @@ from collections.abc import Mapping
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 from scbench.seeding import Stream
 
-_RULES = """\
-This sequence of brackets stops before all of them are closed:
-
-{sequence}
-
-The kinds in use are {kinds}. A closing bracket always closes the bracket of its own kind that was
-opened last of all those still open. Give the closing brackets that complete the sequence: exactly
-those that are needed, in the order in which they must follow. Do not repeat the sequence itself.
-
-"""
+_RULES = prompt_template(__name__)
 _CLOSING = {pair[0]: pair[1] for pair in PAIRS}
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from scbench.builders.shared.builder import prompt_template
 from scbench.schemas.but_for_causation import Params
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -15,13 +16,7 @@ _RULES_FIRST = (
     "{opening} The rules are these:",
     "{opening} This is how it works:",
 )
-_WORKINGS = """\
-An event with a rule happens if what its rule says holds, and otherwise it does not happen; where a
-rule says "or", one or more of its conditions have to hold. An event without a rule happens or not,
-as told. To suppose that an event had not happened means this: it does not happen, whatever its rule
-says; the other events without rules stay as told; all other rules work as before, so that some
-events may happen that did not, and others not.
-"""
+_WORKINGS = prompt_template(__package__, "prompt_workings.txt")
 
 
 class Setting(NamedTuple):

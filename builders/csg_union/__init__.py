@@ -38,13 +38,7 @@ _MOST = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
 
-_EXAMPLE = (
-    '{"polyhedron": {"vertex": [{"xyz": [-1, -1, -1]}, {"xyz": [1, -1, -1]}, '
-    '{"xyz": [1, 1, -1]},\n {"xyz": [-1, 1, -1]}, {"xyz": [-1, -1, 1]}, {"xyz": [1, -1, 1]}, '
-    '{"xyz": [1, 1, 1]},\n {"xyz": [-1, 1, 1]}], "faces": [{"vertex": [0, 3, 2, 1]}, '
-    '{"vertex": [4, 5, 6, 7]},\n {"vertex": [0, 1, 5, 4]}, {"vertex": [1, 2, 6, 5]}, '
-    '{"vertex": [2, 3, 7, 6]},\n {"vertex": [3, 0, 4, 7]}]}}'
-)
+_EXAMPLE = prompt_template(__name__, "prompt_example.txt")
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):

@@ -19,13 +19,7 @@ _PROPOSALS = 20
 
 _PROMPT = prompt_template(__name__)
 
-_BLOCKED = """\
-{count} of its cells are blocked. In the picture they are marked X, and free cells are dots; the
-numbers above it are x, those beside it y.
-
-{picture}
-
-The blocked cells, once more as [x, y], row by row: {cells}."""
+_BLOCKED = prompt_template(__name__, "prompt_blocked.txt")
 
 
 class Space(Point):

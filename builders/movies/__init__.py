@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.movies.films import alike, clear_genres, films, marks
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.nouns import listed
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
@@ -27,18 +27,7 @@ _TRIES = 200
 _NEAR = 8
 """Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
 
-_QUESTION = """\
-{opening}
-
-{liked}
-
-Which of the following is most like them?
-
-{choices}
-
-{rule}
-
-"""
+_QUESTION = prompt_template(__name__)
 _RULE = """\
 Go by this rule. Compare each choice with each film above. A genre that both have gives the choice
 {genre}, and a theme that both have gives it {theme}. Add up the points over all films above; the

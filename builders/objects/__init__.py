@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.builders.objects.number_words import in_words, numbers_in_words
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.list_markers import anchor
 from scbench.builders.shared.nouns import listed, things
 from scbench.builders.shared.parameters import parameter
@@ -15,20 +15,7 @@ from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 from scbench.seeding import Stream
 
-_RULES = """\
-{opening}
-
-{entries}
-
-How many {groups} are there in this list{together}?
-
-A number before a thing, in digits or in words, says how many of it there are; "a" and "an" mean
-one. Things are counted, not entries. If a thing is listed more than once, add the numbers. What
-things are like, such as big or old, makes no difference.{marks}
-Everything listed belongs to exactly one of these groups, each in the everyday sense of the word:
-{all_groups}.
-
-"""
+_RULES = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."
 _FORMS = {
     "number": ', such as "1.",',

@@ -44,17 +44,7 @@ CASES: tuple[tuple[int, ...], ...] = (
     (1, 2, 3, 4),
 )
 
-_SQUARES = """\
-Each unit square below is divided into areas of different classes. Only the classes at its four
-corners are given, as four whole numbers in this order of the corners:
-
-  {corners}
-
-Within one square, equal numbers are the same class and different numbers are different classes; the
-numbers have no other meaning.
-
-{squares}
-"""
+_SQUARES = prompt_template(__package__, "corner_squares.txt")
 
 RULES = prompt_template(__package__, "corner_rules.txt")
 

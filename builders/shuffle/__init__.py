@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.list_markers import anchor
 from scbench.builders.shared.nouns import listed
 from scbench.builders.shared.parameters import parameter
@@ -19,20 +19,7 @@ from scbench.seeding import Stream
 
 LABELS = "ABCDEFGHIJKL"
 
-_STORY = """\
-{opening} At first, {start}.
-
-Then this happens, in this order:
-
-{events}
-
-{rule} {still}{marks}
-
-{question}
-
-{options}
-
-"""
+_STORY = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line only tells the order."
 
 

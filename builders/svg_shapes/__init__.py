@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.svg_shapes.paths import Frame, outline, path_of, roughened
@@ -37,18 +37,7 @@ _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
 _QUARTERS = 0.11
 """How far from its middle a diagonal has to be cut to count as not halved."""
 
-_RULES = """\
-This is the data of an SVG path that draws one closed outline:
-
-{path}
-
-Which kind of shape is it? The shape can be turned, mirrored and stretched, sides need not be equal
-unless it says so, and points can be a little off their exact places. Choose the option that fits
-best.
-
-{options}
-
-"""
+_RULES = prompt_template(__name__)
 
 
 class Space(Point):

@@ -21,16 +21,7 @@ _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 _PROMPT = prompt_template(__name__)
 
-_KNOWN = """\
-Part of the pattern is known, in the order given above:
-
-  {known}
-
-Places with the same letter have the same class, places with different letters have different
-classes, and nothing is known of the places marked ?. Only patterns that agree with this belong on
-your list.
-
-"""
+_KNOWN = prompt_template(__name__, "prompt_known.txt")
 
 
 class Space(Point):

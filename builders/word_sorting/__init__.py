@@ -5,23 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field, JsonValue
 
-from scbench.builders.shared.builder import Case, Point
+from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.word_list import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 from scbench.seeding import Stream
 
-_RULES = """\
-Put these {n} words in {order} alphabetical order:
-
-{words}
-
-Compare two words letter by letter from the left; the first difference decides, and a word that ends
-where the other goes on comes {shorter}. {alphabet}
-Give every word once, written as it is here.
-
-"""
+_RULES = prompt_template(__name__)
 _ALPHABET = {
     True: "Capitals count: every capital letter comes before every small one (A, B, ..., Z, a, b, "
     "..., z){turned}.",
