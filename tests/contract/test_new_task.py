@@ -28,7 +28,7 @@ SCHEMA, BUILDER, GRADER = (
     f"builders/{TASK}/__init__.py",
     f"graders/{TASK}/__init__.py",
 )
-LISTED, CARD = f"builders/{TASK}/instances.json", f"dataset_card/tasks/{TASK}.md"
+CARD = f"dataset_card/tasks/{TASK}.md"
 
 
 def run(copy: Path, *command: object) -> subprocess.CompletedProcess:
@@ -109,8 +109,8 @@ FAULTS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
         replace(GRADER, 'inside."}', 'there.", "small": "It is small."}'),
     ),
     "test_lists_are_there_and_say_how_hard_their_instances_are": (
-        replace(LISTED, '"medium"', '"fiendish"'),
-        replace(LISTED, '"medium"', '""'),
+        replace(BUILDER, '"medium"', '"fiendish"'),
+        replace(BUILDER, '"medium"', '""'),
     ),
 }
 RUNS = 5
