@@ -45,7 +45,7 @@ Answers = Mapping[str, Mapping[str, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class AnswerOverlap:
     """How alike the answers of two models are, long ones and short ones."""
 
     same_long: int
@@ -98,7 +98,7 @@ def answers_of(path: Path, release: Release, stored: frozenset[tuple[str, str]])
     return found
 
 
-def compare(first: Answers, second: Answers) -> Overlap:
+def compare(first: Answers, second: Answers) -> AnswerOverlap:
     """Return how alike the answers of two models are."""
     counts = {True: [0, 0], False: [0, 0]}
     for row_id in sorted(first.keys() & second.keys()):
@@ -108,7 +108,7 @@ def compare(first: Answers, second: Answers) -> Overlap:
             there = {digest for digest, kind in theirs.items() if kind is long}
             count[0] += bool(here & there)
             count[1] += bool(here and there)
-    return Overlap(*counts[True], *counts[False])
+    return AnswerOverlap(*counts[True], *counts[False])
 
 
 def overlaps(mine: Answers, others: Mapping[str, Answers], file: str) -> Iterator[Finding]:

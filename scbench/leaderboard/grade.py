@@ -40,7 +40,7 @@ REPORT = "report.html"
 
 
 @dataclass(slots=True)
-class Graded:
+class GradedSubmission:
     """What came of grading a submission.
 
     Attributes:
@@ -60,7 +60,7 @@ def grade_submission(
     limits: WorkerLimits,
     on_progress: Callable[[int, int], object] = no_progress,
     on_wait: Callable[[Sequence[Waiting]], object] = no_progress,
-) -> Graded:
+) -> GradedSubmission:
     """Grade a submission that has no problems.
 
     Args:
@@ -81,7 +81,7 @@ def grade_submission(
     for old in (RECEIPT, REPORT):
         (out / old).unlink(missing_ok=True)
     options = Options(str(path), release, out, limits, restart=True)
-    graded = Graded(grade_file(options, on_progress, on_wait))
+    graded = GradedSubmission(grade_file(options, on_progress, on_wait))
     results = in_release(graded.report.results)
     receipt = make_receipt(
         about,
@@ -197,7 +197,7 @@ def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
     return wrong
 
 
-def markdown_table(graded: Graded) -> str:
+def markdown_table(graded: GradedSubmission) -> str:
     """Return the scores as a Markdown table, for a comment on a pull request."""
     from scbench.analysis.layout import markdown  # noqa: PLC0415  (not wanted by boards)
     from scbench.analysis.sheets import score_sheet  # noqa: PLC0415
@@ -206,7 +206,7 @@ def markdown_table(graded: Graded) -> str:
     return markdown(score_sheet(f"Release {release}", graded.report.tables["bucket"]))
 
 
-def as_json(graded: Graded) -> str:
+def as_json(graded: GradedSubmission) -> str:
     """Return the receipt as indented JSON; null if there is no receipt."""
     value = None if graded.receipt is None else graded.receipt.model_dump(mode="json")
     return json.dumps(value, indent=1, ensure_ascii=False)

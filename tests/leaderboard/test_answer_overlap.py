@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from scbench.leaderboard.answer_overlap import Overlap
+from scbench.leaderboard.answer_overlap import AnswerOverlap
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.validate import compare_with_others, release_finder, validate
 
@@ -86,12 +86,12 @@ def test_another_setting_of_the_same_model_is_not_compared(warned):
 @pytest.mark.parametrize(
     ("overlap", "suspicious"),
     [
-        (Overlap(4, 4, 0, 0), False),
-        (Overlap(5, 5, 0, 0), True),
-        (Overlap(5, 51, 0, 0), False),
-        (Overlap(0, 0, 19, 19), False),
-        (Overlap(0, 0, 20, 22), True),
-        (Overlap(0, 0, 20, 23), False),
+        (AnswerOverlap(4, 4, 0, 0), False),
+        (AnswerOverlap(5, 5, 0, 0), True),
+        (AnswerOverlap(5, 51, 0, 0), False),
+        (AnswerOverlap(0, 0, 19, 19), False),
+        (AnswerOverlap(0, 0, 20, 22), True),
+        (AnswerOverlap(0, 0, 20, 23), False),
     ],
 )
 def test_the_rule(overlap, suspicious):
