@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scbench.cli.console import PROBLEMS, as_json, reported_errors, say
+from scbench.cli.options import Quiet, Workers
 from scbench.processes import processors
 
 if TYPE_CHECKING:
@@ -180,12 +181,8 @@ def generate(
             "of that name.",
         ),
     ] = None,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
-    ] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")
-    ] = False,
+    workers: Workers = 0,
+    quiet: Quiet = False,
 ) -> None:
     """Draw fresh cases: print some of a task, or write an experiment into a folder.
 

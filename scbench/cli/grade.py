@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scbench.cli.options import Quiet, Style, Version, Workers
 from scbench.cli.telling import Format
-from scbench.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +21,6 @@ _EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
 3 a grader failed on some row, 130 interrupted.
 """
-
-
-def _show_version(value: bool) -> None:
-    if value:
-        print(f"scbench {__version__}")  # noqa: T201
-        raise typer.Exit
 
 
 def grade(
@@ -75,9 +69,7 @@ def grade(
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw the interrupted run in --out away.")
     ] = False,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
-    ] = 0,
+    workers: Workers = 0,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -128,15 +120,9 @@ def grade(
             help="Also write report.html into --out: every item with its picture and checks.",
         ),
     ] = False,
-    style: Annotated[
-        Format, typer.Option("--format", help="How results are printed to standard output.")
-    ] = Format.TABLE,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")
-    ] = False,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")
-    ] = False,
+    style: Style = Format.TABLE,
+    quiet: Quiet = False,
+    version: Version = False,
 ) -> None:
     """Grade a predictions file with exact verifiers: no network, no model, nothing executed.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from scbench.cli.console import PROBLEMS, need, reported_errors, say
+from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
 app = typer.Typer(
@@ -41,16 +42,11 @@ def build(
         str | None,
         typer.Option(help="ORG/NAME on the Hub: also write .eval_results files for its board."),
     ] = None,
-    allow_code: Annotated[
-        bool,
-        typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox."),
-    ] = False,
+    allow_code: AllowCode = False,
     report: Annotated[
         bool, typer.Option(help="Write a report on each submission; needs scbench[report].")
     ] = True,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
-    ] = 0,
+    workers: Workers = 0,
 ) -> None:
     """Grade what is new or has changed, and write the board.
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.analysis import write_file
+from scbench.cli.analysis import Files, Resamples, write_file
 from scbench.cli.console import plain, reported_errors, require, say
+from scbench.cli.options import Quiet, ReleaseName
 from scbench.processes import processors
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Which(StrEnum):
     NONE = "none"
 
 
-ReleaseName = Annotated[
+GradedRelease = Annotated[
     str | None,
     typer.Option(
         help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
@@ -46,12 +47,9 @@ ReleaseName = Annotated[
 
 
 def report(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="results.parquet files, or the folders that scbench-grade wrote."),
-    ],
+    results: Files,
     out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("report.html"),
-    release: ReleaseName = None,
+    release: GradedRelease = None,
     predictions: Annotated[
         str | None,
         typer.Option(help="The predictions file that was graded: shows the models' texts, too."),
@@ -59,15 +57,11 @@ def report(
     items: Annotated[
         Which, typer.Option(help="Which items to show: all, those short of full marks, none.")
     ] = Which.ALL,
-    resamples: Annotated[
-        int, typer.Option(min=100, max=1_000_000, help="Bootstrap resamples for the intervals.")
-    ] = 10_000,
+    resamples: Resamples = 10_000,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that draw; 0 takes one per usable processor.")
     ] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Write an HTML report: tables, charts, and every item with its picture and checks.
 
@@ -151,7 +145,7 @@ def show(
         str | None, typer.Option(help="Whose answer, if the file holds several.")
     ] = None,
     sample: Annotated[int | None, typer.Option(min=0, help="Which of its samples.")] = None,
-    release: ReleaseName = None,
+    release: GradedRelease = None,
     out: Annotated[
         Path | None, typer.Option(help="Write it: FILE.svg, FILE.png, or FILE.html to turn in 3D.")
     ] = None,
@@ -280,13 +274,7 @@ def _open(name: str, page: str) -> None:
 
 def gallery(
     folder: Annotated[Path, typer.Argument(help="Folder to make; it must not exist.")],
-    release: Annotated[
-        str | None,
-        typer.Option(
-            help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
-            "[default: newest]"
-        ),
-    ] = None,
+    release: ReleaseName = None,
 ) -> None:
     """Draw one instance of every task with its reference answer, as PNG files.
 

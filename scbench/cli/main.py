@@ -18,8 +18,8 @@ from scbench.cli import (
     submission,
 )
 from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
+from scbench.cli.options import ReleaseName, Version, Workers
 from scbench.processes import processors
-from scbench.version import __version__
 
 app = typer.Typer(
     add_completion=False,
@@ -47,30 +47,10 @@ app.add_typer(failure_modes.app, name="failure-modes")
 app.add_typer(submission.app, name="submission")
 app.add_typer(leaderboard.app, name="leaderboard")
 
-ReleaseName = Annotated[
-    str | None,
-    typer.Option(
-        "--release",
-        help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. [default: newest]",
-    ),
-]
-
-Workers = Annotated[
-    int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
-]
-
-
-def _show_version(value: bool) -> None:
-    if value:
-        print(f"scbench {__version__}")  # noqa: T201
-        raise typer.Exit
-
 
 @app.callback()
 def _main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")
-    ] = False,
+    version: Version = False,
 ) -> None:
     pass
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.analysis import Files, Form, Out, Seed, Style, write_file, write_tables
+from scbench.cli.analysis import Files, Form, Out, Resamples, Seed, Style, write_file, write_tables
 from scbench.cli.console import names_in, reported_errors
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def manifolds(
     ] = None,
     style: Style = Form.TABLE,
     out: Out = None,
-    resamples: Annotated[
-        int, typer.Option(min=100, max=1_000_000, help="Bootstrap resamples for the intervals.")
-    ] = 2_000,
+    resamples: Resamples = 2_000,
     seed: Seed = 0,
 ) -> None:
     """Show where accuracy falls off: per task, along each parameter, with blind guessing taken out.

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from scbench.cli.options import Style
 from scbench.cli.telling import Format
 
 
@@ -23,9 +24,7 @@ def merge(
             "ORG/NAME@REVISION on the Hub. [default: the installed version of that name]"
         ),
     ] = None,
-    style: Annotated[
-        Format, typer.Option("--format", help="How results are printed to standard output.")
-    ] = Format.TABLE,
+    style: Style = Format.TABLE,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.")] = False,
 ) -> None:
     """Put the results of all shards of a file together, as if it had been graded in one run.

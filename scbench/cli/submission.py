@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scbench.cli.console import (
-    GRADER_ERRORS,
-    PROBLEMS,
-    USAGE,
-    need,
-    reported_errors,
-    say,
-)
+from scbench.cli.console import GRADER_ERRORS, PROBLEMS, USAGE, need, reported_errors, say
+from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
 if TYPE_CHECKING:
@@ -289,13 +283,8 @@ def grade(
         typer.Option(help="Folder for the results. [default: scbench-results/NAME]"),
     ] = None,
     release: ReleaseName = None,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
-    ] = 0,
-    allow_code: Annotated[
-        bool,
-        typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox."),
-    ] = False,
+    workers: Workers = 0,
+    allow_code: AllowCode = False,
     report: Annotated[
         bool, typer.Option(help="Also write report.html; needs scbench[report].")
     ] = True,
