@@ -49,9 +49,9 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     both = first.select("candidate", a="failure_mode").join(
         second.select("candidate", b="failure_mode"), on="candidate"
     )
-    counts = {(a, b): count for a, b, count in both.group_by("a", "b").len().iter_rows()}
+    counts = Counter(both.select("a", "b").iter_rows())
     n = both.height
-    same = sum(counts.get((mode, mode), 0) for mode in Mode)
+    same = sum(counts[mode, mode] for mode in Mode)
     ours, theirs = (Counter(both[side].to_list()) for side in "ab")
     # Whole numbers, so that perfect agreement gives exactly 1.
     chance = sum(ours[mode] * theirs[mode] for mode in Mode)
@@ -59,7 +59,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     fixed = {"n": n, "agreement": same / n, "kappa": kappa}
     return pl.DataFrame(
         [
-            {"first_label": str(a), "second_label": str(b), "count": counts.get((a, b), 0)} | fixed
+            {"first_label": str(a), "second_label": str(b), "count": counts[a, b]} | fixed
             for a in Mode
             for b in Mode
         ],

@@ -175,18 +175,12 @@ def transitions(found: pl.DataFrame, pairs: Iterable[tuple[Run, Run]]) -> pl.Dat
     """
     rows: list[dict[str, Any]] = []
     for a, b in pairs:
-        both = _both(found, a, b)
-        counts: dict[tuple[str, str], int] = {
-            (first, second): count
-            for first, second, count in both.group_by("first_state", "second_state")
-            .len()
-            .iter_rows()
-        }
+        counts = Counter(_both(found, a, b).iter_rows())
         seen = {state for pair in counts for state in pair}
         listed = [*STATES, *(status.value for status in Status if status.value in seen)]
         pair = {"first": run_name(*a), "second": run_name(*b)}
         rows += (
-            pair | {"first_state": x, "second_state": y, "count": counts.get((x, y), 0)}
+            pair | {"first_state": x, "second_state": y, "count": counts[x, y]}
             for x in listed
             for y in listed
         )

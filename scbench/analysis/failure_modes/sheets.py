@@ -1,5 +1,6 @@
 """Tables of failure modes laid out as people read them."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from scbench.analysis.compare import run_name
@@ -61,27 +62,22 @@ def matrix_sheets(frame: "pl.DataFrame") -> list[Sheet]:
     for (first, second), part in frame.group_by("first", "second", maintain_order=True):
         states = part["first_state"].unique(maintain_order=True).to_list()
         cells = {(a, b): n for a, b, n in part.select(list(part.columns[2:])).iter_rows()}
-        rows = [
-            [
-                state_title(a),
-                *(str(cells[a, b]) for b in states),
-                str(sum(cells[a, b] for b in states)),
-            ]
-            for a in states
-        ]
-        sums = [sum(cells[a, b] for a in states) for b in states]
-        rows.append(["all", *map(str, sums), str(sum(sums))])
-        sheets.append(
-            Sheet(
-                f"From {printable(str(first))} (rows) to {printable(str(second))} (columns)",
-                ["state", *map(state_title, states), "all"],
-                rows,
-                frozenset({"state"}),
-                ["Scores, paired: the same subtask, and the same sample, in both runs."],
-                frozenset({len(states)}),
-            )
-        )
+        title = f"From {printable(str(first))} (rows) to {printable(str(second))} (columns)"
+        note = "Scores, paired: the same subtask, and the same sample, in both runs."
+        sheets.append(_square(title, "state", states, cells, note))
     return sheets
+
+
+def _square(
+    title: str, head: str, states: Sequence[str], cells: Mapping[tuple[str, str], int], note: str
+) -> Sheet:
+    """Lay out counts of pairs of states, with their sums; cells are by row and column."""
+    titles = [*map(state_title, states), "all"]
+    table = [[cells[a, b] for b in states] for a in states]
+    table.append([sum(column) for column in zip(*table, strict=True)])
+    rows = [[name, *map(str, row), str(sum(row))] for name, row in zip(titles, table, strict=True)]
+    words, breaks = frozenset({head}), frozenset({len(states)})
+    return Sheet(title, [head, *titles], rows, words, [note], breaks)
 
 
 def deltas_sheets(frame: "pl.DataFrame") -> list[Sheet]:
@@ -127,23 +123,7 @@ def agreement_sheet(frame: "pl.DataFrame", first: str, second: str) -> Sheet:
     cells = {(a, b): n for a, b, n in frame.select(list(frame.columns[:3])).iter_rows()}
     head = frame.row(0, named=True)
     kappa = "-" if head["kappa"] is None else f"{head['kappa']:.3f}"
-    rows = [
-        [
-            MEANINGS[a].short,
-            *(str(cells[a.value, b.value]) for b in Mode),
-            str(sum(cells[a.value, b.value] for b in Mode)),
-        ]
-        for a in Mode
-    ]
-    sums = [sum(cells[a.value, b.value] for a in Mode) for b in Mode]
-    rows.append(["all", *map(str, sums), str(sum(sums))])
     agreed = points(head["agreement"])
     note = f"Agreement {agreed} % of {head['n']} candidates, Cohen's kappa {kappa}."
-    return Sheet(
-        f"Labels by {printable(first)} (rows) and {printable(second)} (columns)",
-        ["label", *(MEANINGS[mode].short for mode in Mode), "all"],
-        rows,
-        frozenset({"label"}),
-        [note],
-        frozenset({len(Mode)}),
-    )
+    title = f"Labels by {printable(first)} (rows) and {printable(second)} (columns)"
+    return _square(title, "label", list(Mode), cells, note)
