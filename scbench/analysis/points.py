@@ -10,8 +10,6 @@ from scbench.catalog import get_task
 from scbench.errors import ResultsError, did_you_mean
 from scbench.release.load import Release
 
-BY = ("task", "parameter", "dimension", "kind")
-"""What tables group by."""
 LEVELS = ("lowest", "between", "highest", "unordered")
 """Where a parameter's value stands among those that the release has of it."""
 

@@ -16,7 +16,6 @@ from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
 from scbench.leaderboard.ranks import Rank, ranks
-from scbench.leaderboard.submission import Submission
 from scbench.release.manifest import Manifest, version_key
 from scbench.version import __version__
 
@@ -183,7 +182,13 @@ def _row(entry: BoardEntry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, 
         "submission": entry.name,
         "model": about.model.name,
         "version": about.model.version,
-        **_said(about),
+        "organisation": about.organisation,
+        "date": about.date,
+        "tools": list(about.tools),
+        "sampling": about.sampling,
+        "attempts": about.attempts,
+        "links": about.links.model_dump(exclude_none=True),
+        "outputs_licence": about.outputs_licence,
         "ranked": receipt.complete,
         "statuses": receipt.statuses,
         "buckets": dict(buckets),
@@ -193,18 +198,6 @@ def _row(entry: BoardEntry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, 
         "files": {file: f"{GRADED}/{entry.name}/{file}" for file in entry.files},
         "predictions_sha256": receipt.predictions.sha256,
         "receipt": receipt.digest,
-    }
-
-
-def _said(about: Submission) -> dict[str, Any]:
-    return {
-        "organisation": about.organisation,
-        "date": about.date,
-        "tools": list(about.tools),
-        "sampling": about.sampling,
-        "attempts": about.attempts,
-        "links": about.links.model_dump(exclude_none=True),
-        "outputs_licence": about.outputs_licence,
     }
 
 

@@ -15,26 +15,9 @@ from scbench.grading.rows.schema import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
-from scbench.leaderboard.grade import (
-    REPORT,
-    grade_submission,
-    installed_graders,
-    write_report_of,
-)
-from scbench.leaderboard.receipt import (
-    RECEIPT,
-    Receipt,
-    mismatch,
-    read_receipt,
-    results_hash,
-)
-from scbench.leaderboard.validate import (
-    Releases,
-    Validated,
-    read_about,
-    submissions_in,
-    validate,
-)
+from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
+from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
+from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
 from scbench.progress import no_progress
 
 if TYPE_CHECKING:
@@ -216,16 +199,9 @@ def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | 
         return "it has no receipt yet"
     try:
         receipt = read_receipt(folder / RECEIPT)
-        manifest = release.manifest
-        why = mismatch(
-            receipt,
-            {"version": manifest.version, "rows_hash": manifest.rows_hash},
-            installed_graders(release),
-            {
-                "predictions": sha256(predictions[1].read_bytes()),
-                "submission": known.about_hash,
-            },
-        )
+        sent = sha256(predictions[1].read_bytes())
+        graders = installed_graders(release)
+        why = mismatch(receipt, release.manifest, graders, sent, known.about_hash)
         return why or (receipt, _results(folder / RESULTS, receipt))
     except ScbenchError as error:
         return str(error)

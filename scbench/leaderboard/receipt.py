@@ -16,6 +16,7 @@ from scbench.errors import ResultsError, faults_of
 from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
 from scbench.model import Setting, Status
+from scbench.release.manifest import Manifest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -185,28 +186,26 @@ def read_receipt(path: Path) -> Receipt:
 
 
 def mismatch(
-    receipt: Receipt,
-    release: Mapping[str, str],
-    graders: Mapping[str, int],
-    sent: Mapping[str, str],
+    receipt: Receipt, manifest: Manifest, graders: Mapping[str, int], predictions: str, about: str
 ) -> str | None:
     """Return why a receipt does not speak for a submission any more; None if it does.
 
     Args:
         receipt: of an earlier grading.
-        release: version and rows_hash of the release that the submission names.
+        manifest: of the release that the submission names.
         graders: versions of the installed graders of its tasks.
-        sent: SHA-256 of the predictions as sent, and of submission.yaml.
+        predictions: SHA-256 of the predictions as sent.
+        about: SHA-256 of submission.yaml.
     """
-    if receipt.release.model_dump() != dict(release):
-        return f"the receipt is of release {receipt.release.version}, not {release['version']}"
+    if receipt.release != ReleaseOf(version=manifest.version, rows_hash=manifest.rows_hash):
+        return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
     for task in sorted(receipt.graders.keys() | graders.keys()):
         old, new = receipt.graders.get(task), graders.get(task)
         if old != new:
             return f"{task} was graded by version {old}, installed is version {new}"
-    if receipt.predictions.sha256 != sent["predictions"]:
+    if receipt.predictions.sha256 != predictions:
         return "the predictions have changed"
-    if receipt.submission_sha256 != sent["submission"]:
+    if receipt.submission_sha256 != about:
         return "submission.yaml has changed"
     if receipt.ungraded:
         return f"{receipt.ungraded} answers could not be graded then"

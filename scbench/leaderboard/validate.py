@@ -1,7 +1,6 @@
 """Validating a submission, offline and without grading: every problem, not the first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -173,18 +172,14 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
     for other in submissions_in(folder):
         if other.resolve() == done.opened.path.resolve() or other.is_symlink():
             continue
-        with ExitStack() as stack:
-            opened = stack.enter_context(open_submission(other))
+        with open_submission(other) as opened:
             known = Validated(opened)
             read_about(known, lambda _: done.release)  # type: ignore[arg-type, return-value]
             about, predictions = known.about, opened.predictions
             if about is None or predictions is None or about.release != done.release.version:
                 continue
-            if done.about is not None and _same_model(about, done.about):
+            ours = done.about
+            if ours and (about.organisation, about.model) == (ours.organisation, ours.model):
                 continue
             others[other.name] = answers_of(predictions[1], done.release, stored)
     return list(overlaps(mine, others, name))
-
-
-def _same_model(one: Submission, other: Submission) -> bool:
-    return (one.organisation, one.model) == (other.organisation, other.model)

@@ -32,23 +32,22 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
     x: Spec = {"field": "mean_output_tokens", "type": "quantitative", "title": "mean output tokens"}
     colour: Spec = {"field": "run", "type": "nominal", "title": None}
     tooltip: list[Spec] = [
-        {"field": name, "type": "nominal" if name == "run" else "quantitative", "format": form}
-        for name, form in (
-            ("run", ""),
-            ("budget", "d"),
-            ("accuracy", ".3f"),
-            ("low", ".3f"),
-            ("high", ".3f"),
-            ("mean_output_tokens", ",.0f"),
-            ("token_observations", "d"),
-            ("truncated", ".1%"),
-            ("empty", ".1%"),
-            ("cap_hit", ".1%"),
-        )
+        {"field": "run", "type": "nominal"},
+        *(
+            {"field": name, "type": "quantitative", "format": form}
+            for name, form in (
+                ("budget", "d"),
+                ("accuracy", ".3f"),
+                ("low", ".3f"),
+                ("high", ".3f"),
+                ("mean_output_tokens", ",.0f"),
+                ("token_observations", "d"),
+                ("truncated", ".1%"),
+                ("empty", ".1%"),
+                ("cap_hit", ".1%"),
+            )
+        ),
     ]
-    for entry in tooltip:
-        if not entry["format"]:
-            del entry["format"]
     line: Spec = {"type": "line", "point": {"size": 50, "filled": True}}
     label: Spec = {"type": "text", "align": "left", "dx": 7, "dy": -7, "fontSize": 10}
     accuracy: Spec = {

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 Values = dict[str, Any]
 
-_STATUSES = (
-    *(status for status in Status if status.scored),
-    *(status for status in Status if not status.scored),
-)
+_STATUSES = sorted(Status, key=lambda status: not status.scored)
 RESAMPLES = 10_000
 _MOST_COLUMNS = 12
 """Runs that get columns in the table of tasks; more would be read by nobody."""
