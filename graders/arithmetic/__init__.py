@@ -26,10 +26,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the number is exactly the value, else 0."""
     checks = Checklist(CHECKS)
     given = number(answer.answer)
-    checks.expect("readable", given is not None, f"{shown(answer.answer)} is not a number.")
-    if given is None:
-        checks.skip("value", "There is no number.")
-    else:
+    if checks.readable(given, f"{shown(answer.answer)} is not a number.", "There is no number."):
         right = evaluate(params.expression)
         wrong = f"The value is {right}, not {shown(answer.answer)}."
         checks.expect("value", given == right, wrong)

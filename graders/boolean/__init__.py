@@ -30,10 +30,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     given = truth(answer.answer)
     wrong = f"{shown(answer.answer)} is not one truth value."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("value", "There is no truth value.")
-    else:
+    if checks.readable(given, wrong, "There is no truth value."):
         right = evaluate(params.expression, *LITERALS[params.format])
         wrong = f"The value is {LITERALS[params.format][not right]}, not {shown(answer.answer)}."
         checks.expect("value", given == right, wrong)

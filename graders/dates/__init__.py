@@ -29,10 +29,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     given = date(answer.answer)
     wrong = f"{shown(answer.answer)} is not one date, written MM/DD/YYYY."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("date", "There is no date.")
-    else:
+    if checks.readable(given, wrong, "There is no date."):
         year, month, day = right = date_of(params)
         wrong = f"It is {month:02}/{day:02}/{year:04}, not {shown(answer.answer)}."
         checks.expect("date", given == right, wrong)

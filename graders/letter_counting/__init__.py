@@ -18,10 +18,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     given = integer(answer.answer)
     wrong = f"{shown(answer.answer)} is not one whole number."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("value", "There is no number.")
-    else:
+    if checks.readable(given, wrong, "There is no number."):
         text = "|".join(word for word, counts in params.words if counts).casefold()
         right = sum(map(text.count, params.letters))
         checks.expect("value", given == right, f"There are {right}, not {shown(answer.answer)}.")

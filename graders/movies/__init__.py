@@ -25,9 +25,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if given is None:
         given = option(answer.answer, [f"{film[0]} ({film[1]})" for film in params.choices])
     wrong = f"{shown(answer.answer)} is not one of the choices."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("value", "There is no choice.")
+    if not checks.readable(given, wrong, "There is no choice."):
         return checks.binary()
     points = points_of(params)
     best = max(points)

@@ -36,10 +36,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     given = integer(answer.answer)
     wrong = f"{shown(answer.answer)} is not one whole number."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("value", "There is no number.")
-    else:
+    if checks.readable(given, wrong, "There is no number."):
         right = 0
         for quantity, _, _, group in params.entries:
             right += quantity_of(quantity) if group in params.groups else 0

@@ -1,7 +1,7 @@
 """How graders collect their checks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from scbench.model import Check, Verdict
 
@@ -55,6 +55,19 @@ class Checklist:
         message = self._requirement(check_id) if passed else wrong
         self._checks.append(Check(check_id, bool(passed), message, details))
         return passed
+
+    def readable(self, given: T | None, wrong: str, why: str) -> TypeGuard[T]:
+        """Record whether an answer could be read; if not, all other checks are skipped.
+
+        Args:
+            given: what it says; None if it cannot be read.
+            wrong: sentence for that case.
+            why: why the other checks could not be evaluated then.
+        """
+        read = self.expect("readable", given is not None, wrong)
+        if not read:
+            self.skip((check_id for check_id in self._requirements if check_id != "readable"), why)
+        return read
 
     def forbid(self, check_id: str, offenders: Sequence[T], wrong: Callable[[T], str]) -> bool:
         """Record a check that passes if there is no offender, and return whether it passed.

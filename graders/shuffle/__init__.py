@@ -26,10 +26,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if given is None:  # texts read "the ..." in the story
         given = option(answer.answer, [f"the {text}" for text in params.options])
     wrong = f"{shown(answer.answer)} is not one of the options."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("value", "There is no option.")
-    else:
+    if checks.readable(given, wrong, "There is no option."):
         right = outcome(params)
         person = params.people[params.asked]
         wrong = f"At the end {person} has {right}, not {params.options[given]}."

@@ -38,10 +38,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     names = [kind.replace("_", " ") for kind in params.options]
     given = option(answer.answer, names)
     wrong = f"{shown(answer.answer)} is none of the options."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip("shape", "There is no option.")
-    else:
+    if checks.readable(given, wrong, "There is no option."):
         right = params.options.index(shape_of(params.path))
         letter = "ABCDEFGHIJ"[right]
         wrong = f"It is {letter}) {names[right]}, not {shown(answer.answer)}."

@@ -29,9 +29,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     given = entries(answer.answer)
     wrong = f"{shown(answer.answer)} is not a list of words."
-    checks.expect("readable", given is not None, wrong)
-    if given is None:
-        checks.skip(("words", "order"), "There is no list.")
+    if not checks.readable(given, wrong, "There is no list."):
         return checks.binary()
     written = {word.lower(): word for word in params.words}
     folded = [word.lower() for word in given]
