@@ -83,7 +83,7 @@ def build_release(
     """Freeze tasks into a release folder.
 
     Args:
-        version: name of the release, such as 1.0.0 or 1.0.0rc1.
+        version: name of the release, such as 2.0.0 or 2.0.0rc1.
         out: the folder to make; it must not exist.
         tasks: what to freeze; every task of this package with a fixed list by default.
         experiment: what to draw besides; nothing by default.
@@ -97,7 +97,7 @@ def build_release(
         ExperimentError: the experiment asks for what cannot be drawn.
     """
     if not is_version(version):
-        raise ReleaseError(f"{version!r} is not a version; name one such as 1.0.0 or 1.0.0rc1")
+        raise ReleaseError(f"{version!r} is not a version; name one such as 2.0.0 or 2.0.0rc1")
     if os.path.lexists(out):
         raise ReleaseError(
             f"{out} exists, and a release is never edited; choose another version or folder"

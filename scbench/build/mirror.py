@@ -2,7 +2,7 @@
 
 A target holds one folder for each version, and ``index.json``::
 
-    {"name": "scbench", "releases": {"1.0.0": {"path": "1.0.0", "digest": ..., "rows_hash": ...}}}
+    {"name": "scbench", "releases": {"2.0.0": {"path": "2.0.0", "digest": ..., "rows_hash": ...}}}
 """
 
 import json

@@ -42,7 +42,6 @@ from scbench.release.manifest import (
     Manifest,
     data_file,
     layout,
-    may_lack,
     picture_file,
     read_manifest,
 )
@@ -217,7 +216,7 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
     elif path.read_bytes() != manifest.text().encode():
         yield f"{MANIFEST}: is not written as scbench writes it"
     needed = layout(manifest.tasks)
-    for name in sorted(needed - manifest.files.keys() - may_lack(manifest)):
+    for name in sorted(needed - manifest.files.keys()):
         yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
     may = set(map(picture_file, manifest.tasks))
     for name in sorted(manifest.files.keys() - needed - may):

@@ -90,7 +90,7 @@ def export(
 
 @releases.command()
 def build(
-    version: Annotated[str, typer.Argument(help="Name of the release, such as 1.0.0.")],
+    version: Annotated[str, typer.Argument(help="Name of the release, such as 2.0.0.")],
     out: Annotated[
         Path | None, typer.Option(help="Folder to make. [default: releases/VERSION]")
     ] = None,
@@ -141,7 +141,10 @@ def build(
         )
         if loader is not None:
             loader.parent.mkdir(parents=True, exist_ok=True)
-            prefix = Path(os.path.relpath(folder, loader.parent)).as_posix() + "/"
+            linked = loader.parent / folder
+            is_linked = linked.is_dir() and linked.samefile(folder)
+            path = folder if is_linked else Path(os.path.relpath(folder, loader.parent))
+            prefix = f"{path.as_posix()}/"
             loader.write_text(render_loader(manifest, prefix), "utf-8")
         for short in manifest.experiment.shortfalls if manifest.experiment else ():
             say(

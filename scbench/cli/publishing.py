@@ -29,7 +29,7 @@ def publish(
 ) -> None:
     """Publish a release, once it verifies, and prove that the same bytes come back.
 
-    On the Hub: one commit, and a tag such as v1.0.0, which is never moved. The token is that of
+    On the Hub: one commit, and a tag such as v2.0.0, which is never moved. The token is that of
     `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
     """
     if (repo is None) == (to is None):

@@ -80,7 +80,7 @@ class Submission(_Part):
     model: ModelNames
     organisation: OneLine = Field(description="who submits it")
     date: Day = Field(description="when the answers were made, as YYYY-MM-DD")
-    release: Release = Field(description="release that was answered, such as 1.0.0")
+    release: Release = Field(description="release that was answered, such as 2.0.0")
     setting: Setting = Field(description="whether the model had tools")
     tools: tuple[OneLine, ...] = Field(
         default=(), max_length=20, description="tools that were offered; none without tools"

@@ -97,7 +97,7 @@ def _explained(error: Exception, repo: str) -> str:
                 "it; unset that once, or name a folder or a zip file"
             )
         if isinstance(cause, RevisionNotFoundError):
-            return f"{repo} has no such revision on the Hub; its releases are tags such as v1.0.0"
+            return f"{repo} has no such revision on the Hub; its releases are tags such as v2.0.0"
         if isinstance(cause, HfHubHTTPError):
             status = cause.response.status_code
             said = " ".join(str(cause.server_message or "").split())[:300]

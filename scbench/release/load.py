@@ -55,7 +55,7 @@ class Release:
 
     @property
     def version(self) -> str:
-        """Its version, such as 1.0.0."""
+        """Its version, such as 2.0.0."""
         return self.manifest.version
 
     def read(self, name: str) -> bytes:
@@ -162,7 +162,7 @@ def find_release(name: str | None = None) -> Release:
     if on_hub:
         return open_release(fetch_snapshot(*on_hub))
     is_repo = hub_name(f"{name}@main") is not None
-    hint = f" For the Hub, name a revision too: {name}@v1.0.0." if is_repo else ""
+    hint = f" For the Hub, name a revision too: {name}@v2.0.0." if is_repo else ""
     raise ReleaseError(
         f"no release {name!r}: it is neither a folder, a .zip file, ORG/NAME@REVISION on the Hub "
         f"nor one of the installed versions ({', '.join(installed) or 'none'})."

@@ -23,8 +23,6 @@ CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of train
 
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 """JSON Schemas that belong to no task."""
-_NO_SUBMISSIONS = "0.2.0"
-"""The last version of the package whose releases had no schema of submissions."""
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
@@ -57,7 +55,7 @@ def layout(task_ids: Iterable[str]) -> set[str]:
 
 
 def is_version(name: str) -> bool:
-    """Whether a name is a version that releases can have: 1.0.0, or 1.0.0rc1 (a, b, rc)."""
+    """Whether a name is a version that releases can have: 2.0.0, or 2.0.0rc1 (a, b, rc)."""
     return _VERSION.fullmatch(name) is not None
 
 
@@ -164,6 +162,12 @@ class Manifest(_Part):
         return self.experiment is not None and not is_version(self.version)
 
     @property
+    def is_preview(self) -> bool:
+        """Whether it is an alpha, beta or candidate: what it holds may still change."""
+        match = _VERSION.fullmatch(self.version)
+        return match is not None and match[4] is not None
+
+    @property
     def default_tasks(self) -> list[str]:
         """Tasks of the config ``default``, which are graded unless others are named.
 
@@ -228,12 +232,6 @@ class Manifest(_Part):
             if not part[name]:
                 del part[name]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-
-
-def may_lack(manifest: Manifest) -> set[str]:
-    """Return what `layout` names, but releases did not have yet when this one was built."""
-    old = version_key(manifest.package_version) <= version_key(_NO_SUBMISSIONS)
-    return {schema_file("submission")} if old else set()
 
 
 def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:

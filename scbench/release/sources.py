@@ -58,7 +58,7 @@ class Archive:
 
     Attributes:
         path: of the archive.
-        prefix: what stands before the names, such as ``1.0.0/``; empty if the archive holds the
+        prefix: what stands before the names, such as ``2.0.0/``; empty if the archive holds the
             files themselves and not their folder.
     """
 

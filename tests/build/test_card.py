@@ -187,9 +187,11 @@ def test_every_column_is_explained(sound):
     assert set(re.findall(r"`(\w+)`", table)) >= set(Instance.model_fields)
 
 
-def test_a_single_task_makes_a_card_too():
+def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     part = freeze_task(get_task("shikaku_rectangles"))
     card = render_card(make_manifest("0.0.1", [part], {}))
+    assert "preview" not in card
+    assert "**It is a preview.**" in render_card(make_manifest("0.0.1a1", [part], {}))
     assert "This release holds 1 task, 6 instances and 6 scores." in card
     assert [c["config_name"] for c in head(card)["configs"]] == [
         "default", "constructive", "shikaku_rectangles", "references",

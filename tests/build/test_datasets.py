@@ -120,6 +120,17 @@ def test_scbench_loads_from_the_root_of_the_repository(tmp_path):
     )
 
 
+def test_the_loader_takes_a_link_beside_it_to_the_releases(tmp_path):
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "scbench").mkdir()
+    (tmp_path / "scbench" / "releases").symlink_to("../releases")
+    words = ["--loader", "scbench/README.md", "--tasks", "enumerate_edges", "--no-manifolds"]
+    command = [SCBENCH, "release", "build", "0.1.0", *words]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    card = (tmp_path / "scbench" / "README.md").read_text("utf-8")
+    assert "- releases/0.1.0/data/enumerate_edges.parquet" in card
+
+
 def test_scbench_loads_after_export_into_an_empty_folder(sound, tmp_path):
     (tmp_path / "empty").mkdir()
     command = [SCBENCH, "export", "scbench", "--release", str(sound)]

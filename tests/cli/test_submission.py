@@ -14,7 +14,7 @@ import yaml
 
 from scbench.build.freeze import build_release
 from scbench.catalog import get_task
-from scbench.release.load import find_release
+from scbench.release.load import find_release, installed_releases
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -141,9 +141,10 @@ def test_several_are_validated_and_one_bad_one_is_enough(entry, inside, small, t
 
 
 def test_another_release_than_asked_for_is_refused(entry, inside, small):
-    done = inside("submission", "validate", entry, "--release", "1.0.0")
+    asked = [*installed_releases()][-1]
+    done = inside("submission", "validate", entry, "--release", asked)
     assert done.returncode == 1
-    assert "[wrong_release] it answers release 0.0.1, but 1.0.0 is asked for" in done.stdout
+    assert f"[wrong_release] it answers release 0.0.1, but {asked} is asked for" in done.stdout
     done = inside("submission", "validate", entry)
     assert "[unknown_release]" in done.stdout
 

@@ -175,7 +175,7 @@ def test_what_is_no_archive_is_told(tmp_path, data):
 
 
 def test_a_repository_needs_a_revision(tmp_path):
-    with pytest.raises(ReleaseError, match=rf"name a revision too: {REPO}@v1\.0\.0"):
+    with pytest.raises(ReleaseError, match=rf"name a revision too: {REPO}@v2\.0\.0"):
         find_release(REPO)
 
 
@@ -226,7 +226,7 @@ def test_an_unknown_repository_or_revision_is_told(hub, sound):
     with pytest.raises(HubError, match=r"knows no data set org/scbench .*\(HTTP 404\)"):
         find_release(f"{REPO}@v0.0.1")
     fill(hub, sound)
-    with pytest.raises(HubError, match=r"no such revision .* tags such as v1\.0\.0"):
+    with pytest.raises(HubError, match=r"no such revision .* tags such as v2\.0\.0"):
         find_release(f"{REPO}@v9.9.9")
 
 
