@@ -3,9 +3,10 @@
 Heights are one list, row by row: the cell (x, y) of a map with n columns is number y * n + x.
 """
 
-import ctypes
 import math
 import platform
+import threading
+import weakref
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import version
@@ -29,10 +30,7 @@ MIN_BALLS = 3
 MAX_BALLS = 120
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
-
-# Of glibc's malloc.h.
-_M_TRIM_THRESHOLD = -1
-_M_MMAP_THRESHOLD = -3
+_clients = threading.local()
 
 
 def engine() -> Any:  # noqa: ANN401  (it ships no types)
@@ -48,21 +46,6 @@ def engine() -> Any:  # noqa: ANN401  (it ships no types)
             f"simulating blasts needs PyBullet, which cannot be imported here ({error}); install "
             "pybullet 3.2.7 under CPython 3.11, the newest that it is published for"
         ) from None
-
-
-@lru_cache(maxsize=1)
-def _keep_memory() -> None:
-    """Ask the allocator to keep freed memory in this process, where it is glibc's.
-
-    A client takes some 30 MB, which would go back to the system when it is closed and be fetched
-    again page by page for the next blast; that takes longer than the simulation.
-    """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return
-    mallopt(_M_TRIM_THRESHOLD, 256 << 20)
-    mallopt(_M_MMAP_THRESHOLD, 32 << 20)
 
 
 @lru_cache(maxsize=1)
@@ -102,12 +85,44 @@ def start_positions(x: int, y: int, height: float, count: int) -> list[list[floa
     return positions
 
 
+class _Client:
+    """A connection to an engine of its own, closed with the thread that opened it."""
+
+    def __init__(self, pybullet: Any) -> None:  # noqa: ANN401  (it ships no types)
+        self.id: int = pybullet.connect(pybullet.DIRECT)
+        if self.id < 0:
+            raise RuntimeError("PyBullet opens no client")
+        weakref.finalize(self, _close, pybullet, self.id)
+
+
+def _close(pybullet: Any, client: int) -> None:  # noqa: ANN401  (it ships no types)
+    if pybullet.isConnected(client):
+        pybullet.disconnect(client)
+
+
+def _fresh_client(pybullet: Any) -> int:  # noqa: ANN401  (it ships no types)
+    """Return this thread's client with nothing in it and no time gone by.
+
+    Opening one takes longer than most blasts. A reset makes the whole world anew, its solver
+    included, and what is set by parameters is set again for each blast; taking single bodies out
+    would leave the solver's state and give other results.
+    """
+    client: _Client | None = getattr(_clients, "client", None)
+    if client is not None and not pybullet.isConnected(client.id):
+        # It is gone before the next one is opened, which may get its number.
+        client = _clients.client = None
+    if client is None:
+        client = _clients.client = _Client(pybullet)
+    pybullet.resetSimulation(physicsClientId=client.id)
+    return client.id
+
+
 def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[Any]:
     """Let balls fall on the ground for `STEPS` steps and return where each one is then.
 
-    Every call opens a client of its own, because one that is reset keeps state of its solver and
-    gives other results. Bullet centres the ground on the middle of its lowest and highest point, so
-    the balls drop by about that much; scores published so far have this drop in them.
+    The numbers are those of a client opened for this call alone. Bullet centres the ground on the
+    middle of its lowest and highest point, so the balls drop by about that much; scores published
+    so far have this drop in them.
 
     Args:
         heights: the ground, ``n * n`` values.
@@ -122,60 +137,52 @@ def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) ->
         RuntimeError: the engine opens no client.
     """
     pybullet = engine()
-    _keep_memory()
-    client = pybullet.connect(pybullet.DIRECT)
-    if client < 0:
-        raise RuntimeError("PyBullet opens no client")
-    try:
-        pybullet.setGravity(0, 0, GRAVITY, physicsClientId=client)
-        pybullet.setPhysicsEngineParameter(
-            fixedTimeStep=1 / STEPS_PER_SECOND,
-            numSolverIterations=SOLVER_ITERATIONS,
-            deterministicOverlappingPairs=1,
+    client = _fresh_client(pybullet)
+    pybullet.setGravity(0, 0, GRAVITY, physicsClientId=client)
+    # All steps as the parts of one long step: the same numbers with one command instead of 360.
+    pybullet.setPhysicsEngineParameter(
+        fixedTimeStep=STEPS / STEPS_PER_SECOND,
+        numSubSteps=STEPS,
+        numSolverIterations=SOLVER_ITERATIONS,
+        deterministicOverlappingPairs=1,
+        physicsClientId=client,
+    )
+    # Without a shape to look like, every body would be meshed for pictures nobody takes; for
+    # the ground that takes longer than the simulation.
+    looks = pybullet.createVisualShape(
+        pybullet.GEOM_BOX, halfExtents=[1, 1, 1], physicsClientId=client
+    )
+    ground = pybullet.createCollisionShape(
+        pybullet.GEOM_HEIGHTFIELD,
+        meshScale=[1, 1, 1],
+        heightfieldTextureScaling=n / 2,
+        heightfieldData=heights,
+        numHeightfieldRows=n,
+        numHeightfieldColumns=n,
+        physicsClientId=client,
+    )
+    pybullet.createMultiBody(
+        0, ground, looks, basePosition=[n / 2, n / 2, 0], physicsClientId=client
+    )
+    ball = pybullet.createCollisionShape(
+        pybullet.GEOM_SPHERE, radius=BALL_RADIUS, physicsClientId=client
+    )
+    pybullet.createMultiBody(BALL_MASS, ball, looks, batchPositions=starts, physicsClientId=client)
+    # The ground is body 0, the balls follow in order.
+    balls = range(1, len(starts) + 1)
+    for body in balls:
+        pybullet.changeDynamics(
+            body,
+            -1,
+            lateralFriction=LATERAL_FRICTION,
+            rollingFriction=ROLLING_FRICTION,
+            spinningFriction=ROLLING_FRICTION,
             physicsClientId=client,
         )
-        # Without a shape to look like, every body would be meshed for pictures nobody takes; for
-        # the ground that takes longer than the simulation.
-        looks = pybullet.createVisualShape(
-            pybullet.GEOM_BOX, halfExtents=[1, 1, 1], physicsClientId=client
-        )
-        ground = pybullet.createCollisionShape(
-            pybullet.GEOM_HEIGHTFIELD,
-            meshScale=[1, 1, 1],
-            heightfieldTextureScaling=n / 2,
-            heightfieldData=heights,
-            numHeightfieldRows=n,
-            numHeightfieldColumns=n,
-            physicsClientId=client,
-        )
-        pybullet.createMultiBody(
-            0, ground, looks, basePosition=[n / 2, n / 2, 0], physicsClientId=client
-        )
-        ball = pybullet.createCollisionShape(
-            pybullet.GEOM_SPHERE, radius=BALL_RADIUS, physicsClientId=client
-        )
-        pybullet.createMultiBody(
-            BALL_MASS, ball, looks, batchPositions=starts, physicsClientId=client
-        )
-        # The ground is body 0, the balls follow in order.
-        balls = range(1, len(starts) + 1)
-        for body in balls:
-            pybullet.changeDynamics(
-                body,
-                -1,
-                lateralFriction=LATERAL_FRICTION,
-                rollingFriction=ROLLING_FRICTION,
-                spinningFriction=ROLLING_FRICTION,
-                physicsClientId=client,
-            )
-        for _ in range(STEPS):
-            pybullet.stepSimulation(physicsClientId=client)
-        return [
-            pybullet.getBasePositionAndOrientation(body, physicsClientId=client)[0]
-            for body in balls
-        ]
-    finally:
-        pybullet.disconnect(client)
+    pybullet.stepSimulation(physicsClientId=client)
+    return [
+        pybullet.getBasePositionAndOrientation(body, physicsClientId=client)[0] for body in balls
+    ]
 
 
 def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> int:

@@ -1,19 +1,22 @@
 """Terrain levelling: the rules by name, and the physics against a plain version of itself."""
 
+import gc
 import math
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_blast import plain_blast, random_blasts
 
 from scbench import progress
 from scbench.catalog import get_task
 from scbench.errors import CannotGrade
 from scbench.graders import terrain_levelling
-from scbench.graders.terrain_levelling import CHECKS, grade
+from scbench.graders.terrain_levelling import CHECKS, blast_simulation, grade
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
@@ -49,74 +52,53 @@ def failed(*blasts, params=STEP):
     return {check.id for check in given.checks if check.passed is False}
 
 
-def plain_blast(heights, n, x, y, z):
-    """A blast as the specification words it, with nothing done for speed."""
-    heights[y][x] -= z
-    m = max(3, min(120, int(4 * z)))
-    pybullet = engine()
-    c = pybullet.connect(pybullet.DIRECT)
-    pybullet.setGravity(0, 0, -9.81, physicsClientId=c)
-    pybullet.setPhysicsEngineParameter(
-        numSolverIterations=50, deterministicOverlappingPairs=1, physicsClientId=c
-    )
-    pybullet.setTimeStep(1 / 240, physicsClientId=c)
-    shape = pybullet.createCollisionShape(
-        pybullet.GEOM_HEIGHTFIELD,
-        meshScale=[1, 1, 1],
-        heightfieldTextureScaling=n / 2,
-        heightfieldData=[height for row in heights for height in row],
-        numHeightfieldRows=n,
-        numHeightfieldColumns=n,
-        physicsClientId=c,
-    )
-    pybullet.createMultiBody(0, shape, basePosition=[n / 2, n / 2, 0], physicsClientId=c)
-    sphere = pybullet.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.2, physicsClientId=c)
-    balls = []
-    for i in range(m):
-        r, theta = 0.25 * math.sqrt((i + 1) / m), i * (math.pi * (3 - math.sqrt(5)))
-        at = [
-            x + 0.5 + r * math.cos(theta),
-            y + 0.5 + r * math.sin(theta),
-            heights[y][x] + 0.6 + 0.02 * (i % 5),
-        ]
-        ball = pybullet.createMultiBody(0.1, sphere, basePosition=at, physicsClientId=c)
-        pybullet.changeDynamics(ball, -1, lateralFriction=0.9, physicsClientId=c)
-        pybullet.changeDynamics(
-            ball, -1, rollingFriction=0.05, spinningFriction=0.05, physicsClientId=c
-        )
-        balls.append(ball)
-    for _ in range(360):
-        pybullet.stepSimulation(physicsClientId=c)
-    ends = [pybullet.getBasePositionAndOrientation(ball, physicsClientId=c)[0] for ball in balls]
-    pybullet.disconnect(c)
-    for at in ends:
-        u, v = math.floor(at[0]), math.floor(at[1])
-        if 0 <= u < n and 0 <= v < n:
-            heights[v][u] += z / m
-    return ends
-
-
-@pytest.mark.parametrize("subtask", [0, 4, 8])
-def test_fast_blasts_are_byte_for_byte_the_plain_ones(subtask, monkeypatch):
-    rng = random.Random(subtask)
-    rows = [list(row) for row in PAPER[subtask].params.heights]
-    n = len(rows)
+def fast_blast(rows, n, x, y, z):
+    """The blast of the grader on rows of heights that stay as they are; its map as bytes."""
     heights = [height for row in rows for height in row]
-    seen = []
-    roll = terrain_levelling.blast_cell.__globals__["roll"]
-    monkeypatch.setitem(
-        terrain_levelling.blast_cell.__globals__,
-        "roll",
-        lambda *args: seen.append(roll(*args)) or seen[-1],
-    )
-    for _ in range(25):
-        cell = rng.choice([i for i, height in enumerate(heights) if height > 1])
-        y, x = divmod(cell, n)
-        z = round(rng.uniform(0.01, min(6, heights[cell])), 2)
-        ends = plain_blast(rows, n, x, y, z)
-        blast_cell(heights, n, x, y, z)
-        assert seen[-1] == ends
-        assert heights == [height for row in rows for height in row]
+    blast_cell(heights, n, x, y, z)
+    return [height.hex() for height in heights]
+
+
+def test_blasts_are_byte_for_byte_those_of_fresh_clients_in_any_order_and_after_a_crash(
+    monkeypatch,
+):
+    rng = random.Random(7)
+    jobs = []
+    for rows, n, x, y, z in random_blasts(rng, [item.params.heights for item in PAPER], 150):
+        before = [list(row) for row in rows]
+        plain_blast(rows, n, x, y, z)
+        after = [height.hex() for row in rows for height in row]
+        assert fast_blast(before, n, x, y, z) == after
+        jobs.append((before, n, x, y, z, after))
+    rng.shuffle(jobs)
+    for number, (*blast, after) in enumerate(jobs):
+        if number % 5 == 0:  # a blast that does not get to its end
+            with monkeypatch.context() as broken:
+                name = rng.choice(("changeDynamics", "stepSimulation", "createMultiBody"))
+                broken.setattr(engine(), name, crash)
+                with pytest.raises(MemoryError):
+                    fast_blast(*blast)
+        if number % 50 == 1:
+            engine().disconnect(blast_simulation._clients.client.id)
+        assert fast_blast(*blast) == after
+
+
+def crash(*_, **__):
+    raise MemoryError
+
+
+def test_threads_have_engines_of_their_own_and_leave_none_behind():
+    rows = PAPER[0].params.heights
+    alone = [fast_blast(rows, 16, x, 12, 2.5) for x in range(10, 14)]
+    pybullet = engine()
+    for _ in range(2):
+        with ThreadPoolExecutor(4) as pool:
+            assert (
+                list(pool.map(lambda x: fast_blast(rows, 16, x, 12, 2.5), range(10, 14))) == alone
+            )
+    gc.collect()
+    own = blast_simulation._clients.client.id
+    assert [k for k in range(16) if k != own and pybullet.isConnected(k)] == []
 
 
 def test_repeated_runs_and_another_process_give_the_same_bytes():
