@@ -4,9 +4,10 @@ A wrong answer is never an error: it is a verdict. Messages say what happened, w
 next. Task authors raise plain exceptions; the engine records them as ``grader_error`` rows.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -72,7 +73,7 @@ def printable(text: str) -> str:
 
 
 class Fault(NamedTuple):
-    """What pydantic says is wrong: the place, empty for the whole, and the problem in words."""
+    """What a validation found wrong: the place, empty for the whole, and the problem in words."""
 
     at: str
     problem: str
@@ -83,11 +84,82 @@ class Fault(NamedTuple):
 
 def faults_of(error: "ValidationError", most: int | None = None) -> list[Fault]:
     """Return the first faults that a validation found, clipped to what a sentence can hold."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
+    found = [item for item in error.errors(include_url=False) if not is_echo(item)]
     return [
-        Fault(".".join(map(str, fault["loc"]))[:_CLIP], fault["msg"][:_CLIP])
-        for fault in found[:most]
+        Fault(".".join(map(str, item["loc"]))[:_CLIP], problem_of(item)[:_CLIP])
+        for item in found[:most]
     ]
+
+
+_OBJECT, _LIST, _WHOLE = "must be an object", "must be a list", "must be a whole number"
+_TRUTH = "must be true or false"
+_WORDS = {
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), _WHOLE),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), _TRUTH),
+    **dict.fromkeys(("tuple_type", "list_type"), _LIST),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), _OBJECT),
+    "finite_number": "must be a finite number",
+    "string_type": "must be a string",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be below {lt}",
+    "less_than_equal": "must be at most {le}",
+    "multiple_of": "must be a multiple of {multiple_of}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+}
+"""What a fault's kind means; pydantic's own words speak of Python's types."""
+
+
+def is_echo(item: Mapping[str, Any]) -> bool:
+    """Whether a list is called too short only because its entries have faults of their own."""
+    return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
+
+
+def problem_of(item: Mapping[str, Any]) -> str:
+    """Return what is wrong in words, of one of pydantic's ``ValidationError.errors()``."""
+    kind = item["type"]
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        return "is not a known key"
+    if kind in {"value_error", "assertion_error"}:
+        return str(item["ctx"]["error"])
+    context = {key: _plain(value) for key, value in item.get("ctx", {}).items()}
+    said = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"]
+    if context.get("min_length") == 1:
+        said = "must not be empty"
+    return f"{said.replace('Input should be', 'must be')}; got {shown(item['input'])}"
+
+
+def _plain(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def shown(value: object) -> str:
+    """Return a value in few words, as JSON where that is short."""
+    if isinstance(value, dict):
+        keys = ", ".join(repr(printable(str(key)[:20])) for key in list(value)[:3])
+        more = ", ..." if len(value) > 3 else ""
+        return f"an object with the keys {keys}{more}" if value else "an empty object"
+    if isinstance(value, list | tuple):
+        if len(value) > 4 or any(isinstance(item, list | dict | tuple) for item in value):
+            return f"a list of {len(value):,} {'entry' if len(value) == 1 else 'entries'}"
+        return f"[{', '.join(map(shown, value))}]"
+    if isinstance(value, str):
+        clipped = value if len(value) <= 40 else f"{value[:30]}..."
+        return printable(json.dumps(clipped, ensure_ascii=False))
+    if value is None or isinstance(value, bool | float):
+        return json.dumps(value)
+    if isinstance(value, int):
+        return f"a number of {value.bit_length():,} bits" if abs(value) >= 10**30 else str(value)
+    return printable(str(value))[:40]
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -4,13 +4,17 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 """
 
 from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic_core import ErrorDetails
 
 from scbench.catalog import Task
-from scbench.errors import faults_of
+from scbench.errors import Fault, is_echo, problem_of, shown
 from scbench.model import Check, Verdict
+from scbench.schemas.shapes import Node, in_words, resolved_schema
 
 _SHOWN = 5
 """How many schema errors a verdict spells out."""
+_OWN_WORDS = {"value_error", "assertion_error"}
+"""Faults whose words are those of the task."""
 MAX_VALUES = 500_000
 """Answers that hold more values are not looked at: to list what is wrong with each of millions
 takes more memory than a worker has."""
@@ -61,7 +65,7 @@ def validate(model: type[BaseModel], answer: JsonValue, size: int = 0) -> BaseMo
     try:
         return model.model_validate(answer)
     except ValidationError as error:
-        return schema_check(error, answer)
+        return schema_check(error, answer, model)
 
 
 def size_check(answer: JsonValue) -> Check | None:
@@ -79,12 +83,48 @@ def size_check(answer: JsonValue) -> Check | None:
     return Check("resource_limit", False, message)
 
 
-def schema_check(error: ValidationError, answer: JsonValue) -> Check:
+def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseModel]) -> Check:
     """Say in one sentence what is wrong with the answer's shape, place by place."""
-    faults, count = faults_of(error, _SHOWN), error.error_count()
+    schema = resolved_schema(model)
+    items = [item for item in error.errors(include_url=False) if not is_echo(item)]
+    found = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items)}
+    faults, count = list(found.values())[:_SHOWN], len(found)
     listed = "; ".join(map(str, faults))
     more = f" (and {count - _SHOWN} more)" if count > _SHOWN else ""
     hint = " A model's text belongs in response, not in answer." if isinstance(answer, str) else ""
     message = f"The answer does not have the asked-for shape: {listed}{more}.{hint}"
     places = [fault._asdict() for fault in faults]
     return Check("answer_schema", False, message, {"count": count, "errors": places})
+
+
+def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
+    """Say what a place must be by the published schema, and what is there instead.
+
+    A place is a value, or a whole row of a fixed number of values; which member of it, or which
+    kind it could have been, is no place.
+    """
+    at: list[str] = []
+    for step in item["loc"]:
+        if isinstance(answer, dict) and step in schema.get("properties", ()):
+            at.append(str(step))
+            if step not in answer:
+                return Fault(".".join(at), "is missing")
+            answer, schema = answer[str(step)], schema["properties"][step]
+        elif isinstance(answer, list) and isinstance(step, int) and not _is_row(schema):
+            at.append(str(step))
+            answer, schema = answer[step], schema.get("items", {})
+        else:
+            break
+    if item["type"] in _OWN_WORDS or not schema:
+        return Fault(".".join(at), problem_of(item))
+    return Fault(".".join(at), f"must be {in_words(schema)}; got {shown(answer)}")
+
+
+def _is_row(schema: Node) -> bool:
+    """Whether an array holds a fixed number of plain values."""
+    size = schema.get("minItems")
+    return (
+        size is not None
+        and size == schema.get("maxItems")
+        and schema.get("items", {}).get("type") not in {"array", "object"}
+    )

@@ -268,7 +268,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         return Line(number, data, Prediction.model_validate(value))
     except ValidationError as error:
         listed = "; ".join(map(str, faults_of(error, 5)))
-        return Problem("bad_prediction", _shown(listed.replace("Value error, ", "")), number, known)
+        return Problem("bad_prediction", _shown(listed), number, known)
 
 
 def _why_not_json(data: bytes, error: JsonError) -> str:

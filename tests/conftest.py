@@ -17,7 +17,7 @@ from typing import TextIO
 
 import polars as pl
 import pytest
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 
 from scbench.build.freeze import build_release
 from scbench.catalog import Task, get_task
@@ -295,20 +295,16 @@ class MadeUpAnswer(AnswerModel):
     values: list[float]
 
 
-class MadeUpText(RootModel[str]):
-    pass
-
-
 @pytest.fixture
 def make_task(monkeypatch) -> Iterator[Callable[..., tuple[Task, BaseModel]]]:
     """A function that makes a task of a grader, and its only instance's parameters."""
 
-    def make(grade, *, scores: int = 1, is_text: bool = False) -> tuple[Task, BaseModel]:
+    def make(grade, *, scores: int = 1) -> tuple[Task, BaseModel]:
         package = f"made_up_{next(_NUMBERS)}"  # modules are kept by name
         schema = ModuleType(f"{package}.schemas.made_up")
         grader = ModuleType(f"{package}.graders.made_up")
         schema.Params = MadeUpParams
-        schema.Answer = MadeUpText if is_text else MadeUpAnswer
+        schema.Answer = MadeUpAnswer
         grader.grade, grader.VERSION = grade, 1
         monkeypatch.setitem(sys.modules, schema.__name__, schema)
         monkeypatch.setitem(sys.modules, grader.__name__, grader)

@@ -89,8 +89,8 @@ JUNK = {
     "long with point": (in_line(b"9" * 309 + b".5"), "not_json", "a number is too large"),
     "boolean": (b"true", "not_object", "this is true or false"),
     "null": (b"null", "not_object", "this is null"),
-    "no id": (b"{}", "bad_prediction", "id: Field required"),
-    "id is a number": (b'{"id": 3}', "bad_prediction", "id: Input should be a valid string"),
+    "no id": (b"{}", "bad_prediction", "id: is missing"),
+    "id is a number": (b'{"id": 3}', "bad_prediction", "id: must be a string; got 3"),
     "id too long": (b'{"id": "' + b"a" * 201 + b'"}', "bad_prediction", "at most 200"),
     "both": (
         b'{"id": "a/00", "answer": 1, "response": "1"}',
@@ -107,17 +107,37 @@ JUNK = {
         "bad_prediction",
         "says there is no answer, but one is given",
     ),
-    "no such status": (b'{"id": "a/00", "status": "ok"}', "bad_prediction", "status: Input should"),
+    "no such status": (b'{"id": "a/00", "status": "ok"}', "bad_prediction", "status: must be"),
     "setting": (b'{"id": "a/00", "setting": "both"}', "bad_prediction", "'no_tools' or 'tools'"),
-    "negative sample": (b'{"id": "a/00", "sample": -1}', "bad_prediction", "sample: Input should"),
-    "sample is text": (b'{"id": "a/00", "sample": "1"}', "bad_prediction", "sample: Input should"),
-    "sample is true": (b'{"id": "a/00", "sample": true}', "bad_prediction", "sample: Input should"),
-    "response is a list": (b'{"id": "a/00", "response": []}', "bad_prediction", "response: Input"),
-    "model is empty": (b'{"id": "a/00", "model": ""}', "bad_prediction", "model: String should"),
+    "negative sample": (
+        b'{"id": "a/00", "sample": -1}',
+        "bad_prediction",
+        "sample: must be at least 0; got -1",
+    ),
+    "sample is text": (
+        b'{"id": "a/00", "sample": "1"}',
+        "bad_prediction",
+        "sample: must be a whole",
+    ),
+    "sample is true": (
+        b'{"id": "a/00", "sample": true}',
+        "bad_prediction",
+        "sample: must be a whole",
+    ),
+    "response is a list": (
+        b'{"id": "a/00", "response": []}',
+        "bad_prediction",
+        "response: must be",
+    ),
+    "model is empty": (
+        b'{"id": "a/00", "model": ""}',
+        "bad_prediction",
+        "must not be empty",
+    ),
     "negative seconds": (
         b'{"id": "a/00", "usage": {"seconds": -1}}',
         "bad_prediction",
-        "usage.seconds: Input should be greater than or equal to 0",
+        "usage.seconds: must be at least 0; got",
     ),
 }
 

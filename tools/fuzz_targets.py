@@ -183,8 +183,7 @@ def _find(data: bytes) -> None:
         return
     assert found.source in {"fence", "marked", "whole", "embedded"}
     canonical_json(found.value)
-    if not shape.is_text:
-        assert isinstance(found.value, dict)
+    assert isinstance(found.value, dict)
     assert find_answer(Prediction.model_construct(id="", response=text), shape) == found
 
 

@@ -57,7 +57,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Expressions over small whole numbers."""
 
     task = "arithmetic"
-    version = 1
+    version = 2
     case_model = ArithmeticCase
     extremes = (
         {"length": 3, "max_depth": 0},

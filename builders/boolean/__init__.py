@@ -54,7 +54,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "boolean"
-    version = 1
+    version = 2
     case_model = BooleanCase
     guess_rate = 0.5
     extremes = (

@@ -32,7 +32,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Walks up and down that end above the ground; how far above is drawn first."""
 
     task = "bracket_stack"
-    version = 1
+    version = 2
     case_model = BracketStackCase
     extremes = (
         {"length": 11, "max_depth": 2, "kinds": 4},
@@ -46,7 +46,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         used = [pair for pair in PAIRS if pair[0] in params.sequence]
         kinds = ", ".join(" ".join(pair) for pair in used)
         return _RULES.format(sequence=params.sequence, kinds=kinds) + reply_short(
-            "a string of closing brackets"
+            "the closing brackets in order"
         )
 
     def reference(self, params: Params) -> Answer:

@@ -68,7 +68,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "but_for_causation"
-    version = 1
+    version = 2
     case_model = ButForCausationCase
     extremes = (
         {"events": 3, "max_depth": 1, "distractors": 0},
@@ -83,7 +83,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         if params.question == "but_for":
             return story_of(params) + reply_short("yes or no")
         return story_of(params) + reply_short(
-            'the list of the letters of all necessary events, such as ["A", "B"]', quoted=False
+            "the list of the letters of all necessary events, each as a JSON string", quoted=False
         )
 
     def reference(self, params: Params) -> Answer:

@@ -49,7 +49,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Squares of all kinds, in any reading order, with the three names in balance."""
 
     task = "classify_behaviour"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the squares, the rules and the three names."""

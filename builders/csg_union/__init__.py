@@ -45,7 +45,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Two to six solids, and the mesh of their union."""
 
     task = "csg_union"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the solids, the rules for a mesh, and how it is scored."""

@@ -59,7 +59,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Stories told out of a scenario: events happen in the order in which they usually do."""
 
     task = "dates"
-    version = 1
+    version = 2
     case_model = DatesCase
     extremes = (
         {"tier": 0, "date_format": "ORDINAL_DAY"},

@@ -46,7 +46,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Point sets in the unit square with exactly one Delaunay triangulation."""
 
     task = "delaunay_triangulation"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the points and the rules."""

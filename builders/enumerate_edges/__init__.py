@@ -48,7 +48,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Squares in which no three domains meet, in any reading order and numbering of sides."""
 
     task = "enumerate_edges"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the squares, the numbering and the rules."""

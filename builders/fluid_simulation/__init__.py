@@ -54,7 +54,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Worlds whose goal some plan of a few boxes meets."""
 
     task = "fluid_simulation"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the world, every rule of the simulation, and the goal."""

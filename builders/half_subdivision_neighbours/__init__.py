@@ -72,7 +72,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Trees of halvings with one leaf picked out."""
 
     task = "half_subdivision_neighbours"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the rule, the axis of every depth, the leaves and the target."""

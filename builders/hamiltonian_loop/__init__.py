@@ -54,7 +54,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Square grids whose free cells have a closed tour."""
 
     task = "hamiltonian_loop"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the grid, as a picture and as a list, and the rules."""

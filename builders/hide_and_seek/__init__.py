@@ -54,7 +54,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Scenes in which the building hides more people than have to hide."""
 
     task = "hide_and_seek"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the scene, the rules and the camera."""

@@ -62,7 +62,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Boxes with walls and food in which some path gets the full score."""
 
     task = "hyper_snake"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the box, what is in it, and the rules."""

@@ -63,7 +63,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Cages that divide into two plates and storeys of four panels."""
 
     task = "interlocking_parts"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""

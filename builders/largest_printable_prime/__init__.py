@@ -78,7 +78,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rules for towers of which the longest prime is known."""
 
     task = "largest_printable_prime"
-    version = 1
+    version = 2
     extremes = ({"max_digits": 20},)
 
     def prompt(self, params: Params) -> str:

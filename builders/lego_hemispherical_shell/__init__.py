@@ -85,7 +85,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Round bodies that a simple bricklayer builds well enough for full marks."""
 
     task = "lego_hemispherical_shell"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the brick, the target, the rules and the score."""

@@ -46,7 +46,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     """Rows of words. Each letter asked for stands in at least one word that counts."""
 
     task = "letter_counting"
-    version = 1
+    version = 2
     case_model = LetterCountingCase
     extremes = (
         {"words": 3, "confounders": 0, "letters": 3},

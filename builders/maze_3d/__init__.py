@@ -7,7 +7,7 @@ from itertools import pairwise
 from pydantic import JsonValue
 
 from scbench.builders.maze_3d.maze_generator import Wanted, carve
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as_text
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.maze_3d import find_routes, grade, move_graph
@@ -41,7 +41,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Requirements on mazes that some maze is known to meet."""
 
     task = "maze_3d"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the requirements and the rules of moving."""
@@ -58,23 +58,25 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             share=params.max_height_percent,
             most=params.max_height_percent * n * n // 100,
         )
-        form = f"{n} lines of {n} characters each, without blanks, blank lines or labels"
-        return rules + reply_as_text(form)
+        form = (
+            f"The {n} rows are strings of {n} characters each, without blanks, the top row first.\n"
+        )
+        return rules + form + reply_as('{"maze": [row, row, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Carve mazes until one keeps every rule."""
         maze = _solve(params)
         if maze is None:
             raise GenerationError(f"no maze in {_TRIES} tries; ask for less")
-        return Answer(maze)
+        return _answer(maze)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return mazes that break one rule, and other ways to write a maze down."""
-        maze = self.reference(params).root
-        rows = maze.split("\n")
+        rows = list(self.reference(params).maze)
+        maze = "\n".join(rows)
         first, last = rows[0], rows[-1]
         digit = next(c for c in maze if c.isdigit())
-        wrong: dict[str, JsonValue] = {
+        wrong = {
             "empty": "",
             "prose_before": f"Here is a maze with one route:\n\n{maze}",
             "prose_after": f"{maze}\n\nThe route has {params.jumps} jumps.",
@@ -88,7 +90,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "blanks_between": "\n".join(" ".join(row) for row in rows),
             "commas_between": "\n".join(",".join(row) for row in rows),
             "indented": "\n".join(f"  {row}" for row in rows),
-            "blanks_after": "  \n".join(rows),
             "no_a": maze.replace("A", str(params.a_height)),
             "no_b": maze.replace("B", str(params.b_height)),
             "two_of_a": maze.replace(digit, "A", 1),
@@ -97,11 +98,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "raised_digit": maze.replace(digit, "\N{SUPERSCRIPT TWO}", 1),
             "digits_of_another_script": maze.replace(digit, "\N{ARABIC-INDIC DIGIT TWO}", 1),
             "flat": _flat(params),
-            "list_of_rows": list(rows),
-            "object": {"maze": maze},
             "sentinel": "__content_violation__",
         }
-        return wrong | dict(_near_misses(params, maze))
+        wrong |= dict(_near_misses(params, maze))
+        counters: dict[str, JsonValue] = {
+            name: {"maze": list[JsonValue](text.split("\n"))} for name, text in wrong.items()
+        }
+        return counters | {
+            "text_with_prose": {"maze": f"Here is a maze with one route:\n{maze}"},
+            "rows_of_cells": {"maze": [list[JsonValue](row) for row in rows]},
+            "rows_as_numbers": {
+                "maze": [int("".join(c for c in row if c.isdigit())) for row in rows]
+            },
+            "bare_list": list[JsonValue](rows),
+        }
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw what is left open until the solver finds a maze.
@@ -129,6 +139,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             f"no maze of size {n} was found in {_DRAWS} draws of what was left open; ask for fewer "
             "jumps, a shorter route or a larger share of one height"
         )
+
+
+def _answer(maze: str) -> Answer:
+    return Answer(maze=tuple(maze.split("\n")))
 
 
 def _least_cells(params: Params) -> int:
@@ -162,7 +176,7 @@ def _carved(
     for _ in range(_TRIES):
         maze = carve(wanted, rng)
         if maze is not None:
-            failed = {check.id for check in grade(params, Answer(maze)).failed}
+            failed = {check.id for check in grade(params, _answer(maze)).failed}
             if failed == broken:
                 return maze
     return None

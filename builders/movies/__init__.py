@@ -78,7 +78,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "movies"
-    version = 1
+    version = 2
     case_model = MoviesCase
     extremes = (
         {"reference_count": 6, "choice_count": 5, "template": "titles"},

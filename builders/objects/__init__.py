@@ -67,7 +67,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "objects"
-    version = 1
+    version = 2
     case_model = ObjectsCase
     extremes = (
         {"length": 1, "distractors": 0, "max_count": 999},

@@ -48,7 +48,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Lists of prisms of which a dense packing is known."""
 
     task = "pack_rectangular_prisms"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the list and the rules."""

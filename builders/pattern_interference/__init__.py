@@ -46,7 +46,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Sequences of remainders. All rules are told; nothing has to be guessed."""
 
     task = "pattern_interference"
-    version = 1
+    version = 2
     case_model = PatternCase
     extremes = (
         {"base_rules": 1, "interference_rules": 0, "length_shown": 3, "length_asked": 1},

@@ -66,7 +66,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rooms for which a loop is known to exist."""
 
     task = "pipe_loop_fitting"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the room, the rules and the constraints."""

@@ -38,6 +38,7 @@ _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
 
 _PROMPT = prompt_template(__name__)
+_QUOTING = "The text goes into one JSON string, in which a line break is written as \\n.\n"
 
 _TEXT_PICTURE = """\
 Below is a picture of {n} x {n} cells. # is a black cell and . is a white one.
@@ -92,7 +93,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
     task = "polynomial_curve_fitting"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the picture, or where to find it, and the rules."""
@@ -115,7 +116,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             brackets=MAX_BRACKETS,
             bits=MAX_BITS,
         )
-        return rules + reply_as('{"function": "def f(x, y):\\n    return ..."}')
+        return rules + _QUOTING + reply_as('{"function": text}')
 
     def images(self, params: Params) -> tuple[bytes, ...]:
         """Return the picture as a PNG file if the prompt does not print it."""

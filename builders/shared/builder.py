@@ -248,22 +248,15 @@ def prompt_template(package: str, name: str = "prompt.txt") -> str:
     return files(package).joinpath(name).read_text("utf-8")
 
 
-def reply_as(form: str) -> str:
-    """Return the closing lines of a prompt, which say how the answer is to be given."""
-    return (
-        "Give your answer as one JSON object of this form, as the last thing in your reply:\n\n"
-        f"{form}\n"
-    )
-
-
-def reply_as_text(form: str) -> str:
-    """Return the closing lines of a prompt whose answer is text, not JSON.
+def reply_as(form: str, *, give: str = "Give your answer") -> str:
+    """Return the closing lines of a prompt, which say how the answer is to be given.
 
     Args:
-        form: what the text is, such as "10 lines of 10 digits".
+        form: the object, with names or dots for what is to be filled in, so that it is not itself
+            an answer that can be read.
+        give: how the sentence begins.
     """
     return (
-        f"Give your answer as plain text: {form}.\n"
-        "Your whole reply is taken as the answer, so write nothing before or after it. Only if the "
-        "reply holds\nfenced code blocks, the last of them is taken instead.\n"
+        f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
+        f"The last JSON object in your reply counts.\n\n{form}\n"
     )

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from scbench.builders.shared.builder import AnswerT, Builder, Composed, PaperItem, ParamsT, PointT
+from scbench.builders.shared.builder import (
+    AnswerT,
+    Builder,
+    Composed,
+    PaperItem,
+    ParamsT,
+    PointT,
+    reply_as,
+)
 from scbench.seeding import QuickStream, Stream
 
 
@@ -55,11 +63,8 @@ def reply_short(what: str, *, quoted: bool = True) -> str:
     """Return the closing lines of a prompt that asks for a word, a number or a short list.
 
     Args:
-        what: what the answer is, to follow "The answer is", such as "a whole number".
+        what: what the answer is, to follow "must be", such as "a whole number".
         quoted: whether it is a JSON string; else it is a bare number or list.
     """
-    form = '{"answer": "..."}' if quoted else '{"answer": ...}'
-    return (
-        f"The answer is {what}.\n"
-        f"Give it as one JSON object of this form, as the last thing in your reply:\n\n{form}\n"
-    )
+    kind = ", as a JSON string" if quoted else ""
+    return f"Your answer must be {what}{kind}.\n" + reply_as('{"answer": ...}', give="Give it")

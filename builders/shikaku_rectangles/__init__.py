@@ -71,7 +71,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """
 
     task = "shikaku_rectangles"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the grid, with numbered rows and columns, and the rules."""

@@ -91,7 +91,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """
 
     task = "shuffle"
-    version = 1
+    version = 2
     case_model = ShuffleCase
     extremes = (
         {"people": 3, "max_depth": 1, "confounders": 0, "anchor_format": "number"},

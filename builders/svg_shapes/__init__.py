@@ -80,7 +80,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Outlines with two decimals, each kind and each letter equally likely."""
 
     task = "svg_shapes"
-    version = 1
+    version = 2
     case_model = SvgShapesCase
     guess_rate = 1 / len(KINDS)
     extremes = (

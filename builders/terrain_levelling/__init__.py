@@ -47,7 +47,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Rough ground that can be levelled to a score of 1."""
 
     task = "terrain_levelling"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the map, the rules, the score and the physics."""

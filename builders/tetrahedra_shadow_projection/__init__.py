@@ -61,7 +61,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Targets that the greedy search covers."""
 
     task = "tetrahedra_shadow_projection"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the tetrahedron, the target and the score rule."""

@@ -41,7 +41,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Orders of the corners of a square, pentagon or hexagon, with a number of classes."""
 
     task = "topology_enumeration"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the order of the corners, the rules and the question."""

@@ -63,7 +63,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Convex frames and the regions that two segments shall make of them."""
 
     task = "two_segments"
-    version = 1
+    version = 2
 
     def prompt(self, params: Params) -> str:
         """Return the frame, the regions wanted and the rules."""

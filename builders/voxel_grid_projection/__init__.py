@@ -62,7 +62,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     """Grids in which a set with full projections and no symmetry is known to exist."""
 
     task = "voxel_grid_projection"
-    version = 1
+    version = 2
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def prompt(self, params: Params) -> str:

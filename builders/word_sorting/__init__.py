@@ -51,7 +51,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Lists of different words. They are never in order already."""
 
     task = "word_sorting"
-    version = 1
+    version = 2
     case_model = WordSortingCase
     extremes = (
         {"words": 3, "prefix": 4},

@@ -14,7 +14,7 @@ from scbench.graders.shared.short_answers import shown, truth
 from scbench.model import Verdict
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one truth value.",

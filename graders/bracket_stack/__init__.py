@@ -11,7 +11,7 @@ from scbench.graders.shared.short_answers import shown, unspaced
 from scbench.model import Verdict
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is a string of closing brackets.",

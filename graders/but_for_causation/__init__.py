@@ -11,7 +11,7 @@ from scbench.graders.shared.short_answers import Value, entries, option, shown, 
 from scbench.model import Verdict
 from scbench.schemas.but_for_causation import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is yes or no, or a list of letters, as the prompt asks.",

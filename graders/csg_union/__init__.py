@@ -17,7 +17,7 @@ from scbench.graders.shared.mesh_booleans import differences
 from scbench.model import Verdict
 from scbench.schemas.csg_union import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = MESH_CHECKS | {"union": "The body is the union: its score by volume is above 0.95."}
 

@@ -11,7 +11,7 @@ from scbench.graders.shared.short_answers import date, shown
 from scbench.model import Verdict
 from scbench.schemas.dates import Answer, Params, StepKind
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one date, written MM/DD/YYYY or YYYY-MM-DD.",

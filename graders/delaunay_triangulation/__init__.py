@@ -21,7 +21,7 @@ from scbench.graders.shared.plane_geometry import (
 from scbench.model import Verdict
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "indices": "Every triangle names three different points of the list.",

@@ -14,7 +14,7 @@ from scbench.model import Verdict
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "length": "There is one list of pairs for each square.",

@@ -5,7 +5,7 @@ from scbench.graders.shared.short_answers import integer, shown
 from scbench.model import Verdict
 from scbench.schemas.letter_counting import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one whole number.",

@@ -13,10 +13,10 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.model import Verdict
 from scbench.schemas.maze_3d import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
-    "shape": "The text is a square of as many rows and columns as asked for.",
+    "shape": "The rows are a square of as many rows and columns as asked for.",
     "characters": "Every character is a digit from 0 to 9, A or B.",
     "ends": "A and B occur once each.",
     "height_share": "No height fills more than its permitted share of the cells.",
@@ -47,19 +47,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the maze keeps every rule, else 0."""
     checks = Checklist(CHECKS)
     n = params.size
-    text = answer.root.strip()
-    if len(text) > 4 * n * n + 4 * n:
-        message = f"The text has {len(text)} characters; a maze has {n * (n + 1) - 1}."
+    rows = answer.maze
+    size = sum(map(len, rows))
+    if max(size, len(rows)) > 4 * n * n + 4 * n:
+        message = f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
         checks.expect("resource_limit", False, message)
         return checks.binary()
-    rows = text.replace("\r\n", "\n").split("\n")
     readable = _judge_text(checks, n, rows)
     cells = "".join(rows)
     ends = _judge_ends(checks, n, rows)
     if not readable:
         checks.skip(
             ("height_share", "route", "one_route", "coverage", "jumps"),
-            "The text is not a square of heights.",
+            "The rows are not a square of heights.",
         )
         return checks.binary()
     heights = [_height(params, character) for character in cells]
@@ -71,7 +71,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
-    """Check that the text is a square of the permitted characters."""
+    """Check that the rows are a square of the permitted characters."""
     ragged = [y for y, row in enumerate(rows) if len(row) != n]
     square = checks.expect(
         "shape",

@@ -10,7 +10,7 @@ from scbench.graders.shared.short_answers import option, shown
 from scbench.model import Verdict
 from scbench.schemas.movies import Answer, Film, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one of the choices.",

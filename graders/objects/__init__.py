@@ -11,7 +11,7 @@ from scbench.graders.shared.short_answers import integer, shown
 from scbench.model import Verdict
 from scbench.schemas.objects import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one whole number.",

@@ -12,7 +12,7 @@ from scbench.graders.shared.short_answers import entries, integer, shown
 from scbench.model import Verdict
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is a list of whole numbers.",

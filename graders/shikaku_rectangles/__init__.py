@@ -12,7 +12,7 @@ from scbench.graders.shared.checklist import Checklist
 from scbench.model import Verdict
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "corners": "In every rectangle, right is not less than left and bottom is not less than top.",

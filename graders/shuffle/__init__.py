@@ -11,7 +11,7 @@ from scbench.graders.shared.short_answers import option, shown
 from scbench.model import Verdict
 from scbench.schemas.shuffle import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one of the options.",

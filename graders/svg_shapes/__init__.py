@@ -15,7 +15,7 @@ from scbench.graders.shared.short_answers import option, shown
 from scbench.model import Verdict
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is one of the options, by letter or by name.",

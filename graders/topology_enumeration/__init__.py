@@ -12,7 +12,7 @@ from scbench.graders.shared.corner_labels import Labels, agrees, canonical, meet
 from scbench.model import Verdict
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "corners": "Every pattern has one label for each corner.",

@@ -12,7 +12,7 @@ from scbench.graders.shared.short_answers import entries, shown
 from scbench.model import Verdict
 from scbench.schemas.word_sorting import Answer, Params
 
-VERSION = 1
+VERSION = 2
 
 CHECKS = {
     "readable": "The answer is a list of words.",

@@ -32,7 +32,7 @@ from scbench.build.points import points_of
 from scbench.builders.shared.builder import Point
 from scbench.canonical import canonical_json, content_hash
 from scbench.catalog import Task, get_task
-from scbench.errors import CatalogError, ExperimentError, did_you_mean
+from scbench.errors import CatalogError, ExperimentError, did_you_mean, is_echo, problem_of
 from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 
 MOST_POINTS = 100_000
@@ -213,7 +213,9 @@ def experiment_of(value: Mapping[str, Any]) -> Experiment:
 
 
 def _explained(error: ValidationError) -> Iterator[str]:
-    for item in error.errors(include_url=False, include_input=False):
+    for item in error.errors(include_url=False):
+        if is_echo(item):
+            continue
         *where, last = item["loc"]
         name = str(last)
         if item["type"] == "extra_forbidden":
@@ -224,7 +226,7 @@ def _explained(error: ValidationError) -> Iterator[str]:
         else:
             place = f"task {int(where[1]) + 1}: " if len(where) > 1 else ""
             key = ".".join(map(str, item["loc"][2:] or item["loc"]))
-            yield f"{place}{key}: {item['msg'].replace('Input should be', 'must be')}"
+            yield f"{place}{key}: {problem_of(item)}"
 
 
 def manifolds() -> Experiment:

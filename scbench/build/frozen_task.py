@@ -21,7 +21,7 @@ from scbench.model import Instance
 from scbench.processes import open_pool
 from scbench.progress import no_progress
 from scbench.release.load import Reference
-from scbench.schemas.base import json_schema
+from scbench.schemas.shapes import provider_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def listed_instances(task: Task) -> tuple[Instance, ...]:
 def instances_of(task: Task, items: Sequence[PaperItem[Any]], first: int = 0) -> Iterator[Instance]:
     """Yield items of a builder as instances, numbered from ``first``."""
     builder = task.builder()
-    schema = canonical_json(json_schema(task.answer_model))
+    schema = canonical_json(provider_schema(task.answer_model))
     for subtask, item in enumerate(items, first):
         yield Instance.freeze(
             task=task.id,

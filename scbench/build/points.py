@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task
-from scbench.errors import ExperimentError, did_you_mean, printable
+from scbench.errors import ExperimentError, Fault, did_you_mean, printable, problem_of
 
 _SHOWN = 200
 """Characters of a value that a message spells out."""
@@ -69,14 +69,8 @@ def explain(error: ValidationError, task: Task) -> list[str]:
             hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
             lines.append(f"{task.id} has no parameter {printable(name)[:_SHOWN]!r}.{hint}")
             continue
-        said = item["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        given = f", got {_shown(item['input'])}" if name else ""
-        lines.append(f"{name}{': ' if name else ''}{said}{given}")
+        lines.append(str(Fault(name, problem_of(item))))
     return lines
-
-
-def _shown(value: object) -> str:
-    return printable(repr(value))[:_SHOWN]
 
 
 def read_parameter(space: type[BaseModel], name: str, text: str) -> Any:  # noqa: ANN401

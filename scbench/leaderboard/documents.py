@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.canonical import parse_json
-from scbench.errors import JsonError, ScbenchError, did_you_mean, printable
+from scbench.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.submission import Submission
 
@@ -142,7 +142,7 @@ def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Fin
     try:
         return Submission.model_validate(value), []
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=True, include_context=False)
+        faults = error.errors(include_url=False)
         return None, [_fault(dict(fault), lines, file) for fault in faults]
 
 
@@ -162,7 +162,7 @@ def _fault(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Find
             todo = f"add it: {_description(loc)}"
             return Finding("missing_key", f"the key {name!r} is missing", todo, file, lines[at])
         case "value_error":
-            said = fault["msg"].removeprefix("Value error, ")
+            said = problem_of(fault)
             if not loc:
                 todo = "list the tools that were offered, or correct the setting"
                 return Finding("setting_tools", said, todo, file, lines.get(("setting",), 1))
@@ -170,7 +170,8 @@ def _fault(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Find
     todo = _description(loc) or "correct it"
     if fault["type"] == "string_type" and isinstance(fault["input"], int | float):
         todo = "put it in quotes, so that YAML takes it as text"
-    said = fault["msg"].partition(" pattern ")[0].replace("should match", "does not have its form")
+    is_form = fault["type"] == "string_pattern_mismatch"
+    said = "does not have its form" if is_form else problem_of(fault)
     return Finding("bad_value", f"{name}: {printable(said)}", todo, file, lines[at])
 
 

@@ -217,10 +217,7 @@ class _Checker:
 
     @staticmethod
     def _holds_answer(prediction: Prediction, task: Task) -> bool:
-        shape = shape_of(task.answer_model)
-        found = find_answer(prediction, shape)
-        # Where answers are text, any text is one; only a fenced block is meant to be.
-        return found is not None and not (shape.is_text and found.source == "whole")
+        return find_answer(prediction, shape_of(task.answer_model)) is not None
 
     def _usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
         usage = line.prediction.usage

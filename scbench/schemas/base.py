@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, JsonValue, Strict
 
 Int = Annotated[int, Strict()]
-"""A whole number: no boolean, no string, no 3.0."""
+"""A whole number of our own parameters; those of answers are in `whole_numbers`."""
 
 Index = Annotated[int, Strict(), Field(ge=0)]
 """A whole number from 0."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel
+from scbench.schemas.whole_numbers import WholeIndex
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 """x, y and z."""
@@ -92,7 +93,7 @@ class Vertex(AnswerModel):
 class Face(AnswerModel):
     """A flat polygon of the mesh."""
 
-    vertex: Annotated[tuple[Index, ...], Field(min_length=3, max_length=_MOST)] = Field(
+    vertex: Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=_MOST)] = Field(
         description="positions in the list of vertices, from 0, counter-clockwise from outside"
     )
 

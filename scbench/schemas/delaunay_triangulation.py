@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Index, Number, ParamsModel
+from scbench.schemas.base import AnswerModel, Number, ParamsModel
+from scbench.schemas.whole_numbers import WholeIndex
 
 
 class Params(ParamsModel):
@@ -19,6 +20,6 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """All triangles of the triangulation."""
 
-    triangles: tuple[Annotated[tuple[Index, ...], Field(min_length=3, max_length=3)], ...] = Field(
-        description="one entry per triangle: three indices of points, in any order"
+    triangles: tuple[Annotated[tuple[WholeIndex, ...], Field(min_length=3, max_length=3)], ...] = (
+        Field(description="one entry per triangle: three indices of points, in any order")
     )

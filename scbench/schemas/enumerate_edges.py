@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Index, ParamsModel
+from scbench.schemas.base import AnswerModel, ParamsModel
 from scbench.schemas.corner_labels import CornerOrder, SideOrder, Squares
+from scbench.schemas.whole_numbers import WholeIndex
 
 
 class Params(ParamsModel):
@@ -20,7 +21,7 @@ class Answer(AnswerModel):
     """The joined sides of every square."""
 
     edges: tuple[
-        tuple[Annotated[tuple[Index, ...], Field(min_length=2, max_length=2)], ...], ...
+        tuple[Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)], ...], ...
     ] = Field(
         description="one entry per square, in the given order: the pairs of side indices that a "
         "curve must join, the smaller index first; empty if there is none"

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, Text
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.whole_numbers import WholeDigit
 
 Digit = Annotated[Int, Field(ge=0, le=9)]
 Orientation = Literal["flat", "flippedX", "flippedY", "rotate180Z", "rotate90X", "rotate90Y"]
@@ -54,9 +54,7 @@ class Params(ParamsModel):
 class PrintedDigit(AnswerModel):
     """One digit of the tower."""
 
-    digit: Annotated[Whole, Field(ge=0, le=9)] = Field(
-        description="which digit it is", json_schema_extra={"minimum": 0, "maximum": 9}
-    )
+    digit: WholeDigit = Field(description="which digit it is")
     orientation: Orientation = Field(description="how it is turned")
 
 

@@ -1,8 +1,13 @@
 """A maze of heights with exactly one route from A to B."""
 
-from pydantic import ConfigDict, Field, RootModel
+from typing import Annotated
 
-from scbench.schemas.base import ParamsModel, Text
+from pydantic import BeforeValidator, Field, model_validator
+
+from scbench.schemas.base import AnswerModel, ParamsModel, Text
+
+_MOST_ROWS = 1000
+"""A text is not cut into more: it is no maze, and each piece takes memory."""
 
 
 class Params(ParamsModel):
@@ -20,9 +25,23 @@ class Params(ParamsModel):
     )
 
 
-class Answer(RootModel[Text]):
-    """The maze as bare text: a line for every row, a character for every cell."""
+def _rows_of(value: object) -> object:
+    """Return rows given as one text as a list, and every row without blanks at its end."""
+    if isinstance(value, str):
+        value = value.strip().split("\n", _MOST_ROWS)
+    if not isinstance(value, list | tuple):
+        return value
+    return [row.rstrip() if isinstance(row, str) else row for row in value]
 
-    model_config = ConfigDict(frozen=True)
 
-    root: Text = Field(description="rows from the top, each of digits 0 to 9, one A and one B")
+class Answer(AnswerModel):
+    """The maze, row by row."""
+
+    maze: Annotated[tuple[Text, ...], BeforeValidator(_rows_of)] = Field(
+        description="rows from the top, one character for each cell: digits 0 to 9, one A and one B"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: object) -> object:
+        return {"maze": value} if isinstance(value, str) else value

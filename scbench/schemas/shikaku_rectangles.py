@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from scbench.schemas.base import AnswerModel, Index, ParamsModel
+from scbench.schemas.whole_numbers import WholeIndex
 
 
 class Params(ParamsModel):
@@ -26,7 +27,9 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """The rectangles that the grid is cut into."""
 
-    rectangles: tuple[Annotated[tuple[Index, ...], Field(min_length=4, max_length=4)], ...] = Field(
-        description="one entry per rectangle: left column, top row, right column, bottom row, "
-        "counted from 0, both ends included; in any order"
+    rectangles: tuple[Annotated[tuple[WholeIndex, ...], Field(min_length=4, max_length=4)], ...] = (
+        Field(
+            description="one entry per rectangle: left column, top row, right column, bottom row, "
+            "counted from 0, both ends included; in any order"
+        )
     )

@@ -8,16 +8,17 @@ are read from; the graders read a number, a truth value or a list out of it
 
 from pydantic import StrictBool
 
-from scbench.schemas.base import Int, Number, Text
+from scbench.schemas.base import Number, Text
+from scbench.schemas.whole_numbers import Whole
 
-ShortAnswer = Int | Text
+ShortAnswer = Whole | Text
 """A whole number, a word, the letter or the text of an option, a date."""
 
-ShortNumber = Int | Number | Text
+ShortNumber = Whole | Number | Text
 """A number, whole or not; a fraction is a string such as ``"2/3"``."""
 
-ShortTruth = StrictBool | Int | Text
+ShortTruth = StrictBool | Whole | Text
 """A truth value: as JSON writes it, as 0 or 1, or as a word."""
 
-ShortList = Int | Text | tuple[Int | Text, ...]
+ShortList = Whole | Text | tuple[Whole | Text, ...]
 """Words or numbers in order, or a set of them; as an array, or as a string with separators."""

@@ -6,6 +6,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
 from scbench.schemas.corner_labels import CORNERS
+from scbench.schemas.whole_numbers import Whole
 
 POLYGONS: dict[int, tuple[str, ...]] = {4: CORNERS, 5: tuple("ABCDE"), 6: tuple("ABCDEF")}
 """Corner names by number of corners, counter-clockwise."""
@@ -44,6 +45,6 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """All patterns that force the meeting."""
 
-    configs: tuple[Annotated[tuple[Int, ...], Field(min_length=4, max_length=6)], ...] = Field(
+    configs: tuple[Annotated[tuple[Whole, ...], Field(min_length=4, max_length=6)], ...] = Field(
         description="one entry per pattern: one label for each corner, in the order of the prompt"
     )

@@ -1,5 +1,6 @@
 """Whole numbers as models write them: 3.0 is 3, but true is not 1 and "3" is not 3."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -13,33 +14,47 @@ def _without_fraction(value: float) -> int:
     return int(value)
 
 
+@dataclass(frozen=True, slots=True)
 class _Whole:
+    """A whole number within bounds, both included; None is no bound."""
+
+    least: int | None = None
+    most: int | None = None
+
     # Built from pydantic's own parts, because a validator in Python for each of twenty thousand
     # coordinates would take longer than everything else; and as one schema with one message,
     # because a plain union reports each bad value twice.
 
-    @classmethod
     def __get_pydantic_core_schema__(
-        cls, source: object, handler: GetCoreSchemaHandler
+        self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         return core_schema.union_schema(
             [
-                core_schema.int_schema(strict=True),
+                core_schema.int_schema(strict=True, ge=self.least, le=self.most),
                 core_schema.no_info_after_validator_function(
-                    _without_fraction, core_schema.float_schema(strict=True, allow_inf_nan=False)
+                    _without_fraction,
+                    core_schema.float_schema(
+                        strict=True, allow_inf_nan=False, ge=self.least, le=self.most
+                    ),
                 ),
             ],
             mode="left_to_right",
             custom_error_type="whole_number",
-            custom_error_message="Input should be a whole number",
+            custom_error_message="must be a whole number",
         )
 
-    @classmethod
     def __get_pydantic_json_schema__(
-        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {"type": "integer"}
+        bounds = {"minimum": self.least, "maximum": self.most}
+        return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
 
 
-Whole = Annotated[int, _Whole]
+Whole = Annotated[int, _Whole()]
 """A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string."""
+
+WholeIndex = Annotated[int, _Whole(least=0)]
+"""A whole number from 0."""
+
+WholeDigit = Annotated[int, _Whole(least=0, most=9)]
+"""A whole number from 0 to 9."""

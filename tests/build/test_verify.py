@@ -246,7 +246,7 @@ DAMAGE = {
     ),
     "manifest of something else": (
         lambda root: (root / MANIFEST).write_text('{"files": {}}'),
-        [f"{MANIFEST} is not a manifest: .*Field required"],
+        [f"{MANIFEST} is not a manifest: .*is missing"],
     ),
     "manifest names files elsewhere": (
         lambda root: edit_manifest(

@@ -1,6 +1,5 @@
 """CSG union: references against the specification's figures, and what the parameters promise."""
 
-import json
 import re
 
 import numpy as np
@@ -133,9 +132,13 @@ def test_example_of_the_prompt_is_a_mesh_that_keeps_the_rules():
         {"solids": [{"kind": "box", "size": [2, 2, 2], "translation": [0, 0, 0]}]}
     )
     prompt = BUILDER.prompt(params)
-    start = prompt.index('{"polyhedron": {"vertex": [{"xyz": [-1')
-    example = json.loads(prompt[start : prompt.index("\n\nRules for the mesh")])
-    (verdict,) = judge(get_task("csg_union"), params, example)
+    example = prompt.partition("vertices:")[2].partition("\n\nRules for the mesh")[0]
+    points, faces = (
+        [[int(n) for n in row.split(",")] for row in re.findall(r"\(([-\d, ]+)\)", part)]
+        for part in example.split("faces:")
+    )
+    mesh = {"vertex": [{"xyz": xyz} for xyz in points], "faces": [{"vertex": f} for f in faces]}
+    (verdict,) = judge(get_task("csg_union"), params, {"polyhedron": mesh})
     assert verdict.score == 1
 
 

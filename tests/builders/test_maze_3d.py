@@ -56,10 +56,10 @@ def test_near_misses_break_one_rule_alone(item):
         ("one_height_too_often", "height_share"),
     ):
         if name in counters:
-            result = grade(item.params, Answer(counters[name]))
+            result = grade(item.params, Answer.model_validate(counters[name]))
             assert [c.id for c in result.checks if c.passed is False] == [check]
     assert {"one_jump_too_few", "one_height_too_often", "wall_that_is_none"} <= counters.keys()
-    shallow = grade(item.params, Answer(counters["gap_too_shallow"]))
+    shallow = grade(item.params, Answer.model_validate(counters["gap_too_shallow"]))
     assert {c.id for c in shallow.failed} & {"jumps", "one_route"}
 
 
@@ -101,7 +101,7 @@ def test_carved_mazes_have_exactly_what_is_wanted():
         if maze is not None:
             made += 1
             params = Params(size=16, a_height=4, b_height=6, jumps=0, max_height_percent=100)
-            result = grade(params, Answer(maze))
+            result = grade(params, Answer.model_validate(maze))
             failed = {check.id for check in result.failed} - {"coverage"}
             assert not failed
             assert len(result.metrics["jumped_over"]) == seed % 6

@@ -119,7 +119,7 @@ def test_wrong_decisions_are_listed_and_nothing_is_written(modes, graded, tmp_pa
     common = ("--results", graded / "out", "--judge", "me", "--out", "new.parquet")
     done = modes("import", "-", *common, stdin=text)
     assert done.returncode == 1
-    assert "problem: line 1: task: Field required; subtask: Field required" in done.stderr
+    assert "problem: line 1: task: is missing; subtask: is missing" in done.stderr
     assert "problem: line 2: not valid JSON" in done.stderr
     count = pl.read_parquet(graded / "rules.parquet").height
     assert done.stderr.count("there is no decision on") == count

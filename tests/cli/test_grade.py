@@ -128,10 +128,10 @@ def test_junk_costs_its_own_lines_only(grade, tmp_path):
         'line 6: not valid JSON: Detected duplicate key "id"',
         "line 7: no instance 'parity/99' in this release. Ids of this task run from parity/00",
         "line 8: no instance 'parity_task/01' in this release. Did you mean 'parity/01'",
-        "line 9: id: Input should be a valid string",
+        "line 9: id: must be a string",
         "line 10: a prediction is a JSON object, this is an array",
         "line 11: not valid JSON: a number has more than 4,300 digits",
-        "line 12: sample: Input should be a valid integer",
+        "line 12: sample: must be a whole number",
         "line 13: not valid JSON: the line ends too early",
         "line 15: parity/00 was answered on line 1 already",
     ):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scbench.answers.extract import from_response, shape_of
 from scbench.catalog import get_task
 from scbench.graders.maze_3d import CHECKS, find_routes, grade, move_graph
+from scbench.judge import judge
 from scbench.schemas.maze_3d import Answer, Params
 
 BUILDER = get_task("maze_3d").builder()
@@ -27,7 +27,7 @@ def params(n, a, b, jumps, share=100, route=20):
 
 
 def verdict(maze, wanted):
-    return grade(wanted, Answer(maze.replace("/", "\n")))
+    return grade(wanted, Answer(maze=tuple(maze.split("/"))))
 
 
 def failed(maze, wanted):
@@ -107,8 +107,7 @@ def test_shares_are_compared_exactly():
         ("A0\n888\n222", ["shape", "ends"]),
         ("A0B\n888", ["shape"]),
         ("A0B\n888\n222\n222", ["shape"]),
-        ("A0B \n888\n222", ["shape", "characters"]),
-        (" A0B\n 888\n 222", ["shape", "characters"]),
+        ("0A0B\n 888\n 222", ["shape", "characters"]),
         ("A0B\n\n888\n222", ["shape"]),
         ("Here it is:\nA0B\n888\n222", ["shape", "characters"]),
         ("```\nA0B\n888\n222\n```", ["shape", "characters"]),
@@ -122,31 +121,36 @@ def test_shares_are_compared_exactly():
         ("A0B\r888\r222", ["shape", "characters"]),
         ("__content_violation__", ["shape", "characters", "ends"]),
         ("A" * 500, ["resource_limit"]),
+        ("A\n" * 500, ["resource_limit"]),
+        ("\r\n" * 10**6 + "A" + "\n" * 10**6 + "B", ["resource_limit"]),
     ],
 )
 def test_bad_texts_fail_by_their_own_faults(text, checks):
-    result = grade(params(3, 5, 5, 1, share=40), Answer(text))
+    result = grade(params(3, 5, 5, 1, share=40), Answer.model_validate(text))
     assert [check.id for check in result.checks if check.passed is False] == checks
     assert result.score == 0
 
 
-@pytest.mark.parametrize(
-    "text", ["A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t"]
-)
-def test_line_ends_and_blanks_around_the_text_do_not_matter(text):
-    assert grade(params(3, 5, 5, 1), Answer(text)).score == 1
+FORGIVEN = [
+    "A0B\r\n888\r\n222", "\n\nA0B\n888\n222\n\n", " A0B\n888\n222 \t", "A0B  \n888 \n222\N{NBSP}",
+]  # fmt: skip
 
 
-def test_a_fenced_reply_is_unwrapped_before_it_is_judged():
-    shape = shape_of(Answer)
-    assert shape.is_text
-    for reply in (
-        "A0B\n888\n222",
-        "Sure:\n```\nA0B\n888\n222\n```\nDone.",
-        "```text\nA0B\n888\n222",
-    ):
-        found = from_response(reply, shape)
-        assert grade(params(3, 5, 5, 1), Answer(found.value)).score == 1
+@pytest.mark.parametrize("text", FORGIVEN)
+@pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"maze": text}])
+def test_line_ends_and_blanks_at_them_do_not_matter(text, wrap):
+    assert grade(params(3, 5, 5, 1), Answer.model_validate(wrap(text))).score == 1
+
+
+@pytest.mark.parametrize("rows", [["A0B", "888", "222"], ["A0B ", "888\r\n", "222\t"]])
+def test_rows_are_taken_one_by_one(rows):
+    assert grade(params(3, 5, 5, 1), Answer.model_validate({"maze": rows})).score == 1
+
+
+@pytest.mark.parametrize("maze", [None, 12, ["A0B", 888, "222"], [["A", "0", "B"]], {"0": "A0B"}])
+def test_other_values_are_no_rows(maze):
+    (verdict,) = judge(get_task("maze_3d"), params(3, 5, 5, 1), {"maze": maze})
+    assert [check.id for check in verdict.checks] == ["answer_schema"]
 
 
 def test_a_wrong_maze_shows_all_its_faults():
@@ -225,20 +229,20 @@ def test_there_is_one_route_where_counting_finds_one(n, heights, ends):
 @pytest.mark.parametrize("which", range(6))
 def test_turned_mirrored_and_reversed_mazes_are_right_as_well(which):
     wanted = PAPER[which]
-    rows = BUILDER.reference(wanted).root.split("\n")
+    rows = BUILDER.reference(wanted).maze
     turned = ["".join(column) for column in zip(*rows[::-1], strict=True)]
     for maze in (turned, rows[::-1], [row[::-1] for row in rows]):
-        assert grade(wanted, Answer("\n".join(maze))).score == 1
+        assert grade(wanted, Answer(maze=tuple(maze))).score == 1
     back = wanted.model_copy(update={"a_height": wanted.b_height, "b_height": wanted.a_height})
     exchanged = "\n".join(rows).translate(str.maketrans("AB", "BA"))
-    assert grade(back, Answer(exchanged)).score == 1
+    assert grade(back, Answer.model_validate(exchanged)).score == 1
 
 
 @pytest.mark.parametrize("which", range(6))
 def test_changing_a_cell_of_the_route_by_three_breaks_it(which):
     wanted = PAPER[which]
-    maze = BUILDER.reference(wanted).root
-    route = grade(wanted, Answer(maze)).metrics["route"]
+    maze = "\n".join(BUILDER.reference(wanted).maze)
+    route = grade(wanted, Answer.model_validate(maze)).metrics["route"]
     n = wanted.size
     for x, y in route[1:-1:5]:
         at = y * (n + 1) + x
@@ -246,14 +250,14 @@ def test_changing_a_cell_of_the_route_by_three_breaks_it(which):
             height = int(maze[at]) + change
             if 0 <= height <= 9:
                 changed = maze[:at] + str(height) + maze[at + 1 :]
-                ways = grade(wanted, Answer(changed)).metrics.get("route", [])
+                ways = grade(wanted, Answer.model_validate(changed)).metrics.get("route", [])
                 assert ways != route
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("AB0123456789\n\r ab.²") | st.characters(), max_size=40))
 def test_any_text_gets_a_score(text):
-    assert grade(PAPER[0], Answer(text)).score == 0
+    assert grade(PAPER[0], Answer.model_validate(text)).score == 0
 
 
 def test_a_long_corridor_needs_no_recursion():
@@ -267,7 +271,7 @@ def test_a_long_corridor_needs_no_recursion():
     rows[0] = "A" + rows[0][1:]
     rows[-2] = "B" + rows[-2][1:] if (n - 2) % 4 else rows[-2][:-1] + "B"
     rows[-1] = "9" * n
-    result = grade(params(n, 5, 5, 0), Answer("\n".join(rows)))
+    result = grade(params(n, 5, 5, 0), Answer(maze=tuple(rows)))
     assert result.score == 1
     assert len(result.metrics["route"]) > 1_800
 

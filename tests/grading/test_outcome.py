@@ -15,7 +15,7 @@ from scbench.grading.outcome import (
     without_answer,
 )
 from scbench.judge import MAX_VALUES
-from scbench.model import Check, Prediction, Status, Verdict
+from scbench.model import Prediction, Status, Verdict
 
 PARITY = get_task("parity")
 ODD = PARITY.params_model(bits="1")
@@ -175,23 +175,6 @@ def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_t
     assert grade_prediction(Prediction(id="a"), task, params).verdicts == ()
     prose = grade_prediction(Prediction(id="a", response="Hm."), task, params)
     assert [verdict.score for verdict in prose.verdicts] == [0.0] * 9
-
-
-def test_text_tasks_take_the_reply(make_task):
-    def grade(params, answer):
-        return Verdict(1.0, (Check("seen", True, answer.root),))
-
-    task, params = make_task(grade, is_text=True)
-    for fields, text in (
-        ({"response": "a\nb"}, "a\nb"),
-        ({"response": "Here:\n```\na\n```"}, "a"),
-        ({"answer": "```\na\n```"}, "a"),
-        ({"response": REFUSAL}, REFUSAL),
-    ):
-        found = grade_prediction(Prediction(id="a", **fields), task, params)
-        assert (found.status, found.verdicts[0].checks[0].message) == (answered, text)
-    wrong = grade_prediction(Prediction(id="a", answer=["a"]), task, params)
-    assert (wrong.status, wrong.verdicts[0].checks[0].id) == (answered, "answer_schema")
 
 
 # Graders that fail.

@@ -1,6 +1,7 @@
 """The manifest: what it refuses, and how versions sort."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,10 +83,10 @@ def test_ordinary_file_names_are_allowed(sound, name):
         (b"[" * 100_000, "Invalid JSON"),
         (b"[]", "object"),
         (b"null", "object"),
-        (b"{}", "version: Field required"),
+        (b"{}", "version: is missing"),
         (b'{"format": 2}', "format: .*newer scbench"),
         (b'{"version": 1}', "version: .*string"),
-        (b'{"tasks": {}}', "Field required|at least 1"),
+        (b'{"tasks": {}}', "is missing|at least 1"),
     ],
 )
 def test_what_is_no_manifest_is_refused_with_a_reason(tmp_path, data, said):
@@ -105,7 +106,7 @@ def test_a_folder_without_a_manifest_is_named(tmp_path):
 def test_a_manifest_without_tasks_is_refused(copy):
     record = json.loads((copy / MANIFEST).read_text("utf-8"))
     (copy / MANIFEST).write_text(json.dumps(record | {"tasks": {}}), "utf-8")
-    with pytest.raises(ReleaseError, match=r"tasks: .*at least 1"):
+    with pytest.raises(ReleaseError, match=r"tasks: must not be empty"):
         read_manifest(copy)
 
 
@@ -134,7 +135,8 @@ def test_every_edit_breaks_the_digest(copy):
 
 def test_an_edited_manifest_is_refused_by_name(copy):
     path: Path = copy / MANIFEST
-    path.write_text(path.read_text("utf-8").replace('"grader_version": 1', '"grader_version": 9'))
+    text = path.read_text("utf-8")
+    path.write_text(re.sub(r'"grader_version": \d+', '"grader_version": 99', text))
     with pytest.raises(ReleaseError, match=r"MANIFEST\.json was changed after it was frozen"):
         read_manifest(copy)
-    assert read_manifest(copy, check_digest=False).tasks["enumerate_edges"].grader_version == 9
+    assert read_manifest(copy, check_digest=False).tasks["enumerate_edges"].grader_version == 99

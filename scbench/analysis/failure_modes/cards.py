@@ -55,16 +55,6 @@ def _contract(task: Task) -> Iterator[str]:
     yield json.dumps(json_schema(task.answer_model), ensure_ascii=False, indent=1)
     yield "```"
     yield ""
-    if shape.is_text:
-        yield (
-            "The answer is text: the last fenced block of the reply that is not blank, or else the "
-            "whole reply."
-        )
-        yield (
-            "Expect a fence left out, words before and after the text, which are then part of it, "
-            "and rows that are broken or numbered."
-        )
-        return
     if shape.is_short:
         yield (
             "The answer is read from a JSON object in the reply with the key `answer`, else from "
@@ -123,14 +113,13 @@ def _table(known: Iterable[Signal]) -> Iterator[str]:
 
 def _cues(task: Task, shape: Shape) -> Iterator[str]:
     """Yield a cue for each label."""
-    where = "the text" if shape.is_text else " or ".join(f"`{key}`" for key in shape.keys)
+    where = " or ".join(f"`{key}`" for key in shape.keys)
     own = len(task.checks)
     defining = sorted(task.defining_checks)
-    what = "another kind of text" if shape.is_text else "other keys, or values of another kind"
     cues = {
         Mode.EVASION: f"the reply declines, or {where or 'the answer'} is missing, empty or a "
         "placeholder.",
-        Mode.TRIVIALIZED: f"the reply gives {what}"
+        Mode.TRIVIALIZED: "the reply gives other keys, or values of another kind"
         + (
             f", or fails {', '.join(defining)}, without which it is another task"
             if defining

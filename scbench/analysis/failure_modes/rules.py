@@ -83,7 +83,7 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
     evidence = _Evidence(
         status=row["status"],
         answer=parsed(row, "answer"),
-        keys=() if (shape := shape_of(task.answer_model)).is_text else shape.keys,
+        keys=shape_of(task.answer_model).keys,
         failed={check["id"]: _places(check) for check in checks if check["passed"] is False},
         open=sum(check["passed"] is None for check in checks),
         score=row["score"],

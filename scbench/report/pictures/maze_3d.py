@@ -38,7 +38,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     """Draw the empty square, or the maze with the routes and faults that the verdict found."""
     if answer is None:
         return _asked(params, verdicts)
-    rows, cut = _rows(params, answer.root)
+    rows, cut = _rows(params, answer.maze)
     seen = _seen(verdicts)
     legend: list[tuple[str, str]] = []
     plan = _plan(params, rows, seen, verdicts, legend)
@@ -76,14 +76,11 @@ def _asked(params: Params, verdicts: Sequence[Verdict]) -> Picture:
     return Picture((Panel("the square to fill", drawing, "; ".join(wanted)),), caption)
 
 
-def _rows(params: Params, root: str) -> tuple[list[str], bool]:
+def _rows(params: Params, rows: Sequence[str]) -> tuple[list[str], bool]:
     """Return the rows as far as they are drawn, and whether that leaves something out."""
     most = params.size + _SPARE
-    text = root.strip()
-    start = text[: 4 * most * most]
-    rows = start.replace("\r\n", "\n").split("\n")
     drawn = [row[:most] for row in rows[:most]]
-    return drawn, len(start) < len(text) or drawn != rows
+    return drawn, drawn != list(rows)
 
 
 def _seen(verdicts: Sequence[Verdict]) -> _Seen:
@@ -334,7 +331,7 @@ def _gauges(params: Params, seen: _Seen, verdicts: Sequence[Verdict]) -> list[Ga
 def _caption(params: Params, seen: _Seen, verdicts: Sequence[Verdict], cut: bool) -> str:
     parts = []
     if passed(verdicts, "resource_limit") is False:
-        parts.append("The text is far too long for a maze.")
+        parts.append("There is far too much text for a maze.")
     if passed(verdicts, "shape") is False:
         parts.append(f"This is no square of {params.size} x {params.size} characters.")
     if passed(verdicts, "characters") is False:

@@ -86,8 +86,8 @@ FOUND = check("answer_found")
         ({"task": "csg_union", "score": 0.2}, [check("union", passed=True)], "local_only", 0.4),
         ({"answer": None}, [check("repeats", count=1)], "near_miss", 0.8),
         ({"answer": '{"triangles":[0]}'}, [check("repeats", count=1)], "near_miss", 0.8),
-        ({"task": "maze_3d", "answer": '" \\n"'}, [check("shape")], "evasion_forfeit", 0.7),
-        ({"task": "maze_3d", "answer": '"1A"'}, [check("shape")], "near_miss", 0.5),
+        ({"task": "maze_3d", "answer": '{"maze":[]}'}, [check("shape")], "evasion_forfeit", 0.7),
+        ({"task": "maze_3d", "answer": '{"maze":["1A"]}'}, [check("shape")], "near_miss", 0.5),
     ],
 )
 def test_decisions(decide, row, checks, label, confidence):

@@ -73,7 +73,7 @@ def test_whole_numbers_are_taken_as_integers(value):
 def test_nothing_else_is_a_whole_number_and_it_is_said_once(value):
     with pytest.raises(ValidationError) as caught:
         WHOLE.validate_python(value)
-    assert [error["msg"] for error in caught.value.errors()] == ["Input should be a whole number"]
+    assert [error["msg"] for error in caught.value.errors()] == ["must be a whole number"]
 
 
 def test_the_published_type_is_integer():

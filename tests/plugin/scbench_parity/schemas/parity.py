@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel
+from scbench.schemas.base import AnswerModel, ParamsModel
+from scbench.schemas.whole_numbers import Whole
 
 
 class Params(ParamsModel):
@@ -16,7 +17,7 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """Its parity, and how the grader is to behave."""
 
-    bit: Int
+    bit: Whole
     mood: Literal[
         "", "hang", "spin", "die", "exit", "raise", "balloon", "slow", "step", "cannot"
     ] = ""

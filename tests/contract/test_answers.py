@@ -1,0 +1,183 @@
+"""Answers of every task: whole numbers, the schema that providers take, and faults in our words."""
+
+import json
+import re
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from contract import JUNK, items, lengthy, places, score
+
+from scbench.errors import CannotGrade
+from scbench.grading.outcome import grade_prediction
+from scbench.judge import judge
+from scbench.model import Prediction
+from scbench.schemas.base import json_schema
+from scbench.schemas.shapes import provider_schema
+
+# What the structured-output modes of OpenAI (strict), Anthropic and Gemini all accept.
+PLAIN = {"string", "number", "integer", "boolean", "null"}
+KEYWORDS = {
+    "object": {"type", "description", "properties", "required", "additionalProperties"},
+    "array": {"type", "description", "items"},
+    "string": {"type", "description", "enum"},
+    **{kind: {"type", "description"} for kind in PLAIN - {"string"}},
+}
+UNIONS = 16
+LEVELS = 5
+
+
+def faults(schema: dict[str, Any]) -> list[str]:
+    """What of a schema is outside of the common subset."""
+    found = [] if schema.get("type") == "object" and "anyOf" not in schema else ["root: no object"]
+    unions = 0
+
+    def look(node: dict[str, Any], at: str, level: int) -> None:
+        nonlocal unions
+        if level > LEVELS:
+            found.append(f"{at}: deeper than {LEVELS} levels")
+        if "anyOf" in node:
+            unions += 1
+            found.extend(f"{at}: {key}" for key in node.keys() - {"anyOf", "description"})
+            for i, branch in enumerate(node["anyOf"]):
+                look(branch, f"{at}|{i}", level)
+            return
+        kind = node.get("type")
+        if not isinstance(kind, str) or kind not in KEYWORDS:
+            found.append(f"{at}: type {kind!r}")
+            return
+        found.extend(f"{at}: {key}" for key in node.keys() - KEYWORDS[kind])
+        if not all(isinstance(value, str) for value in node.get("enum", ())):
+            found.append(f"{at}: enum of other values than strings")
+        if kind == "object":
+            if node.get("additionalProperties") is not False:
+                found.append(f"{at}: open")
+            if set(node["required"]) != set(node["properties"]):
+                found.append(f"{at}: optional keys")
+            for name, child in node["properties"].items():
+                look(child, f"{at}.{name}", level + 1)
+        elif kind == "array":
+            if not isinstance(node.get("items"), dict):
+                found.append(f"{at}: no items")
+                return
+            look(node["items"], f"{at}[]", level + 1)
+
+    look(schema, "root", 0)
+    return found + [f"{unions} anyOf"] * (unions > UNIONS)
+
+
+def test_every_provider_takes_the_schema_of_the_rows_and_it_takes_the_references(task):
+    schema = provider_schema(task.answer_model)
+    assert faults(schema) == []
+    validator = jsonschema_rs.validator_for(schema)
+    for _, reference, _ in items(task.id):
+        assert validator.is_valid(reference)
+        assert not validator.is_valid({**reference, "extra": 1})
+
+
+@pytest.mark.parametrize(
+    ("schema", "fault"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, "root: no object"),
+        ({"bounds": {"type": "integer", "minimum": 0}}, "root.bounds: minimum"),
+        ({"sizes": {"type": "array", "items": {"type": "null"}, "minItems": 2}}, "root.sizes: min"),
+        ({"pair": {"type": "array", "prefixItems": [{"type": "null"}]}}, "root.pair: prefixItems"),
+        ({"open": {"type": "object", "properties": {}, "required": []}}, "root.open: open"),
+        ({"named": {"$ref": "#/$defs/a"}}, "root.named: type None"),
+        ({"digit": {"type": "integer", "enum": [1]}}, "root.digit: enum"),
+        ({"either": {"type": ["string", "null"]}}, "root.either: type"),
+    ],
+)
+def test_what_some_provider_refuses_is_found(schema, fault):
+    if "type" not in schema:
+        schema = {"type": "object", "properties": schema, "required": [*schema]}
+        schema["additionalProperties"] = False
+    assert any(found.startswith(fault) for found in faults(schema))
+
+
+def test_what_the_schema_of_the_rows_leaves_out_its_descriptions_say(task):
+    full, plain = json.dumps(json_schema(task.answer_model)), provider_schema(task.answer_model)
+    told = json.dumps(plain)
+    for key, said in {"minItems": r"\(.*\b(one|two|three|four|16)\b", "minimum": " from 0"}.items():
+        if f'"{key}": ' in full:
+            assert re.search(said, told), key
+
+
+def floated(value: Any) -> Any:
+    """The same with every whole number as a float."""
+    if isinstance(value, dict):
+        return {key: floated(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [floated(item) for item in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def outcome(task, params, **fields):
+    found = grade_prediction(Prediction(id="a", **fields), task, params)
+    if found.status == "not_run":
+        raise CannotGrade(found.reason)
+    return found
+
+
+def test_a_whole_number_may_be_written_as_a_float(task):
+    for params, reference, _ in items(task.id)[: 1 if lengthy(task) else None]:
+        given = floated(reference)
+        assert score(task, params, given) == 1
+    for text in (json.dumps(given), re.sub(r"(?<=[ \[]\d)\.0\b", "e0", json.dumps(given))):
+        if not lengthy(task):
+            assert [v.score for v in outcome(task, params, response=text).verdicts] == (
+                [1.0] * task.scores
+            )
+
+
+def test_a_short_answer_that_is_a_whole_number_may_be_a_float(task):
+    params, reference, _ = items(task.id)[0]
+    if reference.get("answer") and str(reference["answer"]).lstrip("-").isdecimal():
+        assert score(task, params, {"answer": float(reference["answer"])}) == 1
+
+
+PYDANTIC = re.compile(
+    r"Input should|[Vv]alid (integer|tuple|list|string|number|dict|bool)|\btuple\b|Field required"
+    r"|dictionary|Value error|Assertion failed|should (have|match|be)|function-|union|NoneType"
+)
+
+
+def test_faults_of_shape_are_told_in_our_own_words(task):
+    params, reference, _ = items(task.id)[0]
+    junk = [*JUNK, [False, 2], [True] * 16, [1e300] * 3, float("nan"), {"x": {"y": []}}, -1, 0.5]
+    said = set()
+    for path in [(), *places(reference)][:400]:
+        for bad in junk:
+            answer = json.loads(json.dumps({"it": reference}))
+            part = answer
+            for key in ("it", *path)[:-1]:
+                part = part[key]
+            part[("it", *path)[-1]] = bad
+            for verdict in judge(task, params, answer["it"]) if not task.heavy else ():
+                said |= {check.message for check in verdict.checks if check.id == "answer_schema"}
+    for key in reference:
+        rest = {name: value for name, value in reference.items() if name != key}
+        said |= {check.message for v in judge(task, params, rest) for check in v.checks}
+    assert said
+    for message in said:
+        assert not PYDANTIC.search(message), message
+
+
+def test_a_prompt_is_no_answer(task):
+    for params, _, _ in items(task.id):
+        prompt = task.builder().prompt(params)
+        for reply in (prompt, prompt[-300:], prompt.rpartition("\n\n")[2]):
+            found = outcome(task, params, response=reply)
+            made = {check.id for verdict in found.verdicts for check in verdict.checks}
+            assert found.status == "unparsed" or made == {"answer_schema"}, found.answer
+            assert not any(verdict.score for verdict in found.verdicts)
+
+
+def test_every_prompt_says_in_the_same_words_which_object_counts(task):
+    for params, _, _ in items(task.id):
+        text = task.builder().prompt(params)
+        assert text.count("\nThe last JSON object in your reply counts.\n") == 1
+
+
+def test_every_answer_is_an_object(task):
+    assert json_schema(task.answer_model)["type"] == "object"
