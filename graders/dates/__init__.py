@@ -7,7 +7,8 @@ last; no calendar library is used.
 from functools import lru_cache
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import date, shown
+from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.spoken_dates import date
 from scbench.model import Verdict
 from scbench.schemas.dates import Answer, Params, StepKind
 

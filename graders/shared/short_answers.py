@@ -5,10 +5,16 @@ it cannot be read as what is asked for. An answer that says two things says noth
 than `MOST` is looked at, and every step is linear in that.
 """
 
+import html
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
+
+from scbench.graders.shared.spoken_numbers import spoken_numbers
+
+T = TypeVar("T")
 
 MOST = 10_000
 """Longest string, in characters, and longest list, in entries, that is read."""
@@ -30,17 +36,43 @@ _DECIMAL = re.compile(
     re.ASCII,
 )
 """Whole part, with or without something between groups of three digits; decimals; exponent."""
+_NUMERAL = re.compile(
+    r"(?<![\w.,/])(?:(?<!\d[ ])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?(?![\w/%]|[.,]\d)",
+    re.ASCII,
+)
 _IN_BRACKETS = re.compile(r"([-+]?)\s*\(([^()]*)\)")
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
+_HEDGES = re.compile(
+    r"\b(?:or|either|neither|nor|maybe|perhaps|possibly|probably|unsure|unless|not|versus|vs)\b"
+    r"|n['\u2019]t\b|\?",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"\b(?:about|around|approximately|approx|roughly|nearly|almost|between|least|most|more|less|"
+    r"fewer|over|under|dozen|half)\b|[~\u2248\u2264\u2265\u00b1<>%]",
+    re.IGNORECASE,
+)
+_SECOND_THOUGHT = re.compile(
+    r"\W*(?:or|but|maybe|perhaps|alternatively|actually|no|wait|hmm|instead|however|unless|not)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(.+?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
 _LABEL_FIRST = re.compile(
-    r"(?:(?:option|choice)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
+    r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
     re.IGNORECASE | re.DOTALL,
 )
 _LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
-_US_DATE = re.compile(r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})", re.ASCII)
-_ISO_DATE = re.compile(r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})", re.ASCII)
-_BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]")
+_LABELLED = re.compile(
+    r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)", re.IGNORECASE
+)
+_REASON = re.compile(
+    r"[(,;:\u2013\u2014-]?\s*(?:because|since|as|for|i\.e\.|which)\b", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+_BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
+_LEAD = re.compile(r"[^:,;|\n\[\]\"]*")
+_VERDICT = re.compile(r"(true|false|yes|no)\b(?=\W|$)", re.IGNORECASE)
 
 TRUTHS: Mapping[str, bool] = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
@@ -65,6 +97,21 @@ def tidy(text: str) -> str:
         if text == before:
             break
     return text
+
+
+def _readings(value: Value) -> Iterator[str]:
+    """Yield the tidy text of a word or number: all of it, then its first sentence."""
+    text = _text(value)
+    if text is not None:
+        yield text
+        sentences = _SENTENCE.fullmatch(text[:MOST])
+        if sentences and not _SECOND_THOUGHT.match(sentences[2]):
+            yield tidy(sentences[1])
+
+
+def _first(read: Callable[[str], T | None], value: Value) -> T | None:
+    """Return what is read of a value: of all of it, else of its first sentence."""
+    return next((found for text in _readings(value) if (found := read(text)) is not None), None)
 
 
 def _is_whole(inside: str, opening: str, closing: str) -> bool:
@@ -100,17 +147,34 @@ def number(value: Value) -> Fraction | None:
         return Fraction(value)
     if isinstance(value, float):
         return Fraction(repr(value)) if math.isfinite(value) else None
-    text = _text(value)
-    if text is None:
-        return None
+    return _first(_number, value)
+
+
+def _number(text: str) -> Fraction | None:
     text = _LATEX_FRACTION.sub(r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS))
     bracketed = _IN_BRACKETS.fullmatch(text)
-    outside, text = bracketed.groups() if bracketed else ("", text)
+    outside, inside = bracketed.groups() if bracketed else ("", text)
+    found = _fraction(inside)
+    if found is not None:
+        return -found if outside == "-" else found
+    vague = _HEDGES.search(text) or _VAGUE.search(text)
+    return None if vague else _only_number(text)
+
+
+def _fraction(text: str) -> Fraction | None:
     top, _, bottom = text.partition("/")
     above, below = _decimal(top), _decimal(bottom) if bottom else Fraction("/" not in text)
-    if above is None or not below:
+    return None if above is None or not below else above / below
+
+
+def _only_number(text: str) -> Fraction | None:
+    """Return the one number in a phrase such as "19 pears" or "nineteen (19)"."""
+    numerals = _NUMERAL.findall(text)
+    if sum(map(str.isdecimal, _NUMERAL.sub("", text))):
         return None
-    return -above / below if outside == "-" else above / below
+    found: set[Fraction | None] = {_fraction(numeral) for numeral in numerals}
+    found |= {None if n is None else Fraction(n) for n in spoken_numbers(text)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _decimal(text: str) -> Fraction | None:
@@ -136,8 +200,23 @@ def truth(value: Value) -> bool | None:
     """Return a truth value: JSON's own, 0 or 1, or a word of any notation, in any case."""
     if isinstance(value, bool):
         return value
-    text = _text(value)
-    return None if text is None else TRUTHS.get(text.casefold())
+    return _first(_truth, value)
+
+
+def _truth(text: str) -> bool | None:
+    known = TRUTHS.get(text.casefold())
+    if known is not None:
+        return known
+    said = _VERDICT.findall(text)
+    first = _VERDICT.match(text)
+    rest = text[first.end() :].lstrip() if first else ""
+    if first and (_REASON.match(rest) or (rest[:1] in "(,;:\u2013\u2014-" and len(said) == 1)):
+        hedged = _HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", rest, flags=re.IGNORECASE))
+        return TRUTHS[first[1].casefold()] if _REASON.match(rest) or not hedged else None
+    text = text.rpartition("=")[2]
+    last = re.fullmatch(rf"[^.]*?\b{_VERDICT.pattern}\W*", text, re.IGNORECASE)
+    alone = len(_VERDICT.findall(text)) == 1 and not _HEDGES.search(text)
+    return TRUTHS[last[1].casefold()] if last and alone else None
 
 
 def option(
@@ -145,47 +224,103 @@ def option(
 ) -> int | None:
     """Return the position of an option that is named by its label, its text, or both.
 
-    ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)`` and ``paris`` are all the
-    second option if that is Paris; ``B) Rome`` is no option.
+    ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
+    ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
+    underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
+    and words that all options have make no difference. A sentence names an option if it names no
+    other and nothing in it takes that back.
 
     Args:
         value: the answer.
         options: texts of the options.
         labels: the label of each in the prompt; at least as many.
     """
-    text = _text(value)
-    if text is None:
+    names = _Options(options, labels)
+    return _first(names.named, value)
+
+
+class _Options:
+    """Options with their labels, as answers name them."""
+
+    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
+        self._texts = [_folded(text) for text in options]
+        self._labels = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
+        words = [text.split() for text in self._texts]
+        common = set.intersection(*map(set, words)) if len(words) > 1 else set()
+        self._short = [" ".join(word for word in text if word not in common) for text in words]
+
+    def named(self, text: str) -> int | None:
+        """Return the place of the option that a text names; None if it names none or several."""
+        place = self._by_text(text)
+        if place is None:
+            place = self._by_label(text)
+        if place is None and not _HEDGES.search(text):
+            place = self._mentioned(text)
+        return place
+
+    def _by_text(self, text: str) -> int | None:
+        for name in (_folded(text), _folded(_ARTICLE.sub("", text, count=1))):
+            for texts in (self._texts, self._short, [_plural(text) for text in self._texts]):
+                if name and texts.count(name) == 1:
+                    return texts.index(name)
         return None
-    texts = [_folded(name) for name in options]
-    if texts.count(_folded(text)) == 1:
-        return texts.index(_folded(text))
-    known = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
-    found: list[tuple[str | None, str | None]] = []
-    if first := _LABEL_FIRST.fullmatch(text):
-        found.append((first[1], first[2]))
-    if last := _LABEL_LAST.fullmatch(text):
-        found.append((last[2], last[1]))
-    for label, rest in found:
-        place = known.get((label or "").casefold())
-        if place is not None and _folded(tidy(rest or "")) in {"", texts[place]}:
-            return place
-    return None
+
+    def _by_label(self, text: str) -> int | None:
+        found: list[tuple[str, str]] = []
+        if first := _LABEL_FIRST.fullmatch(text):
+            found.append((first[1], first[2] or ""))
+        if last := _LABEL_LAST.fullmatch(text):
+            found.append((last[2], last[1]))
+        for label, rest in found:
+            place = self._labels.get(label.casefold())
+            if place is not None and self._fits(place, rest):
+                return place
+        return None
+
+    def _fits(self, place: int, rest: str) -> bool:
+        """Whether words beside a label are of the option that it stands for."""
+        rest = tidy(rest)
+        inside = tidy(rest[1:-1]) if rest[:1] + rest[-1:] in {"()", "[]"} else rest
+        if not inside or _REASON.match(inside) or self._by_text(inside) == place:
+            return True
+        return self._explained(inside) == place
+
+    def _explained(self, text: str) -> int | None:
+        """Return the option whose text is followed by a colon or bracket and more about it."""
+        if self._labels_in(text):
+            return None
+        head = re.split(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)", text, maxsplit=1)[0]
+        return self._by_text(head.strip()) if len(head) < len(text) else None
+
+    def _labels_in(self, text: str) -> set[int]:
+        found = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
+        return {place for place in found if place is not None}
+
+    def _mentioned(self, text: str) -> int | None:
+        explained = self._explained(text)
+        if explained is not None:
+            return explained
+        places = self._labels_in(text)
+        folded = f" {_words(text)} "
+        by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
+        for place in by_length:
+            name = _words(self._texts[place])
+            if name and f" {name} " in folded:
+                folded = folded.replace(f" {name} ", " . ")
+                places.add(place)
+        return places.pop() if len(places) == 1 else None
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(".,;:")
 
 
-def date(value: Value) -> tuple[int, int, int] | None:
-    """Return year, month and day of MM/DD/YYYY or YYYY-MM-DD; only of days that there are."""
-    text = _text(value)
-    found = text and (_US_DATE.fullmatch(text) or _ISO_DATE.fullmatch(text))
-    if not found:
-        return None
-    year, month, day = (int(found[part]) for part in ("year", "month", "day"))
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    return (year, month, day) if year and 0 < month <= 12 and 0 < day <= days[month - 1] else None
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _plural(text: str) -> str:
+    return text + ("es" if text.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def entries(value: Value) -> tuple[str, ...] | None:
@@ -206,6 +341,9 @@ def entries(value: Value) -> tuple[str, ...] | None:
 def _split(text: str) -> tuple[str, ...]:
     if text[:1] + text[-1:] in {"[]", "()", "{}"}:
         text = text[1:-1]
+    head, colon, tail = text.partition(": ")
+    if colon and " " in head and _LEAD.fullmatch(head):
+        text = tail  # "Here they are: ..."
     listed = _BETWEEN.search(text) is not None
     words = [
         tidy(_BULLET.sub("", part.strip(), count=1))
@@ -219,9 +357,12 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def unspaced(value: Value) -> str | None:
-    """Return a string without any blanks in it."""
+    """Return a string, or the strings of a list, without blanks, commas and quotes."""
+    if not isinstance(value, str | int | float):
+        words = entries(value)
+        return None if words is None else "".join(words)
     text = _text(value)
-    return None if text is None else "".join(text.split())
+    return None if text is None else re.sub(r"[\s,;'\"`\\]", "", html.unescape(text))
 
 
 def shown(value: Value) -> str:

@@ -1,80 +1,52 @@
-"""Finding the answer in a prediction: one rule for every task and model.
+r"""Finding the answer in a prediction: one rule for every task and model (docs/answers.md).
 
-An `answer` field is the answer, taken as it stands: nothing is repaired there, and text has no
-business in it unless the task's answer is text. In the text of a `response` the answer is looked
-for in these places, in this order; the first that holds an object, or an array that can be put
-under the answer's only key, is taken:
+1. Hidden reasoning is not looked at (`scbench.answers.visible`).
+2. A candidate is any JSON value in the visible text, wherever it stands, that holds all keys the
+   answer must have: by itself or under ``answer``, ``result``, ``output``, ``final``,
+   ``final_answer`` or ``response``; in the arguments of a tool call; in a list of one; in a string
+   that holds JSON; or as ``key = [...]``.
+3. The candidate that ends last counts. If there is none, and the answer has one key, it is the last
+   bare value: in a fence or on lines of its own, or after a mark (`scbench.answers.marks`).
+4. What stands behind it may void it: an answer that cannot be read, a final answer in words, or the
+   statement that there is none. Two candidates with "or" between them are no answer.
+5. What is nearly JSON is repaired (`scbench.answers.scan`), and each repair is recorded. NaN and a
+   key given twice are not repaired, and no number is changed.
 
-1. ``fence``: the last fenced block that can be read (of the last hundred).
-2. ``marked``: the last ``<answer>`` tag; then what follows the last ``Answer:`` or ``Answer =``,
-   the whole of it or from its first bracket to the one that closes it.
-3. ``whole``: the whole text.
-4. ``embedded``: the object in running text that has every key the answer must have and is closed
-   last (of the last ten).
+An `answer` field is taken as it stands; only wrappers round the answer are taken off.
 
-Text up to a closing ``</think>`` is not looked at. What is not JSON is read as Python would read it
-(`scbench.answers.literal`: tuples, single quotes, ``True``, trailing commas, comments). Neither
-NaN nor a key given twice is repaired. An array is put under the answer's key if there is only one;
-an object whose only key is ``answer`` gives way to what it holds. Where a task's answer is itself
-text, it is the last fenced block, or else the whole response.
-
-Where the answer is a word, a number or a short list under the one key ``answer``, only an object
-that has this key counts; a value without it is put under it. If there is no such object, the text
-is searched for a final answer in words (`scbench.answers.short`).
-
-A fence is a line of three or more backticks and maybe a language; it is closed by a line of as many
-backticks alone, by the next fence with a language, or by the end of the text.
-
-What was done is recorded with every row: the place, and each repair. Every step is linear in the
-length of the text.
+Every step is linear in the length of the text.
 """
 
+import html
 import re
-from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import islice
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
-from scbench.answers.literal import as_json
-from scbench.answers.short import find_short
+from scbench.answers import marks
+from scbench.answers.scan import Scan, Span, folded, scan
+from scbench.answers.shape import Shape
+from scbench.answers.short import fenced, find_marked, find_short
+from scbench.answers.visible import visible
 from scbench.canonical import parse_json
 from scbench.errors import JsonError
+from scbench.graders.shared.short_answers import tidy
 from scbench.model import Prediction
-from scbench.schemas.base import json_schema
 
-_FENCES = 100
-_OBJECTS = 10
-_DEPTH = 250
-"""More than the strict JSON parser takes, so brackets further out cannot matter."""
-_FENCE = re.compile(r"(`{3,})[^`]*")
-_MARK = re.compile(r"(?<![^\W_])answer(?![^\W_])[*_`\"]*\s*(?:is\s*)?[:=]", re.IGNORECASE)
-_OUTSIDE = re.compile(r"\\.|[\[{]", re.DOTALL)
-"""In prose only an opening bracket counts; inside one, quotes do, too."""
-_INSIDE = re.compile(r"""\\.|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'\w++'|[\[\]{}]""", re.DOTALL)
-_CLOSES = {"]": "[", "}": "{"}
-_SCALARS = {"boolean", "integer", "number", "string"}
-_DECLINES = re.compile(
-    r"\b(?:i|we)(?:\s+am|\s+was|['’]m|\s+must|\s+have\s+to)?\s+"
-    r"(?:can\s?not|can['’]t|could\s?n['’]t|could not|won['’]t|will not|unable to|not able to|"
-    r"wasn['’]t able|do not have the ability|don['’]t have the ability|decline|refuse)\b",
-    re.IGNORECASE,
-)
+_WRAPPERS = frozenset({"finalanswer", "final", "answer", "result", "output", "response"})
+_ARGUMENTS = frozenset({"arguments", "input", "parameters"})
+_LAYERS = 6
+_TRIED = 10
+_ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
+_PLACEHOLDER = re.compile(r"[.\u2026\s]*|<[^<>]*>")
+_EITHER = re.compile(r"[^.!?;{}\[\]]{0,60}\bor\b[^.!?;{}\[\]]{0,60}", re.IGNORECASE)
+_FEW_WORDS = 4
+PLAIN_TEXT = "plain_text"
+"""The repair of an answer in words: it was found by a mark or by its place."""
 
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What is known of an answer before it is found."""
-
-    is_text: bool
-    keys: tuple[str, ...]
-    """Required keys of the answer object."""
-    is_short: bool = False
-    """Whether ``answer`` is the only key and can hold a word or a number."""
-    is_list: bool = False
-    """Whether such an answer can be a list as well."""
+_Fitted = tuple[JsonValue, tuple[str, ...]]
+"""An answer, and what was done to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +58,13 @@ class Found:
     repairs: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=256)
-def shape_of(answer_model: type[BaseModel]) -> Shape:
-    """Return the shape of a task's answers."""
-    schema = json_schema(answer_model)
-    keys = tuple(schema.get("required", ()))
-    kinds: set[str] = set()
-    if keys == ("answer",):
-        value = schema["properties"]["answer"]
-        kinds = {part.get("type", "") for part in value.get("anyOf", [value])}
-    is_short = bool(kinds & _SCALARS) and kinds <= {*_SCALARS, "array"}
-    return Shape(schema.get("type") == "string", keys, is_short, is_short and "array" in kinds)
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What may be the answer, and where it stands; without an answer if it cannot be read."""
+
+    found: Found | None
+    start: int
+    end: int
 
 
 def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
@@ -108,169 +76,325 @@ def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
 
 def from_field(answer: JsonValue, shape: Shape) -> Found:
     """Return the answer given in a prediction's ``answer`` field."""
-    if shape.is_text and isinstance(answer, str):
-        return _text(answer, "answer")
-    if shape.is_short and not isinstance(answer, dict):
-        return Found({"answer": answer}, "answer", ("wrapped_bare_value",))
-    return Found(answer, "answer")
+    fitted = _unwrapped(answer, shape) or _bare_value(answer, shape)
+    if fitted is None and shape.is_short and not isinstance(answer, dict):
+        fitted = {"answer": answer}, ("wrapped_bare_value",)
+    value, repairs = fitted or (answer, ())
+    return Found(value, "answer", repairs)
 
 
 def from_response(response: str, shape: Shape) -> Found | None:
     """Return the answer in a model's text by the rule of this module; None if there is none."""
-    text = _visible(response)
+    text = visible(response)
     dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
-    if shape.is_text:
-        found = _text(text, "whole")
-        return (
-            Found(found.value, found.source, (*dropped, *found.repairs)) if text.strip() else None
-        )
-    if shape.is_short:
-        short = _short(text, shape)
-        return short and replace(short, repairs=(*dropped, *short.repairs))
-    for source, value, repairs in _read(text, shape):
-        value, more = _fit(value, shape)  # noqa: PLW2901
-        if isinstance(value, dict) and (source != "embedded" or value.keys() >= set(shape.keys)):
-            return Found(value, source, (*dropped, *repairs, *more))
-    return None
-
-
-def _read(text: str, shape: Shape) -> Iterator[tuple[str, JsonValue, tuple[str, ...]]]:
-    """Yield what can be read of the places to look at: place, value, repairs."""
-    for source, candidate in _candidates(text, shape):
-        parsed = _parse(candidate)
-        if parsed is not None:
-            yield source, *parsed
-
-
-def _short(text: str, shape: Shape) -> Found | None:
-    """Return an object with the key ``answer``, else an array, else a final answer in words."""
-    array: Found | None = None
-    for source, value, repairs in _read(text, shape):
-        if isinstance(value, dict) and "answer" in value:
-            return Found(value, source, repairs)
-        if array is None and shape.is_list and isinstance(value, list):
-            array = Found({"answer": value}, source, (*repairs, "wrapped_bare_array"))
-    if array is not None:
-        return array
-    words = find_short(text, is_list=shape.is_list)
-    return words and Found({"answer": words[0]}, words[1], ("plain_text",))
+    found = _at_the_end(text, shape) or _search(text, shape)
+    return found and replace(found, repairs=(*dropped, *found.repairs))
 
 
 def declines(response: str) -> bool:
     """Whether a text without an answer says that it will not give one."""
-    return _DECLINES.search(_visible(response)[:20_000]) is not None
+    return marks.declines(visible(response))
 
 
-def _visible(response: str) -> str:
-    return response.rpartition("</think>")[2]
-
-
-def _text(text: str, source: str) -> Found:
-    blocks = _fenced(text)
-    if blocks:
-        return Found(blocks[-1], "fence", ("unwrapped_fence",))
-    return Found(text, source)
-
-
-def _fenced(text: str) -> list[str]:
-    """Return the fenced blocks of a text that are not blank; an unclosed one reaches to the end."""
-    if "```" not in text:
-        return []
-    blocks: list[str] = []
-    inside: list[str] | None = None
-    fence = ""
-    for line in text.split("\n"):
-        mark = line.strip()
-        opening = _FENCE.fullmatch(mark) if mark.startswith("```") else None
-        if inside is None:
-            if opening:
-                inside, fence = [], opening[1]
-        elif opening and len(opening[1]) >= len(fence):
-            blocks.append("\n".join(inside))
-            inside, fence = (None, "") if mark == opening[1] else ([], opening[1])
-        else:
-            inside.append(line)
-    if inside:
-        blocks.append("\n".join(inside))
-    return [block for block in blocks if block.strip()]
-
-
-def _candidates(text: str, shape: Shape) -> Iterator[tuple[str, str]]:
-    """Yield places to look at, as (name, text), best first."""
-    for block in islice(reversed(_fenced(text)), _FENCES):
-        yield "fence", block
-    closing = text.rfind("</answer>")
-    opening = text.rfind("<answer>", 0, max(closing, 0))
-    if opening >= 0:
-        yield "marked", text[opening + len("<answer>") : closing]
-    marks = deque(_MARK.finditer(text), maxlen=1)
-    if marks:
-        rest = text[marks[0].end() :]
-        yield "marked", rest
-        start = re.search(r"[\[{]", rest)
-        if start:
-            spans = ((begin, end) for begin, end, _ in _brackets(rest, start.start(), ()))
-            end = next((end for begin, end in spans if begin == start.start()), 0)
-            yield "marked", rest[start.start() : end]
-    yield "whole", text
-    if shape.keys and all(key in text for key in shape.keys):
-        objects = (
-            text[begin:end]
-            for begin, end, inside in _brackets(text, 0, shape.keys)
-            if text[begin] == "{" and len(inside) == len(shape.keys)
-        )
-        for found in reversed(deque(objects, maxlen=_OBJECTS)):
-            yield "embedded", found
-
-
-def _brackets(
-    text: str, start: int, names: Collection[str]
-) -> Iterator[tuple[int, int, Collection[str]]]:
-    """Yield where brackets open and close, in the order they close, and names quoted just inside.
-
-    Brackets in double quotes do not count; a quote that its own line does not close is none, and
-    neither is one outside all brackets.
-    """
-    opened: deque[tuple[str, int, set[str]]] = deque(maxlen=_DEPTH)
-    at = start
-    while token := (_INSIDE if opened else _OUTSIDE).search(text, at):
-        at = token.end()
-        mark = token.group()
-        if mark in {"[", "{"}:
-            opened.append((mark, token.start(), set()))
-        elif mark in _CLOSES:
-            if opened and opened[-1][0] == _CLOSES[mark]:
-                _, begin, inside = opened.pop()
-                yield begin, at, inside
-            else:
-                opened.clear()  # nothing that spans a mismatch can be read
-        elif opened and mark[1:-1] in names:
-            opened[-1][2].add(mark[1:-1])
-
-
-def _parse(text: str) -> tuple[JsonValue, tuple[str, ...]] | None:
-    """Read an object or array as JSON, else as a Python literal."""
-    text = text.strip().strip("`").strip()
-    if text[:1] not in {"{", "[", "("}:
+def _at_the_end(text: str, shape: Shape) -> Found | None:
+    """Return the answer of a text that ends with a sound object of it, as most do."""
+    tail = text.rstrip()
+    if tail.endswith("```"):
+        tail = tail[:-3].rstrip()
+    if not tail.endswith("}"):
         return None
+    start = 0 if tail.startswith("{") else tail.rfind("\n{") + 1
+    if not tail.startswith("{", start) or _EITHER.search(tail, max(0, start - 130), start):
+        return None
+    value = _parsed(tail[start:])
+    if not isinstance(value, dict) or not all(key in value for key in shape.keys):
+        return None
+    fitted = _unwrapped(value, shape)
+    return fitted and Found(fitted[0], _source(text, start, len(tail)), fitted[1])
+
+
+def _search(text: str, shape: Shape) -> Found | None:
+    """Return the answer in visible text."""
+    quoted = _parsed(text.strip()) if text.lstrip().startswith('"') else None
+    if isinstance(quoted, str):
+        found = _search(quoted, shape)
+        return found and replace(found, repairs=("unwrapped_string", *found.repairs))
+    text, repairs = _without_entities(text)
+    scanned = _scan(text, shape)
+    candidates = _candidates(text, scanned, shape, _LAYERS)
+    best = next(candidates, None)
+    if best is None:
+        best = _bare(text, scanned, shape)
+    elif _is_either(text, next(candidates, None), best):
+        return None
+    if best is None or best.found is None or any(at >= best.end for at in scanned.broken):
+        return None
+    found = _behind(text, best, scanned, shape)
+    return found and replace(found, repairs=(*repairs, *found.repairs))
+
+
+def _without_entities(text: str) -> tuple[str, tuple[str, ...]]:
+    if "&" in text and _ENTITIES.search(text):
+        return html.unescape(text), ("html_entities",)
+    return text, ()
+
+
+def _scan(text: str, shape: Shape) -> Scan:
+    names = {*map(folded, (*shape.keys, *shape.inner)), *_WRAPPERS, *_ARGUMENTS}
+    return scan(text, names, "answer" if shape.is_short else "")
+
+
+def _parsed(text: str) -> JsonValue | None:
     try:
-        return parse_json(text.encode()), ()
+        return parse_json(text.encode())
     except (JsonError, UnicodeEncodeError):
-        pass
-    rewritten = as_json(text)
-    if rewritten is None:
-        return None
-    try:
-        return parse_json(rewritten.encode()), ("python_literal",)
-    except JsonError:
         return None
 
 
-def _fit(value: JsonValue, shape: Shape) -> tuple[JsonValue, tuple[str, ...]]:
-    """Put a bare array under the answer's only key; take an answer out of a lone ``answer`` key."""
-    if isinstance(value, dict) and value.keys() == {"answer"} and "answer" not in shape.keys:
-        value, repairs = _fit(value["answer"], shape)
-        return value, ("unwrapped_answer_key", *repairs)
-    if isinstance(value, list) and len(shape.keys) == 1:
-        return {shape.keys[0]: value}, ("wrapped_bare_array",)
+def _source(text: str, start: int, end: int) -> str:
+    """Name the place of a value: the whole text, a fence, or embedded in other text."""
+    before, after = text[:start].rstrip(), text[end:].lstrip()
+    if not before and not after:
+        return "whole"
+    opened = before.rpartition("\n")[2].lstrip().startswith("```")
+    return "fence" if opened and (not after or after.startswith("```")) else "embedded"
+
+
+def _candidates(text: str, scanned: Scan, shape: Shape, layers: int) -> Iterator[_Candidate]:
+    """Yield candidates, the one that ends last first."""
+    spans = {span.end: span for span in (*scanned.outermost, *scanned.objects)}
+    for span in [spans[end] for end in sorted(spans, reverse=True)][:_TRIED]:
+        value = span.parse()
+        fitted = None if value is None else _unwrapped(value, shape, layers)
+        if fitted is None and value is not None and _is_assigned(text, span, shape):
+            fitted = _bare_value(value, shape)
+            fitted = fitted and (fitted[0], ("assignment",))
+        if fitted is not None:
+            source = _source(text, span.start, span.end)
+            found = Found(fitted[0], source, (*span.repairs, *fitted[1]))
+            yield _Candidate(found, span.start, span.end)
+        elif value is None and {*map(folded, span.keys)} >= {*map(folded, shape.keys)}:
+            yield _Candidate(None, span.start, span.end)
+
+
+def _is_assigned(text: str, span: Span, shape: Shape) -> bool:
+    """Whether ``key =`` stands right before a value."""
+    if len(shape.keys) != 1:
+        return False
+    before = text[max(0, span.start - 100) : span.start].rstrip(" \t\n*`")
+    name = re.search(r"(\w+)[*`'\"]*\s*=\Z", before)
+    return name is not None and folded(name[1]) == folded(shape.keys[0])
+
+
+def _is_either(text: str, first: _Candidate | None, second: _Candidate) -> bool:
+    """Whether two candidates that differ are joined by "or"."""
+    if first is None or first.found is None or second.found is None or first.end > second.start:
+        return False
+    between = text[first.end : second.start]
+    joined = _EITHER.fullmatch(between) is not None
+    return joined and first.found.value != second.found.value
+
+
+def _unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> _Fitted | None:
+    """Return the object with all keys in a value, taken out of its wrappers; None without one."""
+    if not layers:
+        return None
+    if isinstance(value, str):
+        return _in_string(value, shape, layers - 1)
+    if isinstance(value, list) and len(value) == 1:
+        return _deeper(value[0], "unwrapped_list", shape, layers)
+    if not isinstance(value, dict):
+        return None
+    named, repairs = _renamed(value, shape)
+    if all(key in named for key in shape.keys):
+        fitted = _short(named, shape, layers) if shape.is_short else _unquoted(named, shape)
+        return fitted and (fitted[0], (*repairs, *fitted[1]))
+    for key, inside in reversed(value.items()):
+        if folded(key) in _WRAPPERS or ("name" in value and key in _ARGUMENTS):
+            fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
+            if fitted is not None:
+                return fitted
+    return None
+
+
+def _deeper(value: JsonValue, repair: str, shape: Shape, layers: int) -> _Fitted | None:
+    fitted = _unwrapped(value, shape, layers - 1)
+    return fitted and (fitted[0], (repair, *fitted[1]))
+
+
+def _in_string(text: str, shape: Shape, layers: int) -> _Fitted | None:
+    """Return the candidate in a string that holds JSON."""
+    if not text.strip().endswith(("}", "]", '"', "`")):
+        return None
+    best = next(_candidates(text, _scan(text, shape), shape, layers), None)
+    if best is None or best.found is None:
+        return None
+    return best.found.value, ("unwrapped_string", *best.found.repairs)
+
+
+def _short(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:
+    """Return an object with a short answer; None if it is what the prompt shows as a form."""
+    inside = value["answer"]
+    if isinstance(inside, str) and inside and _PLACEHOLDER.fullmatch(inside):
+        return None
+    if isinstance(inside, dict | list) or (isinstance(inside, str) and "{" in inside):
+        fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
+        if fitted is not None:
+            return fitted
+    if isinstance(inside, list) and len(inside) == 1 and not shape.is_list:
+        return {**value, "answer": inside[0]}, ("unwrapped_list",)
     return value, ()
+
+
+def _unquoted(value: dict[str, JsonValue], shape: Shape) -> _Fitted:
+    """Return an object in which no array or object is written as a string."""
+    texts = [key for key in shape.keys if isinstance(value[key], str) and key not in shape.texts]
+    read = {key: _parsed(str(value[key])) for key in texts}
+    read = {key: inside for key, inside in read.items() if isinstance(inside, dict | list)}
+    return ({**value, **read}, ("unwrapped_string",)) if read else (value, ())
+
+
+def _renamed(
+    value: dict[str, JsonValue], shape: Shape
+) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
+    """Return an object with its keys in the case that the answer's have."""
+    changed = False
+
+    def renamed(part: JsonValue) -> JsonValue:
+        nonlocal changed
+        if isinstance(part, list):
+            return [renamed(one) for one in part] if isinstance(part[:1], list) else part
+        if not isinstance(part, dict):
+            return part
+        return {new_name(key, part): renamed(inside) for key, inside in part.items()}
+
+    def new_name(key: str, part: dict[str, JsonValue]) -> str:
+        nonlocal changed
+        wanted = shape.names.get(folded(key), key)
+        if wanted == key or wanted in part:
+            return key
+        if sum(folded(other) == folded(key) for other in part) > 1:
+            return key  # two keys that differ in case only
+        changed = True
+        return wanted
+
+    named = {new_name(key, value): inside for key, inside in value.items()}
+    if len(shape.names) > len(shape.keys):
+        named = {key: renamed(inside) for key, inside in named.items()}
+    return (named, ("key_case",)) if changed else (value, ())
+
+
+def _bare_value(value: JsonValue, shape: Shape) -> _Fitted | None:
+    """Put a value without its key under it; None if it cannot be the value."""
+    if isinstance(value, dict):
+        for key, inside in reversed(value.items()):
+            if folded(key) in _WRAPPERS and (fitted := _bare_value(inside, shape)):
+                return fitted[0], ("unwrapped_answer_key", *fitted[1])
+    if len(shape.keys) != 1:
+        return None
+    key = shape.keys[0]
+    if shape.is_short:
+        if isinstance(value, list) and len(value) == 1 and not shape.is_list:
+            value = value[0]
+        if isinstance(value, dict | None) or (isinstance(value, list) and not shape.is_list):
+            return None
+        if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
+            return None
+        return {key: value}, ("wrapped_bare_value",)
+    if isinstance(value, list) and not shape.inner:
+        return {key: value}, ("wrapped_bare_array",)
+    if isinstance(value, dict) and shape.inner and all(name in value for name in shape.inner):
+        return {key: value}, ("wrapped_bare_value",)
+    if isinstance(value, str) and shape.bare_text and shape.bare_text.fullmatch(value.strip()):
+        return {key: value}, ("wrapped_bare_value",)
+    return None
+
+
+def _bare(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
+    """Return the last value without its key that stands in a fence, after a mark or alone."""
+    if len(shape.keys) != 1:
+        return None
+    best = _bare_span(text, scanned, shape)
+    if shape.is_short:
+        words = find_short(text, is_list=shape.is_list)
+        if words is not None and (best is None or words.end > best.end):
+            found = Found({"answer": words.value}, words.source, (PLAIN_TEXT,))
+            return _Candidate(found, words.end, words.end)
+    elif shape.bare_text is not None and best is None:
+        return _bare_text(text, shape)
+    return best
+
+
+def _bare_span(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
+    spans = {span.end: span for span in (*scanned.outermost, *scanned.objects)}
+    for span in [spans[end] for end in sorted(spans, reverse=True)][:_TRIED]:
+        wrapped = span.opening == "{" and not _WRAPPERS.isdisjoint(map(folded, span.keys))
+        place = "embedded" if wrapped else _place(text, span, shape)
+        value = span.parse() if place else None
+        fitted = None if value is None else _bare_value(value, shape)
+        if place and fitted is not None:
+            found = Found(fitted[0], place, (*span.repairs, *fitted[1]))
+            return _Candidate(found, span.start, span.end)
+    return None
+
+
+def _place(text: str, span: Span, shape: Shape) -> str:
+    """Name the place of a value that stands on lines of its own or after a mark; else nothing."""
+    begin = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", span.end)
+    before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
+    if not before.strip(" \t>*_`$-") and not after.strip(" \t\r*_`$."):
+        return _source(text, span.start, span.end)
+    if re.fullmatch(r"[\W_]*(\w+)[*_`]*\s*:\s*[*_`]*", before) and '"' not in before:
+        name = re.findall(r"\w+", before)[-1]
+        if folded(name) == folded(shape.keys[0]):
+            return "marked"
+    near = text[max(0, span.start - 400) : span.start]
+    ends = [mark.end() for mark in marks.MARK.finditer(near)]
+    return "marked" if ends and not re.search(r"[\[\]{}]", near[ends[-1] :]) else ""
+
+
+def _bare_text(text: str, shape: Shape) -> _Candidate | None:
+    """Return text that is the value of the only key, without any JSON."""
+    blocks = fenced(text)
+    places = [(start, block, "fence") for start, block in blocks[-1:]] or [(0, text, "whole")]
+    places += [
+        (mark.end(), re.split(r"</|\n\s*\n", text[mark.end() :].lstrip(), maxsplit=1)[0], "marked")
+        for mark in list(marks.MARK.finditer(text))[-1:]
+    ]
+    for start, content, source in reversed(places):
+        bare = content.strip("\n").rstrip()
+        if shape.bare_text is not None and shape.bare_text.fullmatch(bare.strip()):
+            found = Found({shape.keys[0]: bare}, source, ("wrapped_bare_value",))
+            return _Candidate(found, start, start + len(content))
+    return None
+
+
+def _behind(text: str, best: _Candidate, scanned: Scan, shape: Shape) -> Found | None:
+    """Return the answer, or what replaces it in the text behind it; None if that voids it."""
+    rest = text[best.end :]
+    if best.found is None or marks.takes_back(rest):
+        return None
+    words = find_marked(rest, is_list=shape.is_list)
+    if words is None or not re.search(r"\w", words.value):
+        return best.found
+    if shape.is_short:
+        return _other_words(best.found, words.value, sign=words.sign)
+    later = Scan(outermost=scanned.outermost.copy())
+    while later.outermost and later.outermost[0].start < best.end:
+        later.outermost.popleft()
+    bare = _bare_span(text, later, shape)
+    if bare is not None:
+        return bare.found
+    return None if words.sign and not marks.refers_back(words.value) else best.found
+
+
+def _other_words(found: Found, words: str, *, sign: bool) -> Found | None:
+    """Compare an answer with a final one in words behind it."""
+    value = found.value["answer"] if isinstance(found.value, dict) else None
+    said = tidy(str(value)).casefold()
+    if said and words.casefold().startswith(said):
+        return found
+    if len(words.split()) <= _FEW_WORDS and not marks.refers_back(words):
+        return Found({"answer": words}, "marked", (PLAIN_TEXT,))
+    return None if sign and not marks.refers_back(words) else found

@@ -1,72 +1,114 @@
 r"""Finding an answer of a word, a number or a short list in text that holds no JSON object of it.
 
-A final answer that is clearly marked is taken, the last one that says anything (of the last ten
-marks):
+In the order in which they end, the last of these is taken that says anything:
 
-- ``<answer> ... </answer>`` and ``\boxed{ ... }``;
-- "Answer: ..." and "The answer is ...", also with words before such as "Final": what is emphasised
-  right after it, else the rest of that line, else the next line that is not blank. Of a list it is
-  the whole rest of the line, else all lines up to the next blank one;
-- an object that lacks the quotes round its value, such as ``{"answer": B}``.
+- what a mark points at (`scbench.answers.marks`; the last ten are looked at): the content of
+  ``<answer>`` or ``\boxed``; what is emphasised right after "Answer:", else the rest of that line,
+  else the next line that is not blank. Of a list it is the whole rest of the line, else all lines
+  up to the next blank one;
+- a fenced block of one line, or of a list;
+- the whole text, if it is one line or a list; or its last paragraph, if that is a single word.
 
-If nothing is marked, the whole text is taken, provided that it is a single word or number. Quotes,
-emphasis, LaTeX and a full stop round the answer are dropped. Every step is linear in the length of
-the text.
+Quotes, emphasis, LaTeX and a full stop round the answer are dropped. Whether it can be read as what
+the task asks for is the grader's to say. Every step is linear in the length of the text.
 """
 
 import re
 from collections import deque
+from dataclasses import dataclass
 
+from scbench.answers.marks import CLOSING_TAG, MARK, declines
 from scbench.graders.shared.short_answers import MOST, tidy
 
 _MARKS = 10
-_WORD = 200
-"""Longest text, in characters, that is taken as a single word."""
-
-_MARK = re.compile(
-    r"""
-    (?P<tag> <answer> )
-    | (?P<boxed> \\boxed\s{0,5}\{ )
-    | \{ \s{0,20} ["']?answer["']? \s{0,20} : \s{0,20} (?P<bare> [^{}\[\]"'\n]{1,200} ) \}
-    | (?<![^\W_]) (?<!["'<]) (?P<final> final [ ]{1,3} )? answer (?![^\W_]) [*_`]{0,4}
-      (?: [ \t]{0,20} (?: : | (?(final) = | (?!) ) ) | [ \t]{1,20} is (?![^\W_]) [ \t]{0,20} :? )
-      (?: [*_`]{1,4} (?=\s) )?
-    | ^ [#*_ \t]{0,12} (?: final [ ]{1,3} )? answer [*_ \t]{0,12} $
-    """,
-    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
-)
-_CLOSING_TAG = re.compile("</answer>", re.IGNORECASE)
+_LINE = 300
+"""Longest line, in characters, that is taken as an answer where nothing marks it."""
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
+_OBJECT = re.compile(r"""\{\s*["'\w]""")
+"""The beginning of an object, which is read elsewhere or cannot be read."""
 _FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 """Lines that only frame a formula."""
+_FENCE = re.compile(r"(`{3,})[^`]*")
 
 
-def find_short(text: str, *, is_list: bool = False) -> tuple[str, str] | None:
-    """Return an answer and where it was found, ``marked`` or ``whole``; None if there is none.
+@dataclass(frozen=True, slots=True)
+class Words:
+    """An answer in words.
+
+    Attributes:
+        value: the words, tidied.
+        source: ``marked``, ``fence`` or ``whole``.
+        end: about where it ends in the text; for comparing only.
+        sign: whether the mark is one that only an answer follows, such as a colon or a tag.
+    """
+
+    value: str
+    source: str
+    end: int
+    sign: bool = False
+
+
+def find_short(text: str, *, is_list: bool = False) -> Words | None:
+    """Return an answer in words; None if there is none.
 
     Args:
         text: what a model said, without its reasoning.
         is_list: whether the answer can be a list, which can be given on several lines.
     """
-    marks = deque(_MARK.finditer(text), maxlen=_MARKS)
-    for mark in reversed(marks):
+    found = [
+        words
+        for words in (find_marked(text, is_list=is_list), _fence(text, is_list=is_list))
+        if words is not None
+    ]
+    if found:
+        return max(found, key=lambda words: words.end)
+    return None if MARK.search(text) else _alone(text, is_list=is_list)
+
+
+def find_marked(text: str, *, is_list: bool = False) -> Words | None:
+    """Return what the last mark points at that points at anything; None if none does."""
+    for mark in reversed(deque(MARK.finditer(text), maxlen=_MARKS)):
         content = _marked(text, mark, is_list=is_list)
-        if len(content) <= MOST and (value := tidy(content)):
-            return value, "marked"
-    if marks or len(text) > MOST:
-        return None
-    lines = [line for line in text.split("\n") if not _is_frame(line)]
-    word = tidy(lines[0]) if len(lines) == 1 else ""
-    return (word, "whole") if 0 < len(word) <= _WORD and len(word.split()) == 1 else None
+        if len(content) <= MOST and (value := tidy(content)) and not _OBJECT.match(value):
+            sign = any(mark[name] for name in ("tag", "boxed", "sign", "colon", "equals"))
+            at = text.find(content, mark.end())
+            return Words(value, "marked", max(at, mark.end()) + len(content), sign)
+    return None
+
+
+def fenced(text: str) -> list[tuple[int, str]]:
+    """Return start and content of the fenced blocks of a text that are not blank.
+
+    A fence is a line of three or more backticks and maybe a language; it is closed by a line of as
+    many backticks alone, by the next fence with a language, or by the end of the text.
+    """
+    if "```" not in text:
+        return []
+    blocks: list[tuple[int, str]] = []
+    inside: list[str] | None = None
+    fence, at, start = "", 0, 0
+    for line in text.split("\n"):
+        mark = line.strip()
+        opening = _FENCE.fullmatch(mark) if mark.startswith("```") else None
+        at += len(line) + 1
+        if inside is None:
+            if opening:
+                inside, fence, start = [], opening[1], at
+        elif opening and len(opening[1]) >= len(fence):
+            blocks.append((start, "\n".join(inside)))
+            inside, fence, start = (None, "", 0) if mark == opening[1] else ([], opening[1], at)
+        else:
+            inside.append(line)
+    if inside:
+        blocks.append((start, "\n".join(inside)))
+    return [(place, block) for place, block in blocks if block.strip()]
 
 
 def _marked(text: str, mark: re.Match[str], *, is_list: bool) -> str:
     """Return what a mark points at; nothing if it is cut off."""
-    if mark["bare"]:
-        return mark["bare"]
     start = mark.end()
     if mark["tag"]:
-        closing = _CLOSING_TAG.search(text, start, start + MOST)
+        closing = CLOSING_TAG.search(text, start, start + MOST)
         return text[start : closing.start()] if closing else ""
     after = text[start : start + MOST]
     if mark["boxed"]:
@@ -79,12 +121,13 @@ def _marked(text: str, mark: re.Match[str], *, is_list: bool) -> str:
 
 
 def _braced(text: str) -> str:
-    """Return text up to the brace that closes the one before it."""
+    r"""Return text up to the brace that closes the one before it; ``\{`` is a brace in it."""
     depth = 1
-    for brace in re.finditer(r"[{}]", text):
-        depth += 1 if brace.group() == "{" else -1
-        if depth == 0:
-            return text[: brace.start()]
+    for brace in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        if brace.group() in "{}":
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                return re.sub(r"\\([{}_%$])", r"\1", text[: brace.start()])
     return ""
 
 
@@ -96,7 +139,7 @@ def _below(lines: list[str], *, is_list: bool) -> str:
             if taken:
                 break
         else:
-            taken.append(line)
+            taken.append(line.removeprefix("> "))
             if not is_list:
                 break
     return "\n".join(taken)
@@ -106,3 +149,43 @@ def _is_frame(line: str) -> bool:
     """Whether a line is blank, opens or closes a fence, or frames a formula."""
     line = line.strip()
     return not line.strip("*_`#- ") or line.startswith("```") or line in _FRAMES
+
+
+def _fence(text: str, *, is_list: bool) -> Words | None:
+    """Return the last fenced block, if an answer can be all that is in it."""
+    blocks = fenced(text)
+    if not blocks:
+        return None
+    start, block = blocks[-1]
+    value = _lines(block, is_list=is_list)
+    return Words(value, "fence", start + len(block)) if value else None
+
+
+def _alone(text: str, *, is_list: bool) -> Words | None:
+    """Return a text that is nothing but an answer, or its last paragraph of a single word."""
+    paragraphs = [
+        "\n".join(line for line in part.split("\n") if not _is_frame(line))
+        for part in re.split(r"\n[ \t\r>]{0,20}\n", text)
+    ]
+    paragraphs = [part for part in paragraphs if part]
+    if not paragraphs:
+        return None
+    if len(paragraphs) == 1 and (value := _lines(paragraphs[0], is_list=is_list)):
+        return None if declines(text) else Words(value, "whole", len(text))
+    word = tidy(paragraphs[-1])
+    if is_list and paragraphs[-2:-1] and paragraphs[-2].endswith(":"):
+        value = _lines(paragraphs[-1], is_list=True)
+        return Words(value, "whole", len(text)) if value else None
+    # A word at the end of prose is an answer; one at the end of a list of words need not be.
+    if len(paragraphs) > 1 and len(paragraphs[-2].split()) > 2 and len(word.split()) == 1:
+        return Words(word, "whole", len(text)) if len(word) <= _LINE else None
+    return None
+
+
+def _lines(text: str, *, is_list: bool) -> str:
+    """Return a line, or the lines of a list; nothing if it is anything else."""
+    lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
+    single = len(lines) == 1 and len(lines[0]) <= (MOST if is_list else _LINE)
+    listed = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
+    value = tidy("\n".join(lines)) if single or listed else ""
+    return "" if _OBJECT.match(value) else value

@@ -4,7 +4,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from scbench.answers.extract import find_answer, shape_of
+from scbench.answers.extract import find_answer
+from scbench.answers.shape import shape_of
 from scbench.catalog import Task
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Coverage

@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 from pydantic import BaseModel, JsonValue
 
-from scbench.answers.extract import Found, declines, find_answer, shape_of
+from scbench.answers.extract import PLAIN_TEXT, Found, declines, find_answer
+from scbench.answers.shape import shape_of
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import CannotGrade
@@ -92,10 +93,23 @@ def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
     except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
     else:
-        outcome = Outcome(Status.ANSWERED, verdicts)
+        outcome = _read_in_words(found, verdicts) or Outcome(Status.ANSWERED, verdicts)
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
     return replace(outcome, answer=answer, source=found.source, repairs=found.repairs)
+
+
+def _read_in_words(found: Found, verdicts: tuple[Verdict, ...]) -> Outcome | None:
+    """Return the outcome of words after a mark that are not what the task asks for."""
+    if PLAIN_TEXT not in found.repairs:
+        return None
+    garbage = any(
+        check.id == "readable" and check.passed is False
+        for verdict in verdicts
+        for check in verdict.checks
+    )
+    why = "what is marked as the answer cannot be read as one"
+    return Outcome(Status.UNPARSED, verdicts, why) if garbage else None
 
 
 def without_answer(prediction: Prediction) -> Outcome | None:

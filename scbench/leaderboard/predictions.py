@@ -14,7 +14,8 @@ from pathlib import Path
 import zstandard
 from pydantic import JsonValue
 
-from scbench.answers.extract import find_answer, shape_of
+from scbench.answers.extract import find_answer
+from scbench.answers.shape import shape_of
 from scbench.canonical import parse_json
 from scbench.catalog import Task
 from scbench.errors import PredictionsError, printable

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.short_answers import ShortAnswer
+from scbench.schemas.short_answers import ShortList
 
 PAIRS = ("()", "[]", "{}", "<>")
 """The kinds of brackets, in the order in which they come into use."""
@@ -23,4 +23,4 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """The brackets that close what is open."""
 
-    answer: ShortAnswer = Field(description="closing brackets, in order")
+    answer: ShortList = Field(description="closing brackets, in order")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scbench.answers.extract import Found, Shape, declines, from_field, from_response, shape_of
+from scbench.answers.extract import Found, declines, from_field, from_response
+from scbench.answers.shape import Shape, shape_of
 from scbench.canonical import parse_json
 from scbench.schemas.delaunay_triangulation import Answer
 from scbench.schemas.two_segments import Answer as TwoSegments

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from scbench.answers.extract import Found, Shape, from_field, from_response, shape_of
+from scbench.answers.extract import Found, from_field, from_response
+from scbench.answers.shape import Shape, shape_of
 from scbench.answers.short import find_short
 from scbench.catalog import get_task
 from scbench.grading.outcome import grade_prediction

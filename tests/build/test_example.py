@@ -10,7 +10,8 @@ import jsonschema_rs
 import polars as pl
 import pytest
 
-from scbench.answers.extract import declines, from_response, shape_of
+from scbench.answers.extract import declines, from_response
+from scbench.answers.shape import shape_of
 from scbench.build.example import example_predictions
 from scbench.build.freeze import build_release
 from scbench.build.schemas import prediction_schema

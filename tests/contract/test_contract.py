@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scbench.answers.extract import shape_of
+from scbench.answers.shape import shape_of
 from scbench.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, Task, available_tasks, get_task, paper_tasks
 from scbench.errors import CannotGrade

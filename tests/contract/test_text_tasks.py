@@ -5,7 +5,8 @@ import json
 import pytest
 from contract import fresh_cases, score
 
-from scbench.answers.extract import from_field, from_response, shape_of
+from scbench.answers.extract import from_field, from_response
+from scbench.answers.shape import shape_of
 from scbench.builders.shared.parameters import kinds_of
 from scbench.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, Task, available_tasks

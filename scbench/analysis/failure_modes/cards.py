@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from scbench.analysis.failure_modes.labels import FEW, MEANINGS, Mode
 from scbench.analysis.failure_modes.prompts import LENGTHS
 from scbench.analysis.failure_modes.signals import Signal, signals
-from scbench.answers.extract import Shape, shape_of
+from scbench.answers.shape import Shape, shape_of
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema
@@ -57,10 +57,10 @@ def _contract(task: Task) -> Iterator[str]:
     yield ""
     if shape.is_short:
         yield (
-            "The answer is read from a JSON object in the reply with the key `answer`, else from "
-            "the last final answer that is marked by `Answer:`, `The answer is`, an `<answer>` tag "
-            "or `\\boxed{}`, else it is the whole reply if that is one word. Quotes, emphasis "
-            "and blanks round it do not matter."
+            "The answer is the last JSON object in the reply with the key `answer`; else what the "
+            "last mark points at (`Answer:`, `The answer is`, an `<answer>` tag, `\\boxed{}`), a "
+            "fence of one line, or the whole reply if it is one line. Quotes, emphasis and blanks "
+            "round it do not matter."
         )
         yield (
             "Expect two answers where one was asked for, words of explanation in the place of the "
@@ -68,9 +68,8 @@ def _contract(task: Task) -> Iterator[str]:
         )
         return
     yield (
-        "The answer is read from the last fenced block that can be read, or what follows the last "
-        "`Answer:` or stands in the last `<answer>` tag, or the whole reply, or the last object in "
-        "running text that has every required key. What is not JSON is read as a Python literal."
+        "The answer is the last JSON object in the reply that has every required key, wherever it "
+        "stands outside hidden reasoning; small slips in the JSON are repaired."
         + (f" A bare array is put under `{shape.keys[0]}`." if len(shape.keys) == 1 else "")
     )
     yield (
@@ -117,8 +116,7 @@ def _cues(task: Task, shape: Shape) -> Iterator[str]:
     own = len(task.checks)
     defining = sorted(task.defining_checks)
     cues = {
-        Mode.EVASION: f"the reply declines, or {where or 'the answer'} is missing, empty or a "
-        "placeholder.",
+        Mode.EVASION: f"the reply declines, or {where} is missing, empty or a placeholder.",
         Mode.TRIVIALIZED: "the reply gives other keys, or values of another kind"
         + (
             f", or fails {', '.join(defining)}, without which it is another task"

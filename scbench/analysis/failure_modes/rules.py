@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from scbench.analysis.failure_modes.candidates import parsed
 from scbench.analysis.failure_modes.decisions import DECISIONS, MAX_TAGS
 from scbench.analysis.failure_modes.labels import FEW, Mode
-from scbench.answers.extract import shape_of
+from scbench.answers.shape import shape_of
 from scbench.catalog import Task, get_task
 from scbench.model import Status
 

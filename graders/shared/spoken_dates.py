@@ -1,0 +1,71 @@
+"""Dates as people write them: "09/15/1913", "1913-09-15", "September 15, 1913", "15 Sept. 1913"."""
+
+import re
+from datetime import date as calendar_date
+
+from scbench.graders.shared.short_answers import MOST, Value, tidy
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+_NAMES = "|".join(rf"{name[:3]}(?:t|{name[3:]})?" if name[3:] else name for name in _MONTHS)
+_DAY = r"(?P<day{n}>\d{{1,2}})(?:st|nd|rd|th)?"
+_DATE = re.compile(
+    rf"""
+    (?<![\d/.-])
+    (?: (?P<year1>\d{{4}}) [-/.] (?P<month1>\d{{1,2}}) [-/.] {_DAY.format(n=1)} (?: T[\d:.]*Z? )?
+      | (?P<first>\d{{1,2}}) (?P<between>[-/.]) (?P<second>\d{{1,2}})
+        (?P=between) (?P<year2>\d{{4}})
+      | (?P<name3>{_NAMES}) \.? [ ]+ {_DAY.format(n=3)} ,? [ ]+ (?P<year3>\d{{4}})
+      | {_DAY.format(n=4)} (?: [ ]+of )? [ ]+ (?P<name4>{_NAMES}) \.? ,? [ ]+ (?P<year4>\d{{4}})
+    )
+    (?![\d/-]|\.\d)
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+_HEDGES = re.compile(
+    r"\b(?:or|either|maybe|perhaps|possibly|not|before|after|about|around|between|wait|actually|"
+    r"instead)\b|n['\u2019]t\b|\?",
+    re.IGNORECASE,
+)
+
+
+def date(value: Value) -> tuple[int, int, int] | None:
+    """Return year, month and day of the one date that an answer names.
+
+    Between slashes and hyphens the month comes first, as prompts say, if it can; between full stops
+    only what is a date in one order is read. A date that is not in the calendar is none.
+    """
+    if not isinstance(value, str) or len(value) > MOST:
+        return None
+    text = tidy(value)
+    found = list(_DATE.finditer(text))
+    dates = {_read(match) for match in found}
+    if len(dates) != 1 or _HEDGES.search(text) or re.search(r"\d", _DATE.sub("", text)):
+        return None
+    return dates.pop()
+
+
+def _read(found: re.Match[str]) -> tuple[int, int, int] | None:
+    if found["year1"]:
+        return _valid(found["year1"], int(found["month1"]), found["day1"])
+    if found["year2"]:
+        month_first = _valid(found["year2"], int(found["first"]), found["second"])
+        day_first = _valid(found["year2"], int(found["second"]), found["first"])
+        if found["between"] == "." and month_first and day_first and month_first != day_first:
+            return None
+        return month_first or day_first
+    n = "3" if found["year3"] else "4"
+    month = next(
+        i for i, name in enumerate(_MONTHS, 1) if name[:3] == found["name" + n][:3].casefold()
+    )
+    return _valid(found["year" + n], month, found["day" + n])
+
+
+def _valid(year: str, month: int, day: str) -> tuple[int, int, int] | None:
+    try:
+        calendar_date(int(year), month, int(day))
+    except ValueError:
+        return None
+    return int(year), month, int(day)

@@ -1,0 +1,58 @@
+"""Numbers as words: "nineteen", "minus forty-two", "one hundred and five"."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+WORDS: Mapping[str, int] = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
+    "hundred": 100,
+    "thousand": 1_000,
+    "million": 1_000_000,
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_RUN = re.compile(
+    rf"\b(?P<minus>(?:minus|negative)\s+)?(?P<words>(?:an?\s+(?=hundred|thousand|million))?"
+    rf"(?:{'|'.join(WORDS)})\b(?:(?:\s+and)?[\s-]+(?:{'|'.join(WORDS)})\b)*)",
+    re.IGNORECASE,
+)
+
+
+def spoken_numbers(text: str) -> Iterator[int | None]:
+    """Yield the whole numbers that a text holds as words; None for words that make no number."""
+    for run in _RUN.finditer(text):
+        value = _value([word.casefold() for word in _WORD.findall(run["words"])])
+        yield -value if value is not None and run["minus"] else value
+
+
+def _value(words: list[str]) -> int | None:
+    total, part, smallest = 0, 0, 10**9
+    for word in words:
+        if word == "and":
+            continue
+        number = 1 if word in {"a", "an"} else WORDS[word]
+        if number >= 1_000:
+            if not 0 < part < 1_000 or number >= smallest:
+                return None
+            total, part, smallest = total + part * number, 0, number
+        elif number == 100:
+            if not 0 < part < 10:
+                return None
+            part *= 100
+        elif not _follows(part, number) or (number == 0 and len(words) > 1):
+            return None
+        else:
+            part += number
+    return total + part
+
+
+def _follows(part: int, number: int) -> bool:
+    """Whether a number below 100 can be added in words: five to twenty, but not to fifteen."""
+    below = part % 100
+    return below == 0 or (below >= 20 and below % 10 == 0 and number < 10)
