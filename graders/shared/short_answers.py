@@ -37,7 +37,7 @@ _DECIMAL = re.compile(
 )
 """Whole part, with or without something between groups of three digits; decimals; exponent."""
 _NUMERAL = re.compile(
-    r"(?<![\w.,/])(?:(?<!\d[ ])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?(?![\w/%]|[.,]\d)",
+    r"(?<![\w.,/+-])(?:(?<!\d[ ])-)?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:/\d+)?(?![\w/%]|[.,]\d)",
     re.ASCII,
 )
 _IN_BRACKETS = re.compile(r"([-+]?)\s*\(([^()]*)\)")
@@ -49,14 +49,14 @@ _HEDGES = re.compile(
 )
 _VAGUE = re.compile(
     r"\b(?:about|around|approximately|approx|roughly|nearly|almost|between|least|most|more|less|"
-    r"fewer|over|under|dozen|half)\b|[~\u2248\u2264\u2265\u00b1<>%]",
+    r"fewer|over|under|dozen|half)\b|\w\(|[~\u2248\u2264\u2265\u00b1<>%]",
     re.IGNORECASE,
 )
 _SECOND_THOUGHT = re.compile(
     r"\W*(?:or|but|maybe|perhaps|alternatively|actually|no|wait|hmm|instead|however|unless|not)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(.+?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
+_SENTENCE = re.compile(r"(.*?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
 _LABEL_FIRST = re.compile(
     r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
     re.IGNORECASE | re.DOTALL,
@@ -307,7 +307,7 @@ class _Options:
             name = _words(self._texts[place])
             if name and f" {name} " in folded:
                 folded = folded.replace(f" {name} ", " . ")
-                places.add(place)
+                places |= {i for i, text in enumerate(self._texts) if _words(text) == name}
         return places.pop() if len(places) == 1 else None
 
 

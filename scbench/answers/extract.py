@@ -305,9 +305,14 @@ def _bare_value(value: JsonValue, shape: Shape) -> _Fitted | None:
         return {key: value}, ("wrapped_bare_array",)
     if isinstance(value, dict) and shape.inner and all(name in value for name in shape.inner):
         return {key: value}, ("wrapped_bare_value",)
-    if isinstance(value, str) and shape.bare_text and shape.bare_text.fullmatch(value.strip()):
+    if not isinstance(value, str):
+        return None
+    if shape.bare_text and shape.bare_text.fullmatch(value.strip()):
         return {key: value}, ("wrapped_bare_value",)
-    return None
+    inside = _parsed(value)
+    if not isinstance(inside, list) or shape.inner:
+        return None
+    return {key: inside}, ("unwrapped_string", "wrapped_bare_array")
 
 
 def _bare(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
@@ -329,7 +334,7 @@ def _bare_span(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
     spans = {span.end: span for span in (*scanned.outermost, *scanned.objects)}
     for span in [spans[end] for end in sorted(spans, reverse=True)][:_TRIED]:
         wrapped = span.opening == "{" and not _WRAPPERS.isdisjoint(map(folded, span.keys))
-        place = "embedded" if wrapped else _place(text, span, shape)
+        place = _source(text, span.start, span.end) if wrapped else _place(text, span, shape)
         value = span.parse() if place else None
         fitted = None if value is None else _bare_value(value, shape)
         if place and fitted is not None:
@@ -340,6 +345,8 @@ def _bare_span(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
 
 def _place(text: str, span: Span, shape: Shape) -> str:
     """Name the place of a value that stands on lines of its own or after a mark; else nothing."""
+    if span.opening == "[" and text.endswith("\\", 0, span.start):
+        return ""  # a formula
     begin = text.rfind("\n", 0, span.start) + 1
     end = text.find("\n", span.end)
     before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
@@ -351,7 +358,9 @@ def _place(text: str, span: Span, shape: Shape) -> str:
             return "marked"
     near = text[max(0, span.start - 400) : span.start]
     ends = [mark.end() for mark in marks.MARK.finditer(near)]
-    return "marked" if ends and not re.search(r"[\[\]{}]", near[ends[-1] :]) else ""
+    between = near[ends[-1] :] if ends else "["
+    words = r"\w" if span.opening == "(" else r"[\[\]{}]"  # f(1) is no tuple
+    return "" if re.search(words, between) else "marked"
 
 
 def _bare_text(text: str, shape: Shape) -> _Candidate | None:

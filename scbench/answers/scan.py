@@ -35,6 +35,7 @@ _BLANK = "\u00a0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 # Early releases of Python 3.11 match possessive groups wrongly, so only single characters are
 # repeated possessively; no position has two ways to go on, so there is nothing to try twice.
 _START = re.compile(r"[\[{(]")
+_ROW = re.compile(r"[\[{(]++")
 _NUMBER = r"-?\d++(?:\.\d++)?(?:[eE][-+]?\d++)?"
 _RUN = re.compile(
     rf"[ \t\r\n]*+({_NUMBER}(?:[ \t\r\n]*+,[ \t\r\n]*+{_NUMBER})*)(?=[ \t\r\n]*+[,\]])"
@@ -209,7 +210,9 @@ class _Reader:
                 continue
             token = _TOKEN.match(text, at)
             if token is None or not self._take(token):
-                return self._fail(at)
+                # In a long row of brackets, none but the last two hundred can be read.
+                row = _ROW.match(text, at)
+                return self._fail(max(at, row.end() - _MAX_DEPTH) if row else at)
             at = token.end()
             if token["comment"] == "/*":
                 at = text.index("*/", at) + 2

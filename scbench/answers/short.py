@@ -24,7 +24,7 @@ _MARKS = 10
 _LINE = 300
 """Longest line, in characters, that is taken as an answer where nothing marks it."""
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
-_OBJECT = re.compile(r"""\{\s*["'\w]""")
+_OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
 """The beginning of an object, which is read elsewhere or cannot be read."""
 _FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 """Lines that only frame a formula."""
@@ -69,7 +69,7 @@ def find_marked(text: str, *, is_list: bool = False) -> Words | None:
     """Return what the last mark points at that points at anything; None if none does."""
     for mark in reversed(deque(MARK.finditer(text), maxlen=_MARKS)):
         content = _marked(text, mark, is_list=is_list)
-        if len(content) <= MOST and (value := tidy(content)) and not _OBJECT.match(value):
+        if len(content) <= MOST and (value := tidy(content)) and not _OBJECT.search(value):
             sign = any(mark[name] for name in ("tag", "boxed", "sign", "colon", "equals"))
             at = text.find(content, mark.end())
             return Words(value, "marked", max(at, mark.end()) + len(content), sign)
@@ -188,4 +188,4 @@ def _lines(text: str, *, is_list: bool) -> str:
     single = len(lines) == 1 and len(lines[0]) <= (MOST if is_list else _LINE)
     listed = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
     value = tidy("\n".join(lines)) if single or listed else ""
-    return "" if _OBJECT.match(value) else value
+    return "" if _OBJECT.search(value) else value

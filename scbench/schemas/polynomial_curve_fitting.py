@@ -1,6 +1,7 @@
 """One formula whose sign redraws a two-colour picture."""
 
-from typing import Annotated
+import re
+from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -25,6 +26,8 @@ class Params(ParamsModel):
 
 class Answer(AnswerModel):
     """The formula, as a small piece of Python text that is read but never run."""
+
+    BARE_TEXT: ClassVar[re.Pattern[str]] = re.compile(r"def\s.*", re.DOTALL)
 
     function: Text = Field(
         description="text of one function f(x, y) with a single return of a polynomial"

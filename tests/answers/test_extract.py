@@ -1,6 +1,7 @@
 """Finding the answer: the rule as stated, on replies as they come and on replies that attack."""
 
 import json
+import re
 import time
 
 import pytest
@@ -10,12 +11,14 @@ from hypothesis import strategies as st
 from scbench.answers.extract import Found, declines, from_field, from_response
 from scbench.answers.shape import Shape, shape_of
 from scbench.canonical import parse_json
+from scbench.schemas.csg_union import Answer as CsgUnion
 from scbench.schemas.delaunay_triangulation import Answer
+from scbench.schemas.polynomial_curve_fitting import Answer as Polynomial
 from scbench.schemas.two_segments import Answer as TwoSegments
 
-ONE = Shape(is_text=False, keys=("triangles",))
-TWO = Shape(is_text=False, keys=("vertices", "faces"))
-TEXT = Shape(is_text=True, keys=())
+ONE = shape_of(Answer)
+TWO = Shape(("vertices", "faces"))
+ROWS = Shape(("maze",), bare_text=re.compile(r"[#.]+(?:\s+[#.]+)*"))
 
 A = {"triangles": [[0, 1, 2], [1, 2, 3]]}
 JSON = json.dumps(A)
@@ -30,8 +33,12 @@ def found(source: str, *repairs: str, value=A) -> Found:
 
 
 def test_the_shape_of_an_answer_is_taken_from_its_model():
-    assert shape_of(Answer) == ONE
-    assert shape_of(TwoSegments) == Shape(is_text=False, keys=("segments",))
+    assert Shape(("triangles",)) == ONE
+    assert shape_of(TwoSegments) == Shape(("segments",))
+    assert shape_of(CsgUnion) == Shape(("polyhedron",), inner=("vertex", "faces"))
+    assert shape_of(Polynomial) == Shape(
+        ("function",), texts=frozenset({"function"}), bare_text=Polynomial.BARE_TEXT
+    )
 
 
 REPLIES = {
@@ -55,7 +62,10 @@ REPLIES = {
     "never closed, next opens": (f"```json\n{JSON}\n```python\nprint(1)\n```", found("fence")),
     "fence in a tag": (f"<answer>\n```json\n{JSON}\n```\n</answer>", found("fence")),
     "fence after mark": (f"**Final answer:**\n```json\n{JSON}\n```", found("fence")),
-    "fence before later mark": (f"```json\n{JSON}\n```\nFinal answer: {OTHER}", found("fence")),
+    "fence before later mark": (
+        f"```json\n{JSON}\n```\nFinal answer: {OTHER}",
+        found("embedded", value=json.loads(OTHER)),
+    ),
     "Python in fence": (f"```python\n{PYTHON}\n```", found("fence", "python_literal")),
     "array in fence": (f"```json\n{BARE}\n```", found("fence", "wrapped_bare_array")),
     "tuples in fence": (
@@ -72,28 +82,31 @@ REPLIES = {
     ),
     "another object in the last fence": (
         f'```json\n{JSON}\n```\n```json\n{{"ok": true}}\n```',
-        found("fence", value={"ok": True}),
+        found("fence"),
     ),
     # 2. marked
-    "tag": (f"I think <answer>{JSON}</answer> it is", found("marked")),
-    "last tag": (f"<answer>{OTHER}</answer> or <answer> {JSON} </answer>", found("marked")),
-    "tag beats mark": (f"<answer>{JSON}</answer> Answer: {OTHER}", found("marked")),
+    "tag": (f"I think <answer>{JSON}</answer> it is", found("embedded")),
+    "last tag": (f"<answer>{OTHER}</answer> or <answer> {JSON} </answer>", None),
+    "tag beats mark": (
+        f"<answer>{JSON}</answer> Answer: {OTHER}",
+        found("embedded", value=json.loads(OTHER)),
+    ),
     "tag of array": (f"<answer>{BARE}</answer>", found("marked", "wrapped_bare_array")),
-    "mark": (f"Answer: {JSON}", found("marked")),
-    "final": (f"So...\nFinal Answer: {JSON}", found("marked")),
-    "bold": (f"**Final Answer:** {JSON}", found("marked")),
-    "bold, colon outside": (f"**Final answer**: {JSON}", found("marked")),
-    "underlined": (f"__Answer__:\n\n{JSON}", found("marked")),
-    "heading": (f"### Final answer:\n{JSON}\n", found("marked")),
-    "the answer is": (f"The answer is: {JSON}.", found("marked")),
-    "equals": (f"answer = {JSON}", found("marked")),
-    "assignment": (f"answer = {PYTHON}", found("marked", "python_literal")),
-    "capitals": (f"ANSWER: {JSON}", found("marked")),
-    "in backticks": (f"Final answer: `{JSON}`", found("marked")),
-    "in inline fence": (f"Final answer: ```{JSON}```", found("marked")),
-    "mark with prose after": (f"Answer: {JSON}\n\nThis is optimal.", found("marked")),
-    "mark with prose between": (f"Answer: the list is\n{JSON}\nDone.", found("marked")),
-    "last mark": (f"Answer: {OTHER}\nNo. Answer: {JSON}", found("marked")),
+    "mark": (f"Answer: {JSON}", found("embedded")),
+    "final": (f"So...\nFinal Answer: {JSON}", found("embedded")),
+    "bold": (f"**Final Answer:** {JSON}", found("embedded")),
+    "bold, colon outside": (f"**Final answer**: {JSON}", found("embedded")),
+    "underlined": (f"__Answer__:\n\n{JSON}", found("embedded")),
+    "heading": (f"### Final answer:\n{JSON}\n", found("embedded")),
+    "the answer is": (f"The answer is: {JSON}.", found("embedded")),
+    "equals": (f"answer = {JSON}", found("embedded")),
+    "assignment": (f"answer = {PYTHON}", found("embedded", "python_literal")),
+    "capitals": (f"ANSWER: {JSON}", found("embedded")),
+    "in backticks": (f"Final answer: `{JSON}`", found("embedded")),
+    "in inline fence": (f"Final answer: ```{JSON}```", found("embedded")),
+    "mark with prose after": (f"Answer: {JSON}\n\nThis is optimal.", found("embedded")),
+    "mark with prose between": (f"Answer: the list is\n{JSON}\nDone.", found("embedded")),
+    "last mark": (f"Answer: {OTHER}\nNo. Answer: {JSON}", found("embedded")),
     "marked array": (f"Answer: {BARE}", found("marked", "wrapped_bare_array")),
     "marked array, prose after": (f"Answer: {BARE} (2)", found("marked", "wrapped_bare_array")),
     "marked tuples": (
@@ -101,7 +114,10 @@ REPLIES = {
         found("marked", "python_literal", "wrapped_bare_array"),
     ),
     "marked in LaTeX": (f"Answer: $$\\boxed{{{JSON}}}$$", found("embedded")),
-    "key is the mark": (f'{{"answer": {JSON}, "note": "x"}}', found("marked")),
+    "key is the mark": (
+        f'{{"answer": {JSON}, "note": "x"}}',
+        found("whole", "unwrapped_answer_key"),
+    ),
     # 3. whole
     "plain": (JSON, found("whole")),
     "blanks around": (f"\n\n  {JSON}\n", found("whole")),
@@ -109,28 +125,28 @@ REPLIES = {
     "Python": (PYTHON, found("whole", "python_literal")),
     "trailing commas": (
         '{"triangles": [[0, 1, 2,], [1, 2, 3],],}',
-        found("whole", "python_literal"),
+        found("whole", "trailing_comma"),
     ),
     "comments": (
         '{"triangles": [[0, 1, 2], # one\n [1, 2, 3]]}',
-        found("whole", "python_literal"),
+        found("whole", "comment"),
     ),
     "bare array": (BARE, found("whole", "wrapped_bare_array")),
-    "inline fence": (f"```{JSON}```", found("whole")),
-    "answer key": (f'{{"answer": {JSON}}}', found("marked")),
+    "inline fence": (f"```{JSON}```", found("fence")),
+    "answer key": (f'{{"answer": {JSON}}}', found("whole", "unwrapped_answer_key")),
     "extra keys": (
         '{"triangles": [], "why": "none"}',
         found("whole", value={"triangles": [], "why": "none"}),
     ),
-    "empty object": ("{}", found("whole", value={})),
+    "empty object": ("{}", None),
     "empty array": ("[]", found("whole", "wrapped_bare_array", value={"triangles": []})),
-    "wrong key": ('{"tris": []}', found("whole", value={"tris": []})),
+    "wrong key": ('{"tris": []}', None),
     # 4. embedded
     "prose before": (f"The triangles are {JSON}", found("embedded")),
     "JSON, then prose": (f"{JSON}\n\nThese are all {{of}} them [I hope].", found("embedded")),
     "prose around": (f"I get {JSON}, which is Delaunay.", found("embedded")),
     "the last": (f"First {OTHER}, then {JSON}!", found("embedded")),
-    "the last that can be read": (f'{JSON} but not {{"triangles": [0, }}', found("embedded")),
+    "the last that can be read": (f'{JSON} but not {{"triangles": [0, }}', None),
     "the last that has the key": (f'{JSON} with {{"n": 2}}', found("embedded")),
     "the outer of two": (
         f'I say {{"triangles": [], "was": {OTHER}}}.',
@@ -166,6 +182,7 @@ REPLIES = {
         f"<think>a</think>{OTHER}<think>b</think>{PYTHON}",
         found("whole", "dropped_reasoning", "python_literal"),
     ),
+    "in a string": (json.dumps(JSON), found("whole", "unwrapped_string")),
     # nothing
     "empty": ("", None),
     "blank": (" \n\t\n", None),
@@ -181,7 +198,6 @@ REPLIES = {
     "key twice": ('{"triangles": [], "triangles": []}', None),
     "key twice in Python": ("{'triangles': [], 'triangles': []}", None),
     "number": ("42", None),
-    "text": ('"[[0, 1, 2]]"', None),
     "null": ("null", None),
     "set": ("{(0, 1, 2), (1, 2, 3)}", None),
     "nothing after thinking": (f"<think>{JSON}</think>", None),
@@ -203,7 +219,7 @@ def test_the_answer_is_found_where_the_rule_says(reply, expected):
     ("reply", "expected"),
     [
         (f"```json\n{PAIR}\n```", "fence"),
-        (f"Answer: {PAIR}", "marked"),
+        (f"Answer: {PAIR}", "embedded"),
         (f"It is {PAIR}, is it not?", "embedded"),
         (f'It is {PAIR}, and not {{"faces": []}}.', "embedded"),
         ("It is {'faces': [{'v': (0,)}], 'vertices': [{'x': 0}]}, so", "embedded"),
@@ -229,53 +245,40 @@ def test_what_lacks_a_key_is_no_answer_of_two_keys_outside_the_named_places(repl
     assert from_response(reply, TWO) is None
 
 
-def test_no_more_fences_and_objects_are_tried_than_is_said():
-    junk = "```\n[x]\n```\n"
-    assert from_response(f"```\n{JSON}\n```\n" + junk * 99, ONE).source == "fence"
-    assert from_response(f"```\n{JSON}\n```\n" + junk * 100, ONE).source == "embedded"
-    junk = '; {"triangles": x}'
-    assert from_response(f"It is {JSON}" + junk * 9, ONE).value == A
-    assert from_response(f"It is {JSON}" + junk * 10, ONE) is None
-    half = '; {"faces": []}'
-    assert from_response(f"It is {PAIR}" + half * 10, TWO).value == json.loads(PAIR)
+@pytest.mark.parametrize(
+    ("reply", "rows", "source"),
+    [
+        ("#.#\n...\n", "#.#\n...", "whole"),
+        ("```\n#.#\n...\n```", "#.#\n...", "fence"),
+        ("Maze:\n```text\n #.  \n..\n```\nEnjoy.", " #.  \n..", "fence"),
+        ("```\n#\n```\nbetter:\n```\n.\n```", ".", "fence"),
+        ("```\n.#\n#.", ".#\n#.", "fence"),
+        ("<think>#</think>.", ".", "whole"),
+        ("**Final answer:**\n\n##\n..\n\nDone.", "##\n..", "marked"),
+    ],
+)
+def test_rows_alone_in_the_last_fence_or_as_the_whole_reply_count(reply, rows, source):
+    answer = from_response(reply, ROWS)
+    assert (answer.value, answer.source) == ({"maze": rows}, source)
 
 
 @pytest.mark.parametrize(
-    ("reply", "value", "source", "repairs"),
-    [
-        ("#.#\n...\n", "#.#\n...\n", "whole", ()),
-        ("```\n#.#\n...\n```", "#.#\n...", "fence", ("unwrapped_fence",)),
-        ("Maze:\n```text\n #.\n..\n```\nEnjoy.", " #.\n..", "fence", ("unwrapped_fence",)),
-        ("```\na\n```\nbetter:\n```\nb\n```", "b", "fence", ("unwrapped_fence",)),
-        ("```\na\nb", "a\nb", "fence", ("unwrapped_fence",)),
-        ("a\n```", "a\n```", "whole", ()),
-        ("```\na\n```\n```\n \n```", "a", "fence", ("unwrapped_fence",)),
-        ("```a```\nb", "```a```\nb", "whole", ()),
-        ("````\n```\na\n```\n````", "```\na\n```", "fence", ("unwrapped_fence",)),
-        ("<think>x</think>a", "a", "whole", ("dropped_reasoning",)),
-        ("x</think>\n```\na\n```", "a", "fence", ("dropped_reasoning", "unwrapped_fence")),
-        ('{"answer": "a"}', '{"answer": "a"}', "whole", ()),
-        ("I can't.", "I can't.", "whole", ()),
-    ],
+    "reply", ["", " \n", "<think>#</think>", "I can't.", "#.#\nis it", "```\nx\n```"]
 )
-def test_text_answers_are_the_last_fence_or_the_whole(reply, value, source, repairs):
-    assert from_response(reply, TEXT) == Found(value, source, repairs)
+def test_text_that_is_no_row_is_no_answer(reply):
+    assert from_response(reply, ROWS) is None
 
 
-@pytest.mark.parametrize("reply", ["", " \n", "<think>a</think>", "<think>a</think> \n"])
-def test_blank_text_is_no_answer(reply):
-    assert from_response(reply, TEXT) is None
-
-
-@pytest.mark.parametrize("value", [None, 0, True, "", JSON, f"```\n{JSON}\n```", [], {}, [A], A])
+@pytest.mark.parametrize("value", [None, 0, True, "", "x", f"{JSON} or", {}, {"x": A["triangles"]}])
 def test_an_answer_field_is_taken_as_it_stands(value):
     assert from_field(value, ONE) == Found(value, "answer")
 
 
-def test_only_a_text_answer_is_unwrapped_in_the_answer_field():
-    assert from_field("```\na\n```", TEXT) == Found("a", "fence", ("unwrapped_fence",))
-    assert from_field("a", TEXT) == Found("a", "answer")
-    assert from_field(["```\na\n```"], TEXT) == Found(["```\na\n```"], "answer")
+@pytest.mark.parametrize(
+    "value", [A, {"answer": A}, [A], JSON, BARE, A["triangles"], {"result": A["triangles"]}]
+)
+def test_wrappers_are_taken_off_in_the_answer_field(value):
+    assert from_field(value, ONE).value == A
 
 
 @pytest.mark.parametrize(
@@ -295,6 +298,8 @@ def test_only_a_text_answer_is_unwrapped_in_the_answer_field():
         ("<think>easy</think>I can't see it.", True),
         ("There are two triangles.", False),
         ("It cannot be done.", False),
+        ("There is no valid solution.", True),
+        ("No other solution exists.", False),
         ("Hawaii cannot", False),
         ("I can do it.", False),
         ("", False),
@@ -332,7 +337,7 @@ PIECES = [
 ]
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=40), st.sampled_from([ONE, TWO, TEXT]))
+@given(st.lists(st.sampled_from(PIECES), max_size=40), st.sampled_from([ONE, TWO, ROWS]))
 @example(["<answer>", "</answer>", "```", "\n", "{"], ONE)
 @example(["</answer>", "<answer>", JSON], ONE)
 def test_no_arrangement_of_the_rules_own_tokens_raises(pieces, shape):
@@ -340,7 +345,7 @@ def test_no_arrangement_of_the_rules_own_tokens_raises(pieces, shape):
     answer = from_response(text, shape)
     assert isinstance(declines(text), bool)
     assert answer == from_response(text, shape)
-    if answer is not None and not shape.is_text:
+    if answer is not None:
         assert isinstance(answer.value, dict)
         assert parse_json(json.dumps(answer.value).encode()) == answer.value
         assert answer.source in {"fence", "marked", "whole", "embedded"}
@@ -349,7 +354,7 @@ def test_no_arrangement_of_the_rules_own_tokens_raises(pieces, shape):
 
 @given(st.text())
 def test_no_text_raises(text):
-    for shape in (ONE, TWO, TEXT):
+    for shape in (ONE, TWO, ROWS):
         from_response(text, shape)
     declines(text)
 
@@ -404,7 +409,7 @@ ATTACKS = {
 def seconds_for(text: str) -> float:
     started = time.monotonic()
     from_response(text, ONE)
-    from_response(text, TEXT)
+    from_response(text, ROWS)
     declines(text)
     return time.monotonic() - started
 
@@ -412,18 +417,18 @@ def seconds_for(text: str) -> float:
 @pytest.mark.parametrize("before", ["", 'Answer: {"triangles": '])
 @pytest.mark.parametrize("unit", ATTACKS.values(), ids=ATTACKS)
 def test_any_token_over_and_over_takes_linear_time(unit, before):
-    text = before + unit * (MEGABYTE // 2 // len(unit))
-    assert seconds_for(text) < 8, "half a second if linear, minutes if quadratic"
+    text = before + unit * (MEGABYTE // 8 // len(unit))
+    assert seconds_for(text) < 8, "a fifth of a second if linear, minutes if quadratic"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["blocks", "marks and brackets", "bad objects", "nested", "marks"])
-def test_eight_megabytes_of_the_worst_take_seconds(name):
-    text = ATTACKS[name] * (8 * MEGABYTE // len(ATTACKS[name]))
+def test_two_megabytes_of_the_worst_take_seconds(name):
+    text = ATTACKS[name] * (2 * MEGABYTE // len(ATTACKS[name]))
     assert seconds_for(text) < 60, "a few seconds if linear, hours if quadratic"
 
 
-LONG = 8 * MEGABYTE
+LONG = 2 * MEGABYTE
 
 
 @pytest.mark.slow
@@ -445,5 +450,5 @@ LONG = 8 * MEGABYTE
     ],
     ids=lambda text: text[:12],
 )
-def test_eight_megabytes_of_one_run_take_linear_time(text):
+def test_two_megabytes_of_one_run_take_linear_time(text):
     assert seconds_for(text) < 20, "a second or two if linear, hours if quadratic"

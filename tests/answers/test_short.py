@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -21,8 +22,8 @@ from scbench.schemas.base import AnswerModel
 from scbench.schemas.boolean import Answer as Truth
 from scbench.schemas.short_answers import ShortAnswer, ShortList
 
-ONE = Shape(is_text=False, keys=("answer",), is_short=True)
-LIST = Shape(is_text=False, keys=("answer",), is_short=True, is_list=True)
+ONE = Shape(("answer",), texts=frozenset({"answer"}), is_short=True)
+LIST = replace(ONE, is_list=True)
 
 
 class Words(AnswerModel):
@@ -60,7 +61,8 @@ def test_the_shape_of_a_short_answer_is_known_by_its_schema():
 def test_an_answer_field_is_taken_as_it_stands_or_put_under_the_key():
     assert from_field({"answer": "**42**"}, ONE) == Found({"answer": "**42**"}, "answer")
     assert from_field({"other": 42}, ONE) == Found({"other": 42}, "answer")
-    for value in (42, "42", True, 0.5, ["a", "b"], '{"answer": 42}'):
+    assert from_field('{"answer": 42}', ONE).value == {"answer": 42}
+    for value in (42, "42", True, 0.5, ["a", "b"]):
         wrapped = Found({"answer": value}, "answer", ("wrapped_bare_value",))
         assert from_field(value, ONE) == wrapped
 
@@ -84,18 +86,21 @@ REPLIES = {
     "embedded": (f"I get {J}, which is right.", found("embedded")),
     "the last": (f'Not {{"answer": "41"}}, but {J}.', found("embedded")),
     "Python": ("{'answer': '42'}", found("whole", "python_literal")),
-    "in a tag": (f"<answer>{J}</answer>", found("marked")),
+    "in a tag": (f"<answer>{J}</answer>", found("embedded")),
     "after a mark": (f"Final answer: {J}", found("embedded")),
     "extra keys": ('{"answer": "42", "why": "x"}', Found({"answer": "42", "why": "x"}, "whole")),
     "think": (f'<think>{{"answer": "41"}}</think>{J}', found("whole", "dropped_reasoning")),
-    "object before a later mark": (f"{J}\nFinal answer: 41", found("embedded")),
+    "object before a later mark": (f"{J}\nFinal answer: 41", words("41")),
+    "object and the same mark": (f"{J}\nFinal answer: 42 apples", found("embedded")),
     "another object in the last fence": (f'{J}\n```json\n{{"ok": true}}\n```', found("embedded")),
     "only another object": ('```json\n{"ok": true}\n```\nAnswer: 42', words("42")),
     "array before a mark": ("On [1, 2]. Answer: 42", words("42")),
     "array as a mark": ("Answer: [1, 2]", words("[1, 2]")),
-    "no quotes": ('{"answer": B}', words("B")),
-    "no quotes, a fraction": ('So\n```json\n{"answer": -1/2}\n```', words("-1/2")),
-    "no quotes, thousands": ("{answer: 1,234}", words("1,234")),
+    "no quotes": ('{"answer": B}', found("whole", "unquoted_value", value="B")),
+    "no quotes, a fraction": ('So\n```json\n{"answer": -1/2}\n```',
+                              found("fence", "unquoted_value", value="-1/2")),
+    "no quotes, thousands": ("{answer: 1,234}",
+                             found("whole", "unquoted_key", "unquoted_value", value="1,234")),
     "cut off in the object": ('So {"answer": 4', None),
     "cut off in quotes": ('{"answer": "4', None),
     # Marks.
@@ -145,23 +150,24 @@ REPLIES = {
     # The whole.
     "one word": ("42", words("42", "whole")),
     "one word, dressed": ("\n **True**.\n", words("True", "whole")),
-    "one word, quoted": ('"B"', words("B", "whole")),
-    "one word, fenced": ("```\n42\n```", words("42", "whole")),
+    "one word, quoted": ('"B"', found("whole", "unwrapped_string", "plain_text", value="B")),
+    "one word, fenced": ("```\n42\n```", words("42", "fence")),
     "one bracket string": (")]}>", words(")]}>", "whole")),
     "one option": ("(B)", words("(B)", "whole")),
     # Nothing.
     "empty": ("", None),
     "blank": (" \n", None),
-    "two words": ("42 apples", None),
+    "two words": ("42 apples", words("42 apples", "whole")),
     "two lines": ("42\n43", None),
-    "prose": ("I think it is 42.", None),
-    "array": ("[1, 2]", None),
-    "the word in prose": ("I will answer in a moment. An answerer: me. No answers: none.", None),
-    "isn't": ("The answer isn't clear", None),
-    "code that assigns": ("```python\nanswer = f(42)\nprint(answer)\n```", None),
+    "one line": ("I think it is 42.", words("I think it is 42", "whole")),
+    "last line": ("There are six rows of seven.\n\n**42**", words("42", "whole")),
+    "list of words": ("red\n\nblue\n\ngreen", None),
+    "the form in the prompt": ('{"answer": "..."}', None),
+    "the form without quotes": ('{"answer": ...}', None),
+    "either": ('{"answer": 41} or {"answer": 42}', None),
     "mark without content": ("Answer:", None),
     "nothing after thinking": ("<think>Answer: 42</think>", None),
-    "long word": ("x" * 201, None),
+    "long word": ("x" * 301, None),
 }  # fmt: skip
 
 
@@ -173,10 +179,10 @@ def test_the_answer_is_found_where_the_rule_says(reply, expected):
 LISTS = {
     "object": ('{"answer": ["a", "b"]}', found("whole", value=["a", "b"])),
     "string": ('{"answer": "a, b"}', found("whole", value="a, b")),
-    "array": ('["a", "b"]', found("whole", "wrapped_bare_array", value=["a", "b"])),
-    "fenced": ('```\n["a", "b"]\n```', found("fence", "wrapped_bare_array", value=["a", "b"])),
-    "marked array": ('Answer: ["a", "b"]', found("marked", "wrapped_bare_array", value=["a", "b"])),
-    "object beats array": ('```\n["x"]\n```\n{"answer": "a, b"}', found("embedded", value="a, b")),
+    "array": ('["a", "b"]', found("whole", "wrapped_bare_value", value=["a", "b"])),
+    "fenced": ('```\n["a", "b"]\n```', found("fence", "wrapped_bare_value", value=["a", "b"])),
+    "marked array": ('Answer: ["a", "b"]', found("marked", "wrapped_bare_value", value=["a", "b"])),
+    "object beats array": ('```\n["x"]\n```\n{"answer": "a, b"}', found("fence", value="a, b")),
     "line": ("Answer: a, b, c.", words("a, b, c")),
     "stressed": ("Answer: **a**, **b**", words("a**, **b")),
     "lines": ("Final answer:\n1. a\n2. b\n\nDone.", words("1. a\n2. b")),
@@ -194,7 +200,9 @@ def test_lists_can_be_arrays_or_lines(reply, expected):
     ("response", "status", "score"),
     [
         ("Two times two.\n\n**Answer:** 4", Status.ANSWERED, 1),
-        ("2 * 2 = 4", Status.UNPARSED, 0),
+        ("2 * 2 = 4", Status.ANSWERED, 1),
+        ("Answer: it depends on the rules", Status.UNPARSED, 0),
+        ("Answer: 4 or 5", Status.UNPARSED, 0),
         ("The answer is 5.", Status.ANSWERED, 0),
         ("I cannot work this out.", Status.REFUSED, 0),
     ],
@@ -244,7 +252,7 @@ def test_no_arrangement_of_the_rules_own_tokens_raises(pieces, shape):
 @given(st.text())
 def test_no_text_raises(text):
     got = find_short(text)
-    assert got is None or (got[0] and got[1] in {"marked", "whole"})
+    assert got is None or (got.value and got.source in {"marked", "fence", "whole"})
     find_short(text, is_list=True)
 
 

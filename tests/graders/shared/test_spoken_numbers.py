@@ -1,0 +1,57 @@
+"""Numbers in words."""
+
+import pytest
+
+from scbench.graders.shared.spoken_numbers import spoken_numbers
+
+ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TEENS = [
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+
+
+def said(number: int) -> str:
+    if number < 10:
+        return ONES[number - 1]
+    if number < 20:
+        return TEENS[number - 10]
+    if number < 100:
+        rest = number % 10
+        return TENS[number // 10 - 2] + (f"-{ONES[rest - 1]}" if rest else "")
+    big, name = next((n, w) for n, w in ((1000, "thousand"), (100, "hundred")) if number >= n)
+    rest = number % big
+    return f"{said(number // big)} {name}" + (f" and {said(rest)}" if rest else "")
+
+
+def test_every_number_up_to_ten_thousand_is_read():
+    for number in range(1, 10_000):
+        assert list(spoken_numbers(f"there are {said(number)} pears")) == [number]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("minus twelve", [-12]),
+        ("zero", [0]),
+        ("a thousand", [1000]),
+        ("one, two", [1, 2]),
+        ("one two", [None]),
+        ("twenty eleven", [None]),
+        ("ten one", [None]),
+        ("hundred", [None]),
+        ("two thousand thousand", [None]),
+        ("stone oneself tent", []),
+    ],
+)
+def test_words_that_make_no_number_are_told(text, numbers):
+    assert list(spoken_numbers(text)) == numbers
