@@ -206,7 +206,7 @@ def _unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> _Fitted
     if not isinstance(value, dict):
         return None
     named, repairs = _renamed(value, shape)
-    if all(key in named for key in shape.keys):
+    if all(key in named and _may_be(named[key], key, shape) for key in shape.keys):
         fitted = _short(named, shape, layers) if shape.is_short else _unquoted(named, shape)
         return fitted and (fitted[0], (*repairs, *fitted[1]))
     for key, inside in reversed(value.items()):
@@ -215,6 +215,11 @@ def _unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> _Fitted
             if fitted is not None:
                 return fitted
     return None
+
+
+def _may_be(value: JsonValue, key: str, shape: Shape) -> bool:
+    """Whether a value can be meant for a key; no object is where text is wanted."""
+    return shape.is_short or not (isinstance(value, dict) and key in shape.texts)
 
 
 def _deeper(value: JsonValue, repair: str, shape: Shape, layers: int) -> _Fitted | None:

@@ -62,7 +62,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_BARE = re.compile(r"""[ \t]*+([^{}\[\]"'\n,:\s][^{}\[\]"'\n:]{0,199})(?=\})""")
+_BARE = re.compile(r"""[ \t]*+([^{}\[\]"'\\,:\s][^{}\[\]"'\\\n:]{0,199})(?=\\?\})""")
 _PLAIN = re.compile(rf"\s*+(?:{_NUMBER}|true|false|null|True|False|None)\s*+")
 _ESCAPE = re.compile(
     r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL

@@ -157,6 +157,8 @@ def _fence(text: str, *, is_list: bool) -> Words | None:
     if not blocks:
         return None
     start, block = blocks[-1]
+    if MARK.search(block):
+        return None
     value = _lines(block, is_list=is_list)
     return Words(value, "fence", start + len(block)) if value else None
 

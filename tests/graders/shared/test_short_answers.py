@@ -30,8 +30,10 @@ NUMBERS = {
     "0.5/2": Fraction(1, 4), "\\frac{2}{3}": Fraction(2, 3), "-\\dfrac{2}{3}": Fraction(-2, 3),
     "$\\frac{1}{2}$": Fraction(1, 2), "\\(7\\)": 7, "\\boxed{7}": 7, "$$7$$": 7,
     "**42**": 42, "`42`": 42, '"42"': 42, "“42”": 42, "**42**.": 42, "x = 42": 42, "= 42": 42,
-    "6 * 7 = 42": 42, "42 apples": 42, "There are 42 apples.": 42, "forty-two": 42, "Forty two": 42,
-    "forty-two apples": 42, "42 (forty-two)": 42, "minus forty-two": -42, "one hundred and five": 105,
+    "6 * 7 = 42": 42, "42 apples": 42, "There are 42 apples.": 42, "forty-two": 42,
+    "Forty two": 42,
+    "forty-two apples": 42, "42 (forty-two)": 42, "minus forty-two": -42,
+    "one hundred and five": 105,
     "two thousand three hundred six": 2306, "a hundred": 100, "zero": 0, "eleven": 11,
     "It is -42": -42, "42. That is 6 times 7.": 42, "((5))": 5, "42!": 42, "42 = forty-two": 42,
 }  # fmt: skip
@@ -40,7 +42,8 @@ NO_NUMBERS = [
     "1/2/3", "/2", "2/", "--2", "+-2", "0x10", "1_000", "1e9999", "inf", "nan", "-", ".", "e5",
     "1,234,56", "٤٢", "²", "42 or 43", "42 = 6 * 7", "50%", math.inf, math.nan, ["42"], [],
     "9" * 1001, "9" * (MOST + 1), "()", "two three", "1 of 2", "12 (not 13)",
-    "about 42", "not 42", "42?", "at least 42", "a dozen", "x42", "42nd", "f(42)", "42. Or maybe 43.",
+    "about 42", "not 42", "42?", "at least 42", "a dozen", "x42", "42nd", "f(42)",
+    "42. Or maybe 43.",
     "42. Wait, 43.", "either 42", "42 or so", "twenty fifteen", "hundred",
 ]  # fmt: skip
 
@@ -168,7 +171,8 @@ CITIES = ("Rome", "Paris", "A Coruña", "New York")
         *("B. Paris", "B: Paris", "B - Paris", "B – paris", "(B) Paris", "B Paris", "Paris"),
         " PARIS ",
         *("**Paris**", '"Paris"', "Paris (B)", "Paris [b]", "B) **Paris**", "Option B: Paris"),
-        *("B (Paris)", "(B) (paris)", "the Paris", "B, because Rome is older", "B (since A is wrong)"),
+        *("B (Paris)", "(B) (paris)", "the Paris", "B, because Rome is older"),
+        *("B (since A is wrong)",),
         *("Paris: where the Seine is", "B) Paris: where the Seine is", "Paris (the capital)"),
         *("It is Paris.", "The right one is option B.", "It must be (B).", "B. It has the Seine."),
         *("Paris, because Rome is older", "The friend lives in Paris"),
