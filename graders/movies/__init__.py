@@ -22,8 +22,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right choice, by letter or title, else 0."""
     checks = Checklist(CHECKS)
     given = option(answer.answer, [film[0] for film in params.choices])
-    if given is None:
-        given = option(answer.answer, [f"{film[0]} ({film[1]})" for film in params.choices])
     wrong = f"{shown(answer.answer)} is not one of the choices."
     if not checks.readable(given, wrong, "There is no choice."):
         return checks.binary()

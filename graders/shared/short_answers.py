@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import TypeVar
 
 from scbench.graders.shared.spoken_numbers import spoken_numbers
@@ -52,6 +53,11 @@ _VAGUE = re.compile(
     r"fewer|over|under|dozen|half)\b|\w\(|[~\u2248\u2264\u2265\u00b1<>%]",
     re.IGNORECASE,
 )
+_ANSWER_IS = re.compile(
+    r"\A(?:so,?\s)?(?:(?:the|my|correct|right|final)\s){0,3}"
+    r"answer(?:\s(?:is|would be)\b|\s?[:=]):?\s*",
+    re.IGNORECASE,
+)
 _SECOND_THOUGHT = re.compile(
     r"\W*(?:or|but|maybe|perhaps|alternatively|actually|no|wait|hmm|instead|however|unless|not)\b",
     re.IGNORECASE,
@@ -71,6 +77,20 @@ _REASON = re.compile(
 _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
+_COMMENT = 3
+"""Fewest words beside a label that are taken for a comment, not for another option."""
+_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
+_MOST_CUTS = 20
+_CLOSING = re.compile(r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*")
+_LISTED = re.compile(
+    r".{0,200}\b(?:words?|numbers?|terms?|events?|letters?|order|list|options?|sequence)\b"
+    r"[^,;|\n\[\]:]{0,60}\b(?:is|are)\b:?\s+",
+    re.IGNORECASE,
+)
+_AFTERTHOUGHT = re.compile(
+    r"\s(?:\((?:since|because|as|in|by|which|that)\b[^()]*\)|(?:because|since)\s.*|[\u2013\u2014-]\s+\w+(?:\s+[\w']+){2,}.*)\Z",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(r"[^:,;|\n\[\]\"]*")
 _VERDICT = re.compile(r"(true|false|yes|no)\b(?=\W|$)", re.IGNORECASE)
 
@@ -103,6 +123,7 @@ def _readings(value: Value) -> Iterator[str]:
     """Yield the tidy text of a word or number: all of it, then its first sentence."""
     text = _text(value)
     if text is not None:
+        text = tidy(_ANSWER_IS.sub("", text, count=1))
         yield text
         sentences = _SENTENCE.fullmatch(text[:MOST])
         if sentences and not _SECOND_THOUGHT.match(sentences[2]):
@@ -283,14 +304,20 @@ class _Options:
         inside = tidy(rest[1:-1]) if rest[:1] + rest[-1:] in {"()", "[]"} else rest
         if not inside or _REASON.match(inside) or self._by_text(inside) == place:
             return True
-        return self._explained(inside) == place
+        if self._explained(inside) == place:
+            return True
+        comment = len(inside.split()) >= _COMMENT and not _HEDGES.search(inside)
+        return comment and not self._places_in(inside)
 
     def _explained(self, text: str) -> int | None:
         """Return the option whose text is followed by a colon or bracket and more about it."""
         if self._labels_in(text):
             return None
-        head = re.split(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)", text, maxsplit=1)[0]
-        return self._by_text(head.strip()) if len(head) < len(text) else None
+        for cut in islice(_CUT.finditer(text), _MOST_CUTS):
+            place = self._by_text(text[: cut.start()].strip())
+            if place is not None:
+                return place
+        return None
 
     def _labels_in(self, text: str) -> set[int]:
         found = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
@@ -300,6 +327,11 @@ class _Options:
         explained = self._explained(text)
         if explained is not None:
             return explained
+        places = self._places_in(text)
+        return places.pop() if len(places) == 1 else None
+
+    def _places_in(self, text: str) -> set[int]:
+        """Return the options whose label or text occurs in a sentence."""
         places = self._labels_in(text)
         folded = f" {_words(text)} "
         by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
@@ -308,7 +340,7 @@ class _Options:
             if name and f" {name} " in folded:
                 folded = folded.replace(f" {name} ", " . ")
                 places |= {i for i, text in enumerate(self._texts) if _words(text) == name}
-        return places.pop() if len(places) == 1 else None
+        return places
 
 
 def _folded(text: str) -> str:
@@ -341,6 +373,10 @@ def entries(value: Value) -> tuple[str, ...] | None:
 def _split(text: str) -> tuple[str, ...]:
     if text[:1] + text[-1:] in {"[]", "()", "{}"}:
         text = text[1:-1]
+    text = _AFTERTHOUGHT.sub("", _ANSWER_IS.sub("", text, count=1), count=1)
+    if lead := _LISTED.match(text):
+        text = tidy(text[lead.end() :])
+    text = re.sub(r"\A(?:only|just)\s", "", text, flags=re.IGNORECASE)
     head, colon, tail = text.partition(": ")
     if colon and " " in head and _LEAD.fullmatch(head):
         text = tail  # "Here they are: ..."
@@ -362,7 +398,11 @@ def unspaced(value: Value) -> str | None:
         words = entries(value)
         return None if words is None else "".join(words)
     text = _text(value)
-    return None if text is None else re.sub(r"[\s,;'\"`\\]", "", html.unescape(text))
+    if text is None:
+        return None
+    text = _AFTERTHOUGHT.sub("", re.sub(r"</?[a-z]+>", "", html.unescape(text)), count=1)
+    runs = _CLOSING.findall(text) if re.search(r"[^\W_]", text) else [text]
+    return re.sub(r"[\s,;'\"`\\]", "", runs[0] if len(runs) == 1 else text)
 
 
 def shown(value: Value) -> str:

@@ -23,8 +23,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right option, by its letter or its text, else 0."""
     checks = Checklist(CHECKS)
     given = option(answer.answer, params.options)
-    if given is None:  # texts read "the ..." in the story
-        given = option(answer.answer, [f"the {text}" for text in params.options])
     wrong = f"{shown(answer.answer)} is not one of the options."
     if checks.readable(given, wrong, "There is no option."):
         right = outcome(params)

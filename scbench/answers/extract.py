@@ -119,7 +119,7 @@ def _search(text: str, shape: Shape) -> Found | None:
     if isinstance(quoted, str):
         found = _search(quoted, shape)
         return found and replace(found, repairs=("unwrapped_string", *found.repairs))
-    text, repairs = _without_entities(text)
+    text, repairs = _without_entities(_without_quotes(text))
     scanned = _scan(text, shape)
     candidates = _candidates(text, scanned, shape, _LAYERS)
     best = next(candidates, None)
@@ -131,6 +131,18 @@ def _search(text: str, shape: Shape) -> Found | None:
         return None
     found = _behind(text, best, scanned, shape)
     return found and replace(found, repairs=(*repairs, *found.repairs))
+
+
+def _without_quotes(text: str) -> str:
+    """Return a text in which the last fence holds what was in it as a string of JSON."""
+    blocks = fenced(text)[-1:]
+    if not blocks or not blocks[0][1].lstrip().startswith('"'):
+        return text
+    start, block = blocks[0]
+    inside = _parsed(block.strip())
+    if not isinstance(inside, str):
+        return text
+    return f"{text[:start]}{inside}{text[start + len(block) :]}"
 
 
 def _without_entities(text: str) -> tuple[str, tuple[str, ...]]:
@@ -218,8 +230,12 @@ def _unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> _Fitted
 
 
 def _may_be(value: JsonValue, key: str, shape: Shape) -> bool:
-    """Whether a value can be meant for a key; no object is where text is wanted."""
-    return shape.is_short or not (isinstance(value, dict) and key in shape.texts)
+    """Whether a value can be meant for a key; its schema and its form in a prompt are not."""
+    if not isinstance(value, dict):
+        is_form = isinstance(value, str) and bool(value) and _PLACEHOLDER.fullmatch(value)
+        return not (is_form and key in shape.texts)
+    is_schema = isinstance(value.get("type"), str) or "$ref" in value or "anyOf" in value
+    return not is_schema and (shape.is_short or key not in shape.texts)
 
 
 def _deeper(value: JsonValue, repair: str, shape: Shape, layers: int) -> _Fitted | None:
@@ -238,10 +254,8 @@ def _in_string(text: str, shape: Shape, layers: int) -> _Fitted | None:
 
 
 def _short(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:
-    """Return an object with a short answer; None if it is what the prompt shows as a form."""
+    """Return an object with a short answer, taken out of what stands round it."""
     inside = value["answer"]
-    if isinstance(inside, str) and inside and _PLACEHOLDER.fullmatch(inside):
-        return None
     if isinstance(inside, dict | list) or (isinstance(inside, str) and "{" in inside):
         fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
         if fitted is not None:
@@ -363,9 +377,8 @@ def _place(text: str, span: Span, shape: Shape) -> str:
             return "marked"
     near = text[max(0, span.start - 400) : span.start]
     ends = [mark.end() for mark in marks.MARK.finditer(near)]
-    between = near[ends[-1] :] if ends else "["
     words = r"\w" if span.opening == "(" else r"[\[\]{}]"  # f(1) is no tuple
-    return "" if re.search(words, between) else "marked"
+    return "marked" if ends and not re.search(words, near[ends[-1] :]) else ""
 
 
 def _bare_text(text: str, shape: Shape) -> _Candidate | None:

@@ -10,7 +10,7 @@ MARK = re.compile(
     r"""
     (?P<tag> <(?:final_?)?answer> )
     | (?P<boxed> \\boxed\s{0,5}\{ )
-    | (?<![^\W_]) (?<!["'<]) (?P<final> final [ _]{1,3} )?
+    | (?<![^\W_]) (?<!["'<]) (?<!\bno[ ]) (?<!other[ ]) (?<!any[ ]) (?P<final> final [ _]{1,3} )?
       (?: (?: answer | ans(?=[:.]) ) | (?(final) (?: result | solution | output ) | (?!) ) )
       (?![^\W_]) [*_`]{0,4}
       (?: [ \t]{0,20}
@@ -18,6 +18,12 @@ MARK = re.compile(
         | (?: [ \t]{1,20} | \s ) (?: is | would[ ]be | should[ ]be | must[ ]be ) (?![^\W_])
           [ \t]{0,20} (?P<colon> : )? )
       (?: [*_`]{1,4} (?=\s) )?
+    | (?<!\w) (?: antwort | r\u00e9ponse | respuesta | resposta | risposta
+        | \u043e\u0442\u0432\u0435\u0442
+        | (?:\u6700\u7ec8)? \u7b54\u6848 | \u7b54\u3048 | \u6b63\u89e3 )
+      [*_`]{0,4} [ \t]{0,5}
+      (?P<foreign> [:\uff1a] | \u662f [:\uff1a]? ) (?: [*_`]{1,4} (?=\s) )?
+    | ^ \#{4} [ ]? (?= -? [\d$] )
     | ^ [#>*_ \t]{0,12} (?: (?:my|the) [ ]{1,3} )? (?: final [ ]{1,3} )? answer [*_ \t]{0,12} $
     | ^ [>*_` \t]{0,12} answer [*_`]{0,4} [ \t]{0,20} (?P<equals> = )
     """,

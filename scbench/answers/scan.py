@@ -50,7 +50,7 @@ _TOKEN = re.compile(
                 | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*'
                 | "[^"\\]*+(?:\\.[^"\\]*+)*"
                 | [\u201c-\u201e][^\u201c-\u201e\\\n]*+(?:\\.[^\u201c-\u201e\\\n]*+)*[\u201c\u201d]
-                | [\u2018\u2019][^\u2018\u2019\\\n]*+[\u2018\u2019]
+                | [\u2018\u2019][^\u2018\u2019\\\n]*+(?:\\.[^\u2018\u2019\\\n]*+)*[\u2018\u2019]
                 | \\"[^"\\]*+(?:\\[^"][^"\\]*+)*\\" )
       | (?P<number> (?P<sign>[-+])?
                     (?: (?P<whole>\d++)(?:\.(?P<fraction>\d*+))? | \.(?P<bare>\d++) )
@@ -63,7 +63,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _BARE = re.compile(r"""[ \t]*+([^{}\[\]"'\\,:\s][^{}\[\]"'\\\n:]{0,199})(?=\\?\})""")
-_PLAIN = re.compile(rf"\s*+(?:{_NUMBER}|true|false|null|True|False|None)\s*+")
+_PLAIN = re.compile(
+    rf"\s*+(?:{_NUMBER}|true|false|null|none|[-+]?nan|[-+]?inf(?:inity)?)\s*+", re.IGNORECASE
+)
 _ESCAPE = re.compile(
     r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
 )
@@ -87,6 +89,11 @@ _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true", "false", "null"}
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ELIDED = re.compile(r"\s*+(?:\.{2,}|\u2026|<\w)")
+_FORM = re.compile(
+    r"\s*+(?:\.{2,}|\u2026|<\w|(?!nan\b|inf)[^\W\d](?:\w?\b(?!\()|[^\n]{0,100}?\.{3}))",
+    re.IGNORECASE,
+)
+"""What stands for a value where only the form of an answer is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +227,7 @@ class _Reader:
 
     def _fail(self, at: int) -> tuple[int, int | None]:
         # The form that a prompt shows, {"answer": ...}, is no attempt at an answer.
-        if not _ELIDED.match(self._text, at):
+        if not _FORM.match(self._text, at):
             known = (bracket.start for bracket in self._opened if self._is_known(bracket.keys))
             self._found.broken += known
         return max(at, self._opened[0].start + 1), self._swallowed

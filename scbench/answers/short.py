@@ -26,6 +26,10 @@ _LINE = 300
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
 _OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
 """The beginning of an object, which is read elsewhere or cannot be read."""
+_FEW = 5
+_ONE_SENTENCE = re.compile(r"[^.!?\n]*(?:\.\w[^.!?\n]*)*[.!][*_`$\"]*")
+_LABEL = re.compile(r"\A[*_]{0,3}[^\W\d][\w ]{0,30}:[*_]{0,3}\s+")
+"""A word such as "Total:" before the last line."""
 _FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 """Lines that only frame a formula."""
 _FENCE = re.compile(r"(`{3,})[^`]*")
@@ -70,7 +74,9 @@ def find_marked(text: str, *, is_list: bool = False) -> Words | None:
     for mark in reversed(deque(MARK.finditer(text), maxlen=_MARKS)):
         content = _marked(text, mark, is_list=is_list)
         if len(content) <= MOST and (value := tidy(content)) and not _OBJECT.search(value):
-            sign = any(mark[name] for name in ("tag", "boxed", "sign", "colon", "equals"))
+            sign = any(
+                mark[name] for name in ("tag", "boxed", "sign", "colon", "equals", "foreign")
+            )
             at = text.find(content, mark.end())
             return Words(value, "marked", max(at, mark.end()) + len(content), sign)
     return None
@@ -172,9 +178,10 @@ def _alone(text: str, *, is_list: bool) -> Words | None:
     paragraphs = [part for part in paragraphs if part]
     if not paragraphs:
         return None
-    if len(paragraphs) == 1 and (value := _lines(paragraphs[0], is_list=is_list)):
+    value = _lines(paragraphs[0], is_list=is_list) if len(paragraphs) == 1 else ""
+    if value and (is_list or len(value.split()) <= _FEW or _ONE_SENTENCE.fullmatch(text.strip())):
         return None if declines(text) else Words(value, "whole", len(text))
-    word = tidy(paragraphs[-1])
+    word = tidy(_LABEL.sub("", paragraphs[-1], count=1))
     if is_list and paragraphs[-2:-1] and paragraphs[-2].endswith(":"):
         value = _lines(paragraphs[-1], is_list=True)
         return Words(value, "whole", len(text)) if value else None
