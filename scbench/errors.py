@@ -119,7 +119,7 @@ _WORDS = {
 
 def is_echo(item: Mapping[str, Any]) -> bool:
     """Whether a list is called too short only because its entries have faults of their own."""
-    return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
+    return bool(item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"])
 
 
 def problem_of(item: Mapping[str, Any]) -> str:

@@ -99,7 +99,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         return wrong | {
             "listed": {"answer": [text]},
             "two_dates": {"answer": f"{text} or {_written(right + _DAY)}"},
-            "with_points": {"answer": text.replace("/", ".")},
             "event": {"answer": params.events[params.asked]},
         }
 

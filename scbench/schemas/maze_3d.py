@@ -1,6 +1,7 @@
 """A maze of heights with exactly one route from A to B."""
 
-from typing import Annotated
+import re
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -36,6 +37,8 @@ def _rows_of(value: object) -> object:
 
 class Answer(AnswerModel):
     """The maze, row by row."""
+
+    BARE_TEXT: ClassVar[re.Pattern[str]] = re.compile(r"[0-9ABab]+(?:\s+[0-9ABab]+)*")
 
     maze: Annotated[tuple[Text, ...], BeforeValidator(_rows_of)] = Field(
         description="rows from the top, one character for each cell: digits 0 to 9, one A and one B"
