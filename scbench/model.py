@@ -29,6 +29,11 @@ Difficulty = Literal["easy", "medium", "hard", "very-hard"]
 Setting = Literal["no_tools", "tools"]
 
 
+def task_of(instance_id: str) -> str:
+    """Return the task that an id names, whether of a release or generated: it need not exist."""
+    return instance_id.rpartition(":")[2].partition("/")[0]
+
+
 class Status(StrEnum):
     """What happened to a row, apart from its score.
 
@@ -121,7 +126,10 @@ class Instance(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    id: str = Field(description="task and subtask, such as csg_union/03")
+    id: str = Field(
+        description="task and subtask, such as csg_union/03; of a generated instance with a prefix "
+        "that no release has, such as b001f663:csg_union/03"
+    )
     task: str = Field(description="id of the task")
     bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
     subtask: int = Field(description="position inside the task, from 0", ge=0)
@@ -158,10 +166,14 @@ class Instance(BaseModel):
         seed: int | None,
         point: str | None = None,
         guess_rate: float = 0.0,
+        prefix: str = "",
     ) -> "Instance":
-        """Make an instance, with its id and content hash."""
+        """Make an instance, with its id and content hash.
+
+        Its id has a prefix if it is no instance of a release, see `scbench.build.fresh`.
+        """
         row: dict[str, Any] = {
-            "id": f"{task}/{subtask:02d}",
+            "id": f"{prefix}{':' * bool(prefix)}{task}/{subtask:02d}",
             "task": task,
             "bucket": bucket,
             "subtask": subtask,
@@ -183,8 +195,23 @@ Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
 Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
 
 
+_PROVIDERS = (
+    ("input_tokens", ("prompt_tokens",)),
+    ("output_tokens", ("completion_tokens",)),
+    ("reasoning_tokens", ("completion_tokens_details", "reasoning_tokens")),
+    ("reasoning_tokens", ("output_tokens_details", "reasoning_tokens")),
+    ("reasoning_tokens", ("output_tokens_details", "thinking_tokens")),
+)
+"""Our names of counts, and those of OpenAI's two interfaces and of Anthropic's."""
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+"""Counts of the input that Anthropic reports apart."""
+
+
 class Usage(BaseModel):
-    """What the provider reported for one call. Never an estimate by a local tokeniser."""
+    """What the provider reported for one call. Never an estimate by a local tokeniser.
+
+    The names of OpenAI and Anthropic are understood as well.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -196,6 +223,27 @@ class Usage(BaseModel):
     seconds: Amount | None = Field(default=None, description="wall time of the call")
     cost: Amount | None = Field(default=None, description="in US dollars")
     attempts: Count | None = Field(default=None, description="calls made for this row")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_providers(cls, value: object) -> object:
+        """Take what providers report under their own names."""
+        if not isinstance(value, dict):
+            return value
+        found = dict(value)
+        for ours, path in _PROVIDERS:
+            theirs: object = value
+            for key in path:
+                theirs = theirs.get(key) if isinstance(theirs, dict) else None
+            if found.get(ours) is None:
+                found[ours] = theirs
+        if any(value.get(key) is not None for key in _CACHED) and "prompt_tokens" not in value:
+            parts = {key: value.get(key) for key in ("input_tokens", *_CACHED)}
+            for key, count in parts.items():
+                if count is not None and (type(count) is not int or count < 0):
+                    raise ValueError(f"{key} must be a whole number from 0")
+            found["input_tokens"] = sum(count or 0 for count in parts.values())
+        return found
 
 
 class Prediction(BaseModel):
@@ -209,6 +257,12 @@ class Prediction(BaseModel):
 
     id: StrictStr = Field(
         min_length=1, max_length=200, description="id of the instance, such as csg_union/03"
+    )
+    instance_hash: StrictStr | None = Field(
+        default=None,
+        pattern="^[0-9a-f]{12,64}$",
+        description="content_hash of the instance that was answered, or 12 or more of its first "
+        "digits; a line whose instance has another one is not graded",
     )
     answer: Annotated[JsonValue, SkipValidation] = Field(
         default=None, description="the answer, as the instance's answer_schema describes it"

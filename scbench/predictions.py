@@ -10,8 +10,10 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
@@ -26,11 +28,36 @@ from scbench.model import Prediction
 MAX_LINE_BYTES = 16 * 2**20
 """Longer lines are refused unread: no answer of any task needs more."""
 
+_KEYS = frozenset(Prediction.model_fields)
 _CHUNK = 2**20
 _MAX_SHOWN = 400
 _KINDS = ((bool, "true or false"), (list, "an array"), (str, "a string"), (type(None), "null"))
 _PACKED = 512
 """Zstandard bytes unpacked at a time: four of them can stand for 128 KiB, and all is returned."""
+_ENCODINGS = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+    b"{\x00\x00\x00": "UTF-32LE",
+    b"\x00\x00\x00{": "UTF-32BE",
+    b"{\x00": "UTF-16LE",
+    b"\x00{": "UTF-16BE",
+}
+"""How files of other encodings begin: with their byte-order mark, or with a brace."""
+_MEANT = {
+    **dict.fromkeys(
+        ("instance_id", "row_id", "task_id", "custom_id", "question_id", "key", "uid"), "id"
+    ),
+    **dict.fromkeys(("completion", "output", "text", "content", "prediction", "reply"), "response"),
+    **dict.fromkeys(("stop_reason", "finishReason"), "finish_reason"),
+    **dict.fromkeys(("content_hash", "hash"), "instance_hash"),
+    **dict.fromkeys(("model_name", "model_id"), "model"),
+    **dict.fromkeys(("epoch", "attempt"), "sample"),
+}
+"""Names that other programs have for our keys, where they are not alike."""
+_MOST_KEYS = 10
+"""Unknown keys of a line that are noted; a line may hold any number."""
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 """How the frames begin that some packers put before the first frame of content."""
 _REASONS = {
@@ -64,11 +91,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One usable line: its number, its bytes, and the prediction in it."""
+    """One usable line: its number, its bytes, the prediction in it, and keys that nobody reads."""
 
     number: int
     data: bytes
     prediction: Prediction
+    unread: tuple[str, ...] = ()
 
 
 def open_predictions(path: str) -> BinaryIO:
@@ -186,6 +214,16 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
     number = 1
     try:
         while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
+            encoding = _encoding(data) if number == 1 else None
+            if encoding:
+                digest.update(data)
+                yield Problem(
+                    "unreadable",
+                    f"this is {encoding} text, by its first bytes, and nothing of it was read; "
+                    f"predictions are UTF-8: iconv -f {encoding} -t UTF-8 FILE",
+                    number,
+                )
+                return
             end = data.rfind(b"\n") + 1
             whole, rest = data[:end], data[end:]
             if whole:  # what follows may not be readable
@@ -213,6 +251,11 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
             f"reading stopped here: {_shown(reason)}; lines before it were used",
             number,
         )
+
+
+def _encoding(data: bytes) -> str | None:
+    """Return what a file is written in, by its first bytes, if that is not UTF-8."""
+    return next((name for head, name in _ENCODINGS.items() if data.startswith(head)), None)
 
 
 def line_spans(data: bytes, first: int, step: int = 1) -> Iterator[tuple[int, int, int]]:
@@ -264,11 +307,34 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
         )
     row_id = value.get("id")
     known = row_id[:200] if isinstance(row_id, str) else None
+    unread = tuple(
+        key[:60] for key in islice((key for key in value if key not in _KEYS), _MOST_KEYS)
+    )
     try:
-        return Line(number, data, Prediction.model_validate(value))
+        return Line(number, data, Prediction.model_validate(value), unread)
     except ValidationError as error:
         listed = "; ".join(map(str, faults_of(error, 5)))
+        if "id" not in value:
+            listed += "".join(
+                f" (is {key!r} the id?)" for key in unread if nearest_key(key) == "id"
+            )
         return Problem("bad_prediction", _shown(listed), number, known)
+
+
+def nearest_key(key: str) -> str | None:
+    """Return the key of a prediction that another one is likely meant for."""
+    return _MEANT.get(key) or next(iter(get_close_matches(key, sorted(_KEYS), n=1)), None)
+
+
+def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield a sentence for each unknown key, of so many lines."""
+    for key, lines in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        near = nearest_key(key)
+        hint = f"; is it meant for {near!r}?" if near else ""
+        yield (
+            f"the key {_shown(key)!r} is not known and was not read, in {lines:,} "
+            f"line{'s' * (lines != 1)}{hint}"
+        )
 
 
 def _why_not_json(data: bytes, error: JsonError) -> str:

@@ -8,8 +8,8 @@
     scbench.score("two_segments/07", {"segments": []})  # or the answer itself
     scbench.scores(ids, completions)                    # one for each
 
-An instance is named by its id in the newest installed release, or given as an `Instance`: one of
-another release (``find_release(...).instances()``), or one that a builder drew a moment ago.
+An instance is given as an `Instance`, such as one that was drawn a moment ago, or named by its id:
+in the newest installed release, or in the one given as ``release``.
 
 What grades here grades in this process, so a sandbox, a time limit or a limit on memory
 stands only where a grader itself puts one. Graders bound their work by counting; for untrusted
@@ -17,9 +17,9 @@ answers to heavy tasks prefer the command.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
@@ -27,6 +27,9 @@ from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, did_you_mean
 from scbench.grading.outcome import Outcome, grade_prediction
 from scbench.model import Instance, Prediction
+
+if TYPE_CHECKING:
+    from scbench.release.load import Release
 
 _SIMULATING = Lock()
 """Simulators and mesh libraries are not made for several threads at once."""
@@ -37,22 +40,31 @@ class _Ready(NamedTuple):
     params: BaseModel
 
 
-@cache
-def _installed() -> Mapping[str, Instance]:
+@lru_cache(maxsize=8)
+def _named(release: str | None) -> Mapping[str, Instance]:
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
-    return find_release().instances()
+    return find_release(release).instances()
 
 
-@lru_cache(maxsize=16_384)
-def _by_id(instance_id: str) -> _Ready:
-    instances = _installed()
-    if instance_id not in instances:
-        raise PredictionsError(
-            f"no instance {instance_id!r} in the newest installed release."
-            f"{did_you_mean(instance_id, instances)}"
-        )
-    return _read(instances[instance_id].task, instances[instance_id].params)
+@lru_cache(maxsize=8)
+def _held(release: "Release") -> Mapping[str, Instance]:
+    return release.instances()
+
+
+def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
+    if release is None or isinstance(release, str):
+        instances, name = _named(release), release
+    else:
+        instances, name = _held(release), release.version
+    instance = instances.get(instance_id)
+    if instance is None:
+        where = "the newest installed release" if name is None else f"release {name}"
+        hint = did_you_mean(instance_id, instances)
+        if ":" in instance_id and release is None:
+            hint = " It was generated: give the instance itself, or release=FOLDER."
+        raise PredictionsError(f"no instance {instance_id!r} in {where}.{hint}")
+    return _read(instance.task, instance.params)
 
 
 @lru_cache(maxsize=16_384)
@@ -61,22 +73,31 @@ def _read(task_id: str, params: str) -> _Ready:
     return _Ready(task, task.params_model.model_validate_json(params))
 
 
-def outcome(instance: Instance | str, answer: JsonValue) -> Outcome:
+def outcome(
+    instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
+) -> Outcome:
     """Grade one answer and return all there is to say of it.
 
     Args:
-        instance: an id of the newest installed release, or an instance.
+        instance: an id of the release, or an instance.
         answer: text is taken for a model's reply, and the answer is looked for in it; anything else
             is the answer itself, as JSON would hold it.
+        release: which one ids are of, or its name as `load_release` takes it: a version, a folder;
+            None for the newest that is installed. What a name means is looked up once.
 
     Returns:
         Its status, and one verdict for each score of the task; none if the status is unscored.
 
     Raises:
         PredictionsError: no such instance.
+        ReleaseError: no such release.
         CatalogError: this installation does not know its task.
     """
-    ready = _by_id(instance) if isinstance(instance, str) else _read(instance.task, instance.params)
+    ready = (
+        _by_id(instance, release)
+        if isinstance(instance, str)
+        else _read(instance.task, instance.params)
+    )
     prediction = (
         Prediction.model_construct(id="", response=answer)
         if isinstance(answer, str)
@@ -88,7 +109,9 @@ def outcome(instance: Instance | str, answer: JsonValue) -> Outcome:
         return grade_prediction(prediction, *ready)
 
 
-def score(instance: Instance | str, answer: JsonValue) -> float | None:
+def score(
+    instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
+) -> float | None:
     """Return the score of one answer, in [0, 1].
 
     Safe to call from several threads.
@@ -96,6 +119,7 @@ def score(instance: Instance | str, answer: JsonValue) -> float | None:
     Args:
         instance: as for `outcome`.
         answer: as for `outcome`.
+        release: as for `outcome`.
 
     Returns:
         The score; the mean of them where one answer gets several; None if this installation cannot
@@ -105,15 +129,19 @@ def score(instance: Instance | str, answer: JsonValue) -> float | None:
         PredictionsError: no such instance.
         CatalogError: this installation does not know its task.
     """
-    verdicts = outcome(instance, answer).verdicts
+    verdicts = outcome(instance, answer, release).verdicts
     return sum(verdict.score for verdict in verdicts) / len(verdicts) if verdicts else None
 
 
-def scores(instances: Iterable[Instance | str], answers: Iterable[JsonValue]) -> list[float | None]:
+def scores(
+    instances: Iterable[Instance | str],
+    answers: Iterable[JsonValue],
+    release: "Release | str | None" = None,
+) -> list[float | None]:
     """Return the scores of a batch, one for each pair of instance and answer, in order.
 
     Raises:
         ValueError: there are not as many instances as answers.
         PredictionsError: one of the instances is unknown.
     """
-    return [score(*pair) for pair in zip(instances, answers, strict=True)]
+    return [score(*pair, release) for pair in zip(instances, answers, strict=True)]

@@ -22,6 +22,7 @@ from pathlib import Path
 from scbench.build.example import example_predictions
 from scbench.catalog import get_task
 from scbench.grading.outcome import grade_prediction
+from scbench.model import task_of
 from scbench.predictions import Line, parse_line
 from scbench.release.load import Release, find_release
 
@@ -46,7 +47,7 @@ def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
     """Yield lines without end: every answer by every model, sample after sample."""
     held = release.manifest.tasks.keys() & QUICK
     rows = [json.loads(line) for line in example_predictions(release)]
-    rows = [row for row in rows if row["id"].partition("/")[0] in held]
+    rows = [row for row in rows if task_of(row["id"]) in held]
     right = {row["id"]: row for row in rows if row["model"] == "oracle"}
     # Several real answers to one item are of several models; what else they lack is filled in.
     models: list[dict[str, dict[str, object]]] = []

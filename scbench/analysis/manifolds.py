@@ -18,7 +18,7 @@ from scbench.catalog import all_tasks
 from scbench.errors import ResultsError
 from scbench.grading.outcome import CUT_OFF
 from scbench.grading.score_tables import RUN
-from scbench.model import Status
+from scbench.model import Status, task_of
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
@@ -228,7 +228,7 @@ class _Scores:
             return [(None, None)] * len(self.runs)
         chosen: dict[str, list[int]] = {}
         for row_id in sorted(ids):
-            chosen.setdefault(row_id.partition("/")[0], []).extend(self._places.get(row_id, []))
+            chosen.setdefault(task_of(row_id), []).extend(self._places.get(row_id, []))
         known = [task for task in all_tasks() if chosen.get(task)]
         if not known:
             return [(None, None)] * len(self.runs)

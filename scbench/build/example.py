@@ -8,6 +8,7 @@ real models.
 import json
 from collections.abc import Iterator, Sequence
 
+from scbench.model import task_of
 from scbench.release.load import Reference, Release
 from scbench.seeding import Stream
 
@@ -30,7 +31,7 @@ def example_predictions(release: Release, names: Sequence[str] | None = None) ->
         CatalogError: a name is not a task or bucket of the release.
     """
     tasks = set(release.manifest.named_tasks(names))
-    stored = [ref for ref in release.references() if ref.id.partition("/")[0] in tasks]
+    stored = [ref for ref in release.references() if task_of(ref.id) in tasks]
     right = {ref.id: ref for ref in stored if ref.kind == "reference"}
     wrong: dict[str, list[Reference]] = {}
     for ref in stored:
@@ -40,11 +41,11 @@ def example_predictions(release: Release, names: Sequence[str] | None = None) ->
         yield _line(row_id, "oracle", **_answer(ref, "answer" if i % 2 else "response"))
     kin: dict[str, list[Reference]] = {}
     for ref in right.values():
-        kin.setdefault(ref.id.partition("/")[0], []).append(ref)
+        kin.setdefault(task_of(ref.id), []).append(ref)
     for (row_id, ref), planned in zip(right.items(), _outcomes(len(right)), strict=True):
         # Of instances that were drawn alike, only the first has counter-references. For the others,
         # the answer to another one is the mistake, which by chance may be none.
-        slips = wrong.get(row_id) or kin[row_id.partition("/")[0]]
+        slips = wrong.get(row_id) or kin[task_of(row_id)]
         slip = Stream("example", row_id).choice(slips)
         yield _line(row_id, "sloppy", **_sloppy(planned, ref, slip))
 

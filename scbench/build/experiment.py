@@ -83,9 +83,10 @@ class Experiment(BaseModel):
         blocks = tuple(block for block in self.task if block.id in tasks)
         return self.model_copy(update={"task": blocks}) if blocks else None
 
-    def record(self, shortfalls: list[ShortfallRecord]) -> ExperimentRecord:
+    def record(self, shortfalls: list[ShortfallRecord], prefix: str = "") -> ExperimentRecord:
         """Return what a manifest says of the experiment, without a private seed."""
         return ExperimentRecord(
+            prefix=prefix,
             seed=None if self.private else self.seed,
             tasks=[block.record() for block in self.task],
             shortfalls=shortfalls,

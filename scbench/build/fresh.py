@@ -5,6 +5,10 @@ alone, so adding a point never changes another; case by case they are those of
 ``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. What
 was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of times.
 Points that cannot give enough give fewer, and say why.
+
+What is drawn outside of a release has ids that no release has: before the task stands a hash of
+the seed, the points and the builders' versions (`prefix_of`), so that neither a release nor another
+generation can be mistaken for it.
 """
 
 from collections import Counter, deque
@@ -18,7 +22,7 @@ from pydantic import JsonValue
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
 from scbench.build.frozen_task import freeze_task, instances_of
 from scbench.builders.shared.builder import Builder, Case, PaperItem
-from scbench.canonical import canonical_json, sha256
+from scbench.canonical import canonical_json, content_hash, sha256
 from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.errors import ExperimentError, GenerationError, ScbenchError
 from scbench.model import Instance
@@ -78,7 +82,19 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
         raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
     known = drawn.planned.task
     items = items_of(known, drawn.planned.parameters, drawn.cases)
-    return list(instances_of(known, _items(known, items)))
+    prefix = prefix_of([drawn.planned], seed)
+    return list(instances_of(known, _items(known, items), prefix=prefix))
+
+
+def prefix_of(planned: Sequence[Planned], seed: int) -> str:
+    """Return what the ids of a generation begin with: eight digits of a hash of all it comes from.
+
+    Args:
+        planned: its points, in order.
+        seed: its base seed.
+    """
+    points = [[p.task.id, p.task.builder.version, p.parameters, p.point.count] for p in planned]
+    return content_hash(["generation", seed, points])[:8]
 
 
 def draw(
@@ -104,6 +120,7 @@ def run(
     experiment: Experiment,
     *,
     workers: int = 1,
+    prefix: str = "",
     finished: Sequence[FrozenPoint] = (),
     on_cases: Callable[[int], object] = no_progress,
 ) -> Iterator[FrozenPoint]:
@@ -115,6 +132,7 @@ def run(
     Args:
         experiment: with a base seed.
         workers: processes.
+        prefix: of ids; none for a release.
         finished: parts of the first points, from an interrupted run; they are not yielded again.
         on_cases: called with the number of cases that are done, for progress.
 
@@ -135,7 +153,7 @@ def run(
         with open_executor(workers) as executor:
             for drawn in draw(planned, experiment.seed, executor, seen, ahead):
                 task = drawn.planned.task
-                waiting.append(_Freezing(drawn, executor, numbers[task.id]))
+                waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix))
                 numbers[task.id] += len(drawn.cases)
                 while len(waiting) > ahead:
                     part = waiting.popleft().part()
@@ -252,13 +270,13 @@ def _reason(failed: int, failure: str) -> str:
 class _Freezing:
     """The cases of a point on their way into a release."""
 
-    def __init__(self, drawn: Drawn, executor: Executor, first: int) -> None:
+    def __init__(self, drawn: Drawn, executor: Executor, first: int, prefix: str) -> None:
         self._drawn = drawn
         task = drawn.planned.task
         items = items_of(task, drawn.planned.parameters, drawn.cases)
         size = at_once(task)
         self._jobs = [
-            executor.submit(_freeze, task, items[at : at + size], first + at)
+            executor.submit(_freeze, task, items[at : at + size], first + at, prefix)
             for at in range(0, len(items), size)
         ]
 
@@ -290,9 +308,9 @@ def items_of(task: Task, parameters: Mapping[str, Any], cases: Sequence[Row]) ->
 
 
 def _freeze(
-    task: Task, items: Sequence[PlainItem], first: int
+    task: Task, items: Sequence[PlainItem], first: int, prefix: str
 ) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
-    frozen = freeze_task(task, _items(task, items), first)
+    frozen = freeze_task(task, _items(task, items), first, prefix)
     return frozen.instances, frozen.references
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scbench.build.experiment import Experiment, plan
 from scbench.build.freeze import fill_release, scratch_beside
-from scbench.build.fresh import NO_SEED, run
+from scbench.build.fresh import NO_SEED, prefix_of, run
 from scbench.build.fresh_checkpoint import journal_of
 from scbench.build.gather import Gathered, gather
 from scbench.errors import ExperimentError
@@ -71,16 +71,20 @@ def generate_folder(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)
+    prefix = prefix_of(planned, experiment.seed)
     try:
         with journal_of(out, experiment, planned, restart=restart) as journal:
             parts = list(journal.finished)
             resumed = len(parts)
-            for part in run(experiment, workers=workers, finished=parts, on_cases=on_cases):
+            drawn = run(
+                experiment, workers=workers, prefix=prefix, finished=parts, on_cases=on_cases
+            )
+            for part in drawn:
                 journal.add(part)
                 parts.append(part)
             gathered = gather(parts)
             with scratch_beside(out) as scratch:
-                record = experiment.record(gathered.shortfalls)
+                record = experiment.record(gathered.shortfalls, prefix)
                 root = scratch / "release"
                 manifest = fill_release(root, name, gathered.frozen, experiment=record)
                 root.rename(out)

@@ -49,7 +49,7 @@ class _Draft(NamedTuple):
 
 
 def freeze_task(
-    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0
+    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0, prefix: str = ""
 ) -> FrozenTask:
     """Make a task's instances and references, and prove its grader on them.
 
@@ -57,12 +57,13 @@ def freeze_task(
         task: the task.
         items: what to freeze, in order; the builder's fixed list by default.
         first: number of the first instance.
+        prefix: of ids, if they are not to be of a release.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
             scores 1, there is none of them, or the grader fails.
     """
-    drafts = _draft(task, items, first)
+    drafts = _draft(task, items, first, prefix)
     return _join(task, drafts, [_proven(task, draft) for draft in drafts])
 
 
@@ -128,7 +129,7 @@ def _together(
 
 
 def _draft(
-    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0
+    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0, prefix: str = ""
 ) -> list[_Draft]:
     """Make a task's instances and answers."""
     builder = task.builder()
@@ -139,7 +140,7 @@ def _draft(
             f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
         )
     drafts = []
-    for item, instance in zip(items, instances_of(task, items, first), strict=True):
+    for item, instance in zip(items, instances_of(task, items, first, prefix), strict=True):
         answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
         counters = builder.counter_references(item.params) if item.proves else {}
         if item.proves and not counters:
@@ -160,8 +161,10 @@ def listed_instances(task: Task) -> tuple[Instance, ...]:
     return tuple(instances_of(task, task.builder().paper(), 0))
 
 
-def instances_of(task: Task, items: Sequence[PaperItem[Any]], first: int = 0) -> Iterator[Instance]:
-    """Yield items of a builder as instances, numbered from ``first``."""
+def instances_of(
+    task: Task, items: Sequence[PaperItem[Any]], first: int = 0, prefix: str = ""
+) -> Iterator[Instance]:
+    """Yield items of a builder as instances, numbered from ``first``, ids with the prefix."""
     builder = task.builder()
     schema = canonical_json(provider_schema(task.answer_model))
     for subtask, item in enumerate(items, first):
@@ -178,6 +181,7 @@ def instances_of(task: Task, items: Sequence[PaperItem[Any]], first: int = 0) ->
             seed=item.seed,
             point=None if item.point is None else canonical_json(item.point),
             guess_rate=builder.guess_rate_of(item.params),
+            prefix=prefix,
         )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
-from scbench.build.fresh import REPEATS, UNRATED, at_once, key_of, run
+from scbench.build.fresh import REPEATS, UNRATED, at_once, key_of, prefix_of, run
 from scbench.build.frozen_task import FrozenTask, freeze_task
 from scbench.build.gather import gather
 from scbench.builders.shared.builder import PaperItem
@@ -92,12 +92,14 @@ def redraw(
 
 def _from_seed(found: Redrawn, experiment: Experiment, manifest: Manifest, workers: int) -> None:
     """Draw everything from the base seed."""
+    seed = experiment.seed or 0
+    prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
     try:
-        gathered = gather(run(experiment, workers=workers))
+        gathered = gather(run(experiment, workers=workers, prefix=prefix))
     except ScbenchError as error:
         found.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
         return
-    found.record = experiment.record(gathered.shortfalls)
+    found.record = experiment.record(gathered.shortfalls, prefix)
     for part in gathered.frozen:
         if part.task.id in manifest.tasks:
             found.frozen.append(part)
@@ -123,6 +125,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
     points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
     tasks = {p.task.id: p.task for p in planned}
     held: Counter[int] = Counter()
+    prefix = found.record.prefix
     with open_executor(workers) as executor:
         jobs = []
         for task_id, stored in rows.items():
@@ -154,7 +157,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
                 (
                     task,
                     [
-                        executor.submit(_remake, task, plain[at : at + size], at)
+                        executor.submit(_remake, task, plain[at : at + size], at, prefix)
                         for at in range(0, len(plain), size)
                     ],
                 )
@@ -187,7 +190,9 @@ def _origin(
     return (planned, seed) if planned is not None and isinstance(seed, int) else None
 
 
-def _remake(task: Task, origins: Sequence[tuple[Any, int, bool]], first: int) -> FrozenTask:
+def _remake(
+    task: Task, origins: Sequence[tuple[Any, int, bool]], first: int, prefix: str
+) -> FrozenTask:
     """Make cases of given points and seeds again."""
     builder = task.builder()
     items = []
@@ -195,7 +200,7 @@ def _remake(task: Task, origins: Sequence[tuple[Any, int, bool]], first: int) ->
         case = builder.case(point, seed)
         params = task.params_model.model_validate(case.instance)
         items.append(PaperItem(params, UNRATED, seed, builder.point_of(case), proves))
-    return freeze_task(task, items, first)
+    return freeze_task(task, items, first, prefix)
 
 
 def _count(found: Redrawn, planned: Sequence[Planned], rows: Rows, held: Counter[int]) -> None:

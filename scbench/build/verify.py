@@ -32,6 +32,7 @@ from scbench.build.tables import instance_table, read_table, reference_table
 from scbench.canonical import sha256
 from scbench.catalog import Task, all_tasks
 from scbench.errors import ReleaseError, did_you_mean
+from scbench.model import task_of
 from scbench.progress import no_progress
 from scbench.release.hub import OWN_FILES, hub_name
 from scbench.release.load import find_release
@@ -267,7 +268,7 @@ def _check_rows(
         return
     yield from (f"{name}: {problem}" for problem in compare_tables(stored, expected))
     if stored.schema.equals(expected.schema):
-        found = [row for row in found if row["id"].split("/")[0] not in unbuilt]
+        found = [row for row in found if task_of(row["id"]) not in unbuilt]
         differences = compare_rows(found, expected.to_pylist(), key)
         yield from (f"{name}: {difference}" for difference in differences)
 

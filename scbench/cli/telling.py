@@ -62,6 +62,8 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
 
     summary = report.summary
     _list_problems(report, out)
+    for warning in report.warnings[:_SHOWN]:
+        say(f"warning: {warning}")
     if summary["not_in_release"]:
         listed = ", ".join(f"{row['task']} ({row['rows']})" for row in summary["not_in_release"])
         release = summary["release"]["version"]

@@ -11,8 +11,8 @@ from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
 from scbench.judge import validate
-from scbench.model import Check, Instance, Status
-from scbench.predictions import Line, Problem
+from scbench.model import Check, Instance, Status, task_of
+from scbench.predictions import Line, Problem, unread_keys
 from scbench.release.load import Release
 
 
@@ -63,12 +63,16 @@ def check_file(
             found.problems.append(admission.problem)
         elif line is not None and admission.kind is LineKind.NOT_IN_RELEASE:
             row_id = line.prediction.id
-            message = f"release {release.version} does not hold {row_id.partition('/')[0]}"
+            message = f"release {release.version} does not hold {task_of(row_id)}"
             found.warnings.append(Problem("not_in_release", message, line.number, row_id))
         elif line is not None and admission.kind is LineKind.GRADED:
             found.usable += 1
             found.warnings += answer_warnings(line, instances[line.prediction.id], by_id)
     found.lines = coverage.lines
+    found.warnings += (Problem("unread_key", said) for said in unread_keys(coverage.unread))
+    nothing = coverage.nothing_graded()
+    if nothing is not None:
+        found.problems.append(nothing)
     if not partial:
         found.problems += coverage.incomplete()
     return found

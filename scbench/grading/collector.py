@@ -128,6 +128,7 @@ class Collector:
     def _admit(self, chunk: Chunk, account: ChunkAccount) -> None:
         coverage = self._coverage
         runs = [coverage.run(run) for run in account.runs]
+        coverage.note(account.unread)
         bad, unknown = iter(account.bad), iter(account.unknown)
         dropped = array("Q")
         lines = iter(account.lines)

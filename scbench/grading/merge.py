@@ -187,6 +187,8 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
         again = max(0, sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs) - 1)
         coverage.lines = sum(run.summary["predictions"]["lines"] for run in runs) - again
         coverage.not_chosen = sum(run.summary["left_alone"] for run in runs)
+        for run in runs:
+            coverage.note(run.summary["unread_keys"])
         coverage.excluded = sum(run.summary["withdrawn"]["lines"] for run in runs)
         return finish(facts, completer, rows, problems, coverage)
     finally:

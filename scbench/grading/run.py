@@ -31,7 +31,7 @@ from scbench.grading.summary import RunFacts, RunReport, summarize
 from scbench.grading.tally import tally
 from scbench.grading.workers.scheduler import OnWait, Scheduler
 from scbench.grading.workers.worker import WorkItem
-from scbench.predictions import open_predictions
+from scbench.predictions import open_predictions, unread_keys
 from scbench.progress import no_progress
 
 if TYPE_CHECKING:
@@ -130,6 +130,9 @@ def finish(
     if not options.shard:
         if not coverage.lines:
             problems.add(NOTHING_READ)
+        nothing = coverage.nothing_graded()
+        if nothing is not None:
+            problems.add(nothing)
         if not options.partial:
             for problem in coverage.incomplete():
                 problems.add(problem)
@@ -146,6 +149,7 @@ def finish(
         facts.resumed,
         coverage.not_chosen,
         [],
+        list(unread_keys(coverage.unread)),
     )
     report.summary = summarize(facts, report, coverage)
     report.remarks += remarks(options.release, facts.tasks, report.summary["withdrawn"])

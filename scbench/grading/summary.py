@@ -58,6 +58,7 @@ class RunReport:
         resumed: lines taken over from an interrupted run.
         left_alone: lines of tasks that were not chosen.
         remarks: sentences without which the tables could be misread.
+        warnings: what of the input was read, but is likely not as it was meant.
         summary: the content of ``summary.json``.
     """
 
@@ -69,6 +70,7 @@ class RunReport:
     resumed: int
     left_alone: int
     remarks: list[str]
+    warnings: list[str]
     summary: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -140,6 +142,8 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
         "not_in_release": counts.outside,
         "problem_counts": dict(report.problem_counts),
         "problems": [asdict(problem) for problem in report.problems],
+        "unread_keys": dict(coverage.unread),
+        "warnings": report.warnings,
         "grader_errors": report.grader_errors,
         "incidents": report.incidents,
         "walls": _protections(facts, counts.tasks),

@@ -29,11 +29,12 @@ from scbench.catalog import Task
 from scbench.errors import printable
 from scbench.grading.outcome import Outcome, seek_answer
 from scbench.grading.rows.coverage import Coverage
-from scbench.grading.rows.index import KnownIds, LineKind
+from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
+from scbench.model import task_of
 from scbench.release.load import Release
 
 LONG = 64
@@ -76,7 +77,7 @@ def answers_of(path: Path, release: Release, stored: frozenset[tuple[str, str]])
     """
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
-    coverage = Coverage(KnownIds(list(instances), tasks, tasks))
+    coverage = Coverage(known_ids(instances, tasks))
     found: dict[str, dict[str, bool]] = defaultdict(dict)
     if measure(path) is None:
         return found
@@ -85,7 +86,7 @@ def answers_of(path: Path, release: Release, stored: frozenset[tuple[str, str]])
         if line is None or admission.kind is not LineKind.GRADED:
             continue
         prediction = line.prediction
-        answer = seek_answer(prediction, tasks[prediction.id.partition("/")[0]])
+        answer = seek_answer(prediction, tasks[task_of(prediction.id)])
         if isinstance(answer, Outcome):
             continue
         try:

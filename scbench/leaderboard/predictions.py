@@ -22,11 +22,11 @@ from scbench.errors import PredictionsError, printable
 from scbench.grading.check import answer_warnings
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Admission, Coverage
-from scbench.grading.rows.index import KnownIds, LineKind
+from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level
 from scbench.leaderboard.submission import Submission
-from scbench.model import Instance, Prediction, Status
+from scbench.model import Instance, Prediction, Status, task_of
 from scbench.predictions import Line, Problem, open_predictions
 from scbench.release.load import Release
 
@@ -47,6 +47,7 @@ _TODO = {
     "line_too_long": "shorten the response; no answer needs so much",
     "unreadable": "pack the file anew; it was cut off or damaged",
     "unknown_id": "take ids as the release gives them",
+    "other_instance": "name the release that was answered",
     "duplicate": "keep one of the two lines, or give them different samples",
     "empty": "add the predictions",
     "no_answer": 'say why there is none with "status", if the model gave none',
@@ -130,7 +131,7 @@ class _Checker:
         self.release = release
         self.instances = release.instances(release.manifest.default_tasks)
         self.tasks = {task.id: task for task in choose_tasks(release, None)}
-        self.coverage = Coverage(KnownIds(list(self.instances), self.tasks, self.tasks))
+        self.coverage = Coverage(known_ids(self.instances, self.tasks))
         self.seen: list[set[str]] = [set() for _ in range(about.attempts)]
         self.budgets: Counter[int | None] = Counter()
         self.unscored: Counter[Status] = Counter()
@@ -144,7 +145,7 @@ class _Checker:
         if problem is not None or line is None:
             return
         if admission.kind is LineKind.NOT_IN_RELEASE:
-            task, version = line.prediction.id.partition("/")[0], self.release.version
+            task, version = task_of(line.prediction.id), self.release.version
             message = f"release {version} does not hold {task}"
             todo = "name the release that was answered, or take the line out"
             if task in self.release.manifest.tasks:

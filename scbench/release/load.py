@@ -39,7 +39,7 @@ class Reference:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # one is as good as its folder, and can be a key
 class Release:
     """A release on disk.
 

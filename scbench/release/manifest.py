@@ -123,6 +123,12 @@ class ExperimentRecord(_Part):
     """Where the drawn instances of a release come from (see `scbench.generate`)."""
 
     seed: int | None = Field(description="base seed; null if it is private")
+    prefix: str = Field(
+        default="",
+        pattern="^([0-9a-f]{8})?$",
+        description="what the ids begin with, before a colon; empty in frozen releases, whose ids "
+        "are their own",
+    )
     tasks: list[dict[str, JsonValue]] = Field(
         min_length=1, description="task, count, parameters and grid of each block of the experiment"
     )
@@ -231,6 +237,8 @@ class Manifest(_Part):
         ):
             if not part[name]:
                 del part[name]
+        if "experiment" in record and not record["experiment"]["prefix"]:
+            del record["experiment"]["prefix"]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 

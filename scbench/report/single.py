@@ -13,7 +13,7 @@ from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
 from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
-from scbench.model import Instance
+from scbench.model import Instance, task_of
 from scbench.predictions import (
     Line,
     Problem,
@@ -40,7 +40,7 @@ def find_instance(release: Release, name: str) -> Instance:
     Raises:
         ReleaseError: there is none of that id.
     """
-    task = name.partition("/")[0]
+    task = task_of(name)
     if task not in release.manifest.tasks:
         raise ReleaseError(
             f"release {release.version} has no task {task!r}."

@@ -6,15 +6,20 @@ file: of two that answer the same item in the same run, the first counts.
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
 from scbench.grading.rows.schema import RunKey
+from scbench.model import task_of
 from scbench.predictions import Digest, Line, Problem, open_predictions, read_predictions
 
+_GENERATED = re.compile("^[0-9a-f]{8}:")
+"""How ids begin that no release has."""
+_MOST_KEYS = 100
 _HINTS = 200
 """How many unknown ids are compared with the known ones."""
 
@@ -40,6 +45,8 @@ class Coverage:
         lines: how many were admitted or refused.
         not_chosen: those of tasks that are not to be graded.
         excluded: those of excluded instances.
+        graded: those that get a row with the grader's verdict, or a status.
+        unread: how many have a key that is not known, by key; not more than a hundred keys.
 
     Args:
         known: which ids there are, and which of them are wanted.
@@ -48,14 +55,13 @@ class Coverage:
     def __init__(self, known: KnownIds) -> None:
         self.known = known
         self._wanted = [
-            (i, row_id)
-            for i, row_id in enumerate(known.ids)
-            if row_id.partition("/")[0] in known.chosen
+            (i, row_id) for i, row_id in enumerate(known.ids) if task_of(row_id) in known.chosen
         ]
         self._size = self._wanted[-1][0] + 1 if self._wanted else 0
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
-        self.lines = self.not_chosen = self.excluded = 0
+        self.lines = self.not_chosen = self.excluded = self.graded = 0
+        self.unread: Counter[str] = Counter()
 
     def read(self, path: str, digest: Digest) -> Iterator[tuple[Admission, Line | None]]:
         """Yield what became of every line of a predictions file; bad ones are given no `Line`.
@@ -69,6 +75,8 @@ class Coverage:
         """
         with open_predictions(path) as stream:
             for line in read_predictions(stream, digest):
+                if isinstance(line, Line):
+                    line = self.known.of_another(line) or line  # noqa: PLW2901
                 if isinstance(line, Problem):
                     yield self.refuse(line), None
                 else:
@@ -79,9 +87,38 @@ class Coverage:
     def admit_line(self, line: Line) -> Admission:
         """Decide what becomes of a line; see `admit`."""
         given = line.prediction
+        self.note(Counter(line.unread))
         place = self.known.place(given.id)
         key = RunKey(given.model, given.setting, given.sample, given.budget)
         return self.admit(line.number, place, self.run(key) if has_row(place) else None, given.id)
+
+    def note(self, unread: Mapping[str, int]) -> None:
+        """Count the unknown keys of lines."""
+        for key, lines in unread.items():
+            if key in self.unread or len(self.unread) < _MOST_KEYS:
+                self.unread[key] += lines
+
+    def nothing_graded(self) -> Problem | None:
+        """Return the problem that no line of a file was graded, and what to do about it."""
+        if self.graded or not self.lines:
+            return None
+        reasons = []
+        if self.not_chosen:
+            left = [task for task in self.known.tasks if task not in self.known.chosen]
+            buckets = dict.fromkeys(
+                all_tasks()[task].bucket for task in left if task in all_tasks()
+            )
+            reasons.append(
+                f"{self.not_chosen} answer tasks that are graded only when they are chosen; choose "
+                f"theirs, such as --tasks {','.join(buckets)}"
+            )
+        if self.excluded:
+            reasons.append(
+                f"{self.excluded} answer withdrawn instances; leave --exclude-withdrawn out to "
+                "grade them all the same"
+            )
+        said = "; ".join(reasons) or "see the problems with the lines, or name another --release"
+        return Problem("nothing_graded", f"none of {self.lines} lines was graded: {said}")
 
     def run(self, key: RunKey) -> "array[int]":
         """Make a run known; return the line of each instance in it, 0 for those without one.
@@ -116,6 +153,7 @@ class Coverage:
                 problem = Problem("duplicate", message, number, row_id)
                 return Admission(LineKind.DUPLICATE, place, problem)
             run[place] = number
+            self.graded += 1
             return Admission(LineKind.GRADED, place)
         if place == LineKind.UNKNOWN:
             message = f"no instance {row_id!r} in this release.{self._hint(row_id)}"
@@ -135,19 +173,24 @@ class Coverage:
         if self._hints_left == 0:  # a file of other ids must not be slow to read
             return ""
         self._hints_left -= 1
+        prefix = "".join(_GENERATED.findall(self.known.ids[0])) if self.known.ids else ""
+        if "".join(_GENERATED.findall(row_id)) != prefix:
+            if prefix:
+                return f" What is graded against was generated: its ids begin with {prefix!r}."
+            return " It was generated; grade it against its folder: --release FOLDER."
         name, number = _parts(row_id)
-        meant = row_id if number is None else f"{name}/{number:02d}"
+        meant = row_id if number is None else f"{prefix}{name}/{number:02d}"
         if meant in self.known.positions:
             return f" Did you mean {meant!r}?"
         if name in self.known.tasks:
-            of_task = [known for known in self.known.ids if known.startswith(f"{name}/")]
+            of_task = [known for known in self.known.ids if task_of(known) == name]
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
         alike = (
             self.known.ids
             if number is None
-            else [f"{task}/{number:02d}" for task in self.known.tasks]
+            else [f"{prefix}{task}/{number:02d}" for task in self.known.tasks]
         )
         return did_you_mean(meant, [known for known in alike if known in self.known.positions])
 
@@ -172,7 +215,7 @@ NOTHING_READ = Problem("empty", "the file holds no predictions")
 
 def _parts(row_id: str) -> tuple[str, int | None]:
     """Return the task and number an id seems to mean, however it is written."""
-    text = row_id.strip().lower()
+    text = _GENERATED.sub("", row_id.strip().lower())
     name = text.rstrip("0123456789")
     number = int(text[len(name) :]) if is_number(text[len(name) :]) else None
     if number is None:

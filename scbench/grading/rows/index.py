@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.canonical import content_hash
 from scbench.catalog import Task, all_tasks
+from scbench.model import Instance, task_of
+from scbench.predictions import Line, Problem
 from scbench.version import __version__
 
 if TYPE_CHECKING:
@@ -54,12 +56,14 @@ class KnownIds:
         tasks: ids of the tasks it holds.
         chosen: ids of the tasks that are to be graded.
         excluded: ids of instances that are not to be graded.
+        hashes: of the content of its instances, in the order of ids.
     """
 
     ids: Sequence[str]
     tasks: Collection[str]
     chosen: Collection[str]
     excluded: Collection[str] = ()
+    hashes: Sequence[str] = ()
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -70,13 +74,34 @@ class KnownIds:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
         if row_id in self.excluded:
             return LineKind.EXCLUDED
-        task_id, _, subtask = row_id.partition("/")
         position = self.positions.get(row_id)
         if position is not None:
-            return position if task_id in self.chosen else LineKind.NOT_CHOSEN
+            return position if task_of(row_id) in self.chosen else LineKind.NOT_CHOSEN
+        task_id, _, subtask = row_id.partition("/")
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
             return LineKind.NOT_IN_RELEASE
         return LineKind.UNKNOWN
+
+    def of_another(self, line: Line) -> Problem | None:
+        """Return the problem that a line answers an instance of this id with other content."""
+        given = line.prediction
+        position = self.positions.get(given.id) if given.instance_hash else None
+        if position is None or self.hashes[position].startswith(given.instance_hash or ""):
+            return None
+        return Problem(
+            "other_instance",
+            f"{given.id} was answered with the instance_hash {given.instance_hash}, and here it is "
+            f"{self.hashes[position][:12]}...: another instance; name the release or folder that "
+            "was answered with --release",
+            line.number,
+            given.id,
+        )
+
+
+def known_ids(instances: Mapping[str, Instance], tasks: Collection[str]) -> KnownIds:
+    """Return what is known of instances, all of which are to be graded."""
+    hashes = [instance.content_hash for instance in instances.values()]
+    return KnownIds(list(instances), tasks, tasks, hashes=hashes)
 
 
 def has_row(place: int) -> bool:
@@ -125,7 +150,9 @@ class ReleaseIndex:
     def known(self) -> KnownIds:
         """Which ids there are."""
         ids = [entry.id for entry in self.entries]
-        return KnownIds(ids, self.tasks, frozenset(self.versions), frozenset(self.excluded))
+        hashes = [entry.content_hash for entry in self.entries]
+        chosen, excluded = frozenset(self.versions), frozenset(self.excluded)
+        return KnownIds(ids, self.tasks, chosen, excluded, hashes)
 
     def keys(self) -> dict[str, InstanceKey]:
         """Return task and parameters by instance id."""

@@ -5,6 +5,7 @@ what every line is, for the coverage; the finished rows come with it as a file o
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -42,6 +43,7 @@ class ChunkAccount:
         pending: lines that are to be judged by themselves.
         graded: lines with rows.
         again: whether a resumed run should grade the chunk again.
+        unread: how many lines have a key that is not known, by key.
         rows: how many there are.
         text: bytes of their long texts.
         size: bytes of all of them, as `scbench.grading.rows.columns.encode` packs them.
@@ -54,6 +56,7 @@ class ChunkAccount:
     pending: list[PendingLine] = field(default_factory=list)
     graded: int = 0
     again: bool = False
+    unread: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     text: int = 0
     size: int = 0
@@ -76,10 +79,13 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         if not data:
             continue
         line = parse_line(data, number)
+        if isinstance(line, Line):
+            line = index.known.of_another(line) or line
         if isinstance(line, Problem):
             account.lines += (number, LineKind.BAD, -1)
             account.bad.append((line.code, line.message, line.line, line.id))
             continue
+        account.unread.update(line.unread)
         row_id = line.prediction.id
         place = index.known.place(row_id)
         if place < 0 and not has_row(place):

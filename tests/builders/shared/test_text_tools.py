@@ -75,6 +75,8 @@ def test_targets_are_plain():
 
 def test_the_closing_ends_with_the_form():
     assert reply_short("a whole number", quoted=False).endswith('\n\n{"answer": ...}\n')
-    assert reply_short("TRUE or FALSE").endswith('\n\n{"answer": "..."}\n')
-    assert reply_short("TRUE or FALSE").startswith("The answer is TRUE or FALSE.\n")
+    assert reply_short("TRUE or FALSE").endswith('\n\n{"answer": ...}\n')
+    assert reply_short("TRUE or FALSE").startswith(
+        "Your answer must be TRUE or FALSE, as a JSON string.\n"
+    )
     assert all(len(line) <= 100 for line in reply_short("x").splitlines())
