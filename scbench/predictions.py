@@ -35,14 +35,12 @@ _KINDS = ((bool, "true or false"), (list, "an array"), (str, "a string"), (type(
 _PACKED = 512
 """Zstandard bytes unpacked at a time: four of them can stand for 128 KiB, and all is returned."""
 _ENCODINGS = {
-    b"\xff\xfe\x00\x00": "UTF-32",
-    b"\x00\x00\xfe\xff": "UTF-32",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-    b"{\x00\x00\x00": "UTF-32LE",
-    b"\x00\x00\x00{": "UTF-32BE",
-    b"{\x00": "UTF-16LE",
-    b"\x00{": "UTF-16BE",
+    "UTF-32": rb"\xff\xfe\x00\x00|\x00\x00\xfe\xff",
+    "UTF-16": rb"\xff\xfe|\xfe\xff",
+    "UTF-32LE": rb"\{\x00\x00\x00",
+    "UTF-32BE": rb"\x00\x00\x00\{",
+    "UTF-16LE": rb"\{\x00[^\x00]\x00",
+    "UTF-16BE": rb"\x00\{\x00[^\x00]",
 }
 """How files of other encodings begin: with their byte-order mark, or with a brace."""
 _MEANT = {
@@ -214,7 +212,7 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
     number = 1
     try:
         while data := stream.read1(_CHUNK):  # type: ignore[attr-defined]
-            encoding = _encoding(data) if number == 1 else None
+            encoding = foreign_encoding(data) if number == 1 else None
             if encoding:
                 digest.update(data)
                 yield Problem(
@@ -253,9 +251,9 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
         )
 
 
-def _encoding(data: bytes) -> str | None:
+def foreign_encoding(data: bytes) -> str | None:
     """Return what a file is written in, by its first bytes, if that is not UTF-8."""
-    return next((name for head, name in _ENCODINGS.items() if data.startswith(head)), None)
+    return next((name for name, head in _ENCODINGS.items() if re.match(head, data)), None)
 
 
 def line_spans(data: bytes, first: int, step: int = 1) -> Iterator[tuple[int, int, int]]:

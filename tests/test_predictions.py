@@ -25,6 +25,7 @@ from scbench.predictions import (
     open_predictions,
     parse_line,
     read_predictions,
+    unread_keys,
 )
 
 GOOD = b'{"id": "two_segments/00", "answer": {"segments": []}}'
@@ -442,3 +443,98 @@ def test_the_file_is_closed_with_the_stream(tmp_path, pack):
         assert len(list(OPEN_FILES.iterdir())) == before + 1
         stream.readline()
     assert len(list(OPEN_FILES.iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"input_tokens": 9, "output_tokens": 5, "reasoning_tokens": 2}, (9, 5, 2)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 5,
+                "total_tokens": 14,
+                "completion_tokens_details": {"reasoning_tokens": 2},
+            },
+            (9, 5, 2),
+        ),
+        (
+            {
+                "input_tokens": 9,
+                "output_tokens": 5,
+                "output_tokens_details": {"reasoning_tokens": 2},
+            },
+            (9, 5, 2),
+        ),
+        (
+            {
+                "input_tokens": 9,
+                "cache_creation_input_tokens": 3,
+                "cache_read_input_tokens": None,
+                "output_tokens": 5,
+                "output_tokens_details": {"thinking_tokens": 2},
+            },
+            (12, 5, 2),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens_details": None}, (9, None, None)),
+        ({"input_tokens": 1, "prompt_tokens": 9}, (1, None, None)),
+    ],
+)
+def test_usage_is_understood_under_the_names_of_providers(usage, counts):
+    found = parse_line(json.dumps({"id": "a/00", "usage": usage}).encode(), 1)
+    given = found.prediction.usage
+    assert (given.input_tokens, given.output_tokens, given.reasoning_tokens) == counts
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": "9"},
+        {"prompt_tokens": -1},
+        {"input_tokens": 1, "cache_read_input_tokens": True},
+        {"input_tokens": 1.5, "cache_read_input_tokens": 1},
+        {"completion_tokens_details": {"reasoning_tokens": [1]}},
+    ],
+)
+def test_counts_that_are_none_are_refused_under_any_name(usage):
+    found = parse_line(json.dumps({"id": "a/00", "usage": usage}).encode(), 1)
+    assert isinstance(found, Problem)
+    assert found.message.startswith("usage")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        ("utf-16", "UTF-16"),
+        ("utf-16-le", "UTF-16LE"),
+        ("utf-16-be", "UTF-16BE"),
+        ("utf-32", "UTF-32"),
+        ("utf-32-le", "UTF-32LE"),
+        ("utf-32-be", "UTF-32BE"),
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_other_encodings_are_named_and_nothing_is_guessed(tmp_path, encoding, name, pack):
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(pack('{"id": "a/00"}\n{"id": "a/01"}\n'.encode(encoding)))
+    with open_predictions(str(path)) as stream:
+        (found,) = read_predictions(stream, hashlib.sha256())
+    assert (found.code, found.line) == ("unreadable", 1)
+    assert f"this is {name} text" in found.message
+
+
+def test_keys_that_nobody_reads_are_kept_for_a_warning():
+    found = parse_line(b'{"id": "a/00", "modell": "m", "finish_reson": "stop", "zzz": 1}', 1)
+    assert found.unread == ("modell", "finish_reson", "zzz")
+    said = list(unread_keys({"modell": 2, "finish_reson": 1, "instance_id": 1, "zzz": 1}))
+    assert said[0].endswith("in 2 lines; is it meant for 'model'?")
+    assert [line.rpartition("; ")[2] for line in said[1:3]] == [
+        "is it meant for 'finish_reason'?",
+        "is it meant for 'id'?",
+    ]
+    assert said[3].endswith("'zzz' is not known and was not read, in 1 line")
+
+
+def test_a_missing_id_says_which_key_may_be_meant():
+    found = parse_line(b'{"instance_id": "a/00"}', 1)
+    assert found.message == "id: is missing (is 'instance_id' the id?)"

@@ -1,10 +1,13 @@
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import scbench
+from scbench.build.experiment import experiment_of
+from scbench.build.fresh_folder import generate_folder
 from scbench.catalog import PAPER, available_tasks, get_task
 from scbench.errors import PredictionsError
 from scbench.grading.outcome import grade_prediction
@@ -119,3 +122,40 @@ def test_the_documented_reward_function_fits_a_trainers_call(references):
         )
         assert given == scbench.scores([ref.id for ref in some], plain)
     assert 1.0 in given
+
+
+def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
+    """Its own reference, looked up as docs/reward.md shows, scores 1."""
+    for task_id in ("arithmetic", "shikaku_rectangles"):
+        (case,) = scbench.generate(task_id, seed=5)
+        assert re.fullmatch(rf"[0-9a-f]{{8}}:{task_id}/00", case.id)
+        task = get_task(task_id)
+        reference = task.builder().reference(task.params_model.model_validate_json(case.params))
+        assert scbench.score(case, reference.model_dump(mode="json")) == 1
+        with pytest.raises(PredictionsError, match="It was generated"):
+            scbench.score(case.id, {"answer": 1})
+
+
+def test_two_generations_have_ids_of_their_own():
+    drawn = [
+        scbench.generate("arithmetic", seed=seed, count=count, length=length)
+        for seed, count, length in ((1, 2, 8), (2, 2, 8), (1, 3, 8), (1, 2, 9))
+    ]
+    assert len({case.id for cases in drawn for case in cases}) == 2 + 2 + 3 + 2
+    assert [c.id for c in scbench.generate("arithmetic", seed=1, count=2, length=8)] == [
+        c.id for c in drawn[0]
+    ]
+
+
+def test_ids_are_looked_up_in_the_release_that_is_named(tmp_path):
+    experiment = experiment_of({"seed": 1, "task": [{"id": "arithmetic", "count": 2}]})
+    folder = tmp_path / "fresh"
+    generate_folder(experiment, folder)
+    release = find_release(str(folder))
+    right = [ref for ref in release.references() if ref.kind == "reference"]
+    ids, answers = [ref.id for ref in right], [json.loads(ref.answer) for ref in right]
+    for named in (str(folder), release):
+        assert scbench.scores(ids, answers, release=named) == [1, 1]
+        assert scbench.outcome(ids[0], answers[0], release=named).verdicts[0].score == 1
+    with pytest.raises(PredictionsError, match=f"in release {release.version}"):
+        scbench.score("arithmetic/00", answers[0], release=release)

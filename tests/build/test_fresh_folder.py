@@ -29,6 +29,9 @@ def test_a_folder_has_the_shape_of_a_release(folder, experiment, contents):
     assert release.manifest.is_generated
     rows = release.instances()
     assert len(rows) == release.manifest.instances
+    prefix = release.manifest.experiment.prefix
+    assert len(prefix) == 8
+    assert all(row_id.startswith(f"{prefix}:{row.task}/") for row_id, row in rows.items())
     for row in rows.values():
         point = json.loads(row.point)
         assert isinstance(row.seed, int)

@@ -348,3 +348,39 @@ def test_self_test_of_the_installed_release_passes(command):
         "two_segments": 27, "csg_union": 22, "maze_3d": 6, "fluid_simulation": 11
     }  # fmt: skip
     assert all(found["below"][task] >= 3 * count for task, count in found["right"].items())
+
+
+def test_unknown_keys_are_warned_of_once_each_and_change_nothing(grade, write_lines, tmp_path):
+    lines = [{**row(i), "modell": "x"} for i in range(4)]
+    lines[0]["finish_reson"] = "stop"
+    path = write_lines(*lines)
+    done = grade(path, "--tasks", "parity", "--format", "json", "--out", tmp_path / "out")
+    assert done.returncode == 0
+    assert done.stderr.count("warning: ") == 2
+    assert (
+        "'modell' is not known and was not read, in 4 lines; is it meant for 'model'" in done.stderr
+    )
+    summary = json.loads(done.stdout)
+    assert summary["unread_keys"] == {"modell": 4, "finish_reson": 1}
+    assert len(summary["warnings"]) == 2
+    checked = grade(path, "--tasks", "parity", "--check")
+    assert checked.returncode == 0
+    assert checked.stdout.count("is not known and was not read") == 2
+
+
+@pytest.mark.parametrize("mode", [(), ("--check",)])
+def test_nothing_graded_is_not_success(grade, write_lines, tmp_path, mode):
+    path = write_lines({"id": "enumerate_edges/00", "answer": {"edges": []}})
+    out = () if mode else ("--out", tmp_path / "out")
+    done = grade(path, "--tasks", "parity", *mode, *out)
+    assert done.returncode == 1
+    assert "none of 1 lines was graded" in done.stdout + done.stderr
+    assert "--tasks axiomatic" in done.stdout + done.stderr
+
+
+def test_a_line_about_another_instance_is_a_problem_and_not_graded(grade, write_lines, tmp_path):
+    path = write_lines(row(0, instance_hash="0" * 12), row(1))
+    done = grade(path, "--partial", "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert "line 1: parity/00 was answered with the instance_hash 000000000000" in done.stderr
+    assert results(tmp_path / "out").filter(pl.col("status") == "answered").height == 1

@@ -45,6 +45,7 @@ class Coverage:
         lines: how many were admitted or refused.
         not_chosen: those of tasks that are not to be graded.
         excluded: those of excluded instances.
+        outside: those of tasks that are not in the release.
         graded: those that get a row with the grader's verdict, or a status.
         unread: how many have a key that is not known, by key; not more than a hundred keys.
 
@@ -60,7 +61,7 @@ class Coverage:
         self._size = self._wanted[-1][0] + 1 if self._wanted else 0
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
-        self.lines = self.not_chosen = self.excluded = self.graded = 0
+        self.lines = self.not_chosen = self.excluded = self.graded = self.outside = 0
         self.unread: Counter[str] = Counter()
 
     def read(self, path: str, digest: Digest) -> Iterator[tuple[Admission, Line | None]]:
@@ -99,8 +100,11 @@ class Coverage:
                 self.unread[key] += lines
 
     def nothing_graded(self) -> Problem | None:
-        """Return the problem that no line of a file was graded, and what to do about it."""
-        if self.graded or not self.lines:
+        """Return the problem that nothing of a file was wanted, and what to do about it.
+
+        Lines with problems of their own need no more words.
+        """
+        if self.graded:
             return None
         reasons = []
         if self.not_chosen:
@@ -117,8 +121,15 @@ class Coverage:
                 f"{self.excluded} answer withdrawn instances; leave --exclude-withdrawn out to "
                 "grade them all the same"
             )
-        said = "; ".join(reasons) or "see the problems with the lines, or name another --release"
-        return Problem("nothing_graded", f"none of {self.lines} lines was graded: {said}")
+        if self.outside:
+            reasons.append(
+                f"{self.outside} answer tasks that are not in what is graded against; name what "
+                "they answer with --release"
+            )
+        if not reasons:
+            return None
+        said = f"none of {self.lines} lines was graded: {'; '.join(reasons)}"
+        return Problem("nothing_graded", said)
 
     def run(self, key: RunKey) -> "array[int]":
         """Make a run known; return the line of each instance in it, 0 for those without one.
@@ -161,6 +172,7 @@ class Coverage:
             return Admission(LineKind.UNKNOWN, problem=problem)
         self.not_chosen += place == LineKind.NOT_CHOSEN
         self.excluded += place == LineKind.EXCLUDED
+        self.outside += place == LineKind.NOT_IN_RELEASE
         return Admission(LineKind(place))
 
     def refuse(self, problem: Problem) -> Admission:

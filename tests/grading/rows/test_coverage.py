@@ -225,3 +225,69 @@ def test_a_file_of_foreign_ids_is_not_slow():
     started = time.monotonic()
     assert all(book.admit_line(entry).problem for entry in lines)
     assert time.monotonic() - started < 10, "a second; minutes if each were compared"
+
+
+def generated(prefix: str, task: str, n: int) -> KnownIds:
+    ids = [f"{prefix}:{task}/{i:02d}" for i in range(n)]
+    return KnownIds(ids, [task], [task], hashes=[f"{i:064x}" for i in range(n)])
+
+
+def test_generated_ids_are_known_by_their_prefix():
+    known = generated("b001f663", "two_segments", 3)
+    assert known.place("b001f663:two_segments/02") == 2
+    for other in ("two_segments/02", "b001f664:two_segments/02", "b001f663:two_segments/03"):
+        assert known.place(other) == LineKind.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("row_id", "said"),
+    [
+        ("two_segments/02", "was generated: its ids begin with 'b001f663:'"),
+        ("b001f664:two_segments/02", "was generated: its ids begin with 'b001f663:'"),
+        ("b001f663:two_segments/2", "Did you mean 'b001f663:two_segments/02'?"),
+        ("b001f663:two_segments/77", "run from b001f663:two_segments/00 to b001f663:two_segm"),
+    ],
+)
+def test_ids_of_another_origin_get_no_wrong_hint(row_id, said):
+    admission = Coverage(generated("b001f663", "two_segments", 3)).admit_line(line(row_id))
+    assert said in admission.problem.message
+
+
+def test_a_generated_id_is_never_taken_for_one_of_a_release():
+    admission = coverage().admit_line(line("b001f663:two_segments/02"))
+    assert admission.kind is LineKind.UNKNOWN
+    assert "It was generated; grade it against its folder" in admission.problem.message
+
+
+@pytest.mark.parametrize(
+    ("given", "fits"), [(f"{1:064x}", True), ("0" * 12, True), ("1" * 12, False)]
+)
+def test_a_line_about_other_content_is_a_problem_with_its_number(given, fits):
+    known = generated("b001f663", "two_segments", 2)
+    found = known.of_another(line("b001f663:two_segments/01", 7, instance_hash=given))
+    assert (found is None) == fits
+    if found:
+        assert (found.line, found.code) == (7, "other_instance")
+
+
+def test_nothing_graded_is_a_problem_that_says_which_option_helps():
+    book = coverage("two_segments")
+    assert book.nothing_graded() is None
+    book.admit_line(line("enumerate_edges/00"))
+    assert "--tasks axiomatic" in book.nothing_graded().message
+    book.admit_line(line("two_segments/00", 2))
+    assert book.nothing_graded() is None
+    excluded = Coverage(KnownIds(IDS[1:], list(HELD), list(HELD), {IDS[0]}))
+    excluded.admit_line(line(IDS[0]))
+    assert "--exclude-withdrawn" in excluded.nothing_graded().message
+    outside = coverage()
+    outside.admit_line(line("csg_union/00"))
+    assert "--release" in outside.nothing_graded().message
+
+
+def test_unknown_keys_are_counted_and_few_are_kept():
+    book = coverage()
+    for i in range(300):
+        book.admit_line(line("two_segments/00", i + 1, modell="x", **{f"k{i}": 1}))
+    assert book.unread["modell"] == 300
+    assert len(book.unread) == 100
