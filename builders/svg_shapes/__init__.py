@@ -1,7 +1,14 @@
-"""SVG shapes: a path of numbers, and ten kinds of shape that it could draw."""
+"""SVG shapes: a path of numbers, and ten kinds of shape that it could draw.
+
+Straight sides are drawn in several pieces, and as lines or as curves that are straight, so that
+every kind comes with the same numbers of commands and only geometry tells them apart.
+"""
 
 import re
+from cmath import phase
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import radians
 from typing import Literal, get_args
 
 from pydantic import Field, JsonValue
@@ -9,7 +16,8 @@ from pydantic import Field, JsonValue
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.svg_shapes.paths import Frame, outline, path_of, roughened
+from scbench.builders.svg_shapes.paths import Frame, divided, outline, path_of, roughened
+from scbench.errors import GenerationError
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 from scbench.seeding import Stream
 
@@ -31,11 +39,24 @@ _MEANINGS: Mapping[Kind, str] = {
     "sector": "two straight sides from the centre of an ellipse to its rim, and the part of the "
     "rim between them, less than half of it, like a slice of a pie",
 }
-_ROUND: tuple[Kind, ...] = ("ellipse", "half_ellipse", "sector")
+_ROUND: Mapping[tuple[int, int], Kind] = {
+    (0, 0): "ellipse",
+    (1, 2): "half_ellipse",
+    (1, 3): "sector",
+}
+"""Kinds by their numbers of curved sides and of all sides."""
 _STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
 _FOUR_SIDED: tuple[Kind, ...] = ("rectangle", "kite", "trapezoid")
 _QUARTERS = 0.11
 """How far from its middle a diagonal has to be cut to count as not halved."""
+_SMOOTH, _SHARP = radians(9), radians(15)
+"""Pieces that meet at less than the first run on smoothly, those at more than the second in a
+corner; outlines with anything between are drawn anew."""
+_STRAY = 0.04
+"""How far from a straight line a side has to be, somewhere, to count as curved."""
+_PIECES = 10
+"""Least number of pieces of an outline, which a star needs; fewer only where all are curves."""
+_TRIES = 500
 
 _RULES = prompt_template(__name__)
 
@@ -71,8 +92,8 @@ class Space(Point):
 class SvgShapesCase(Case):
     """A case of SVG shapes."""
 
-    lines: int = Field(ge=0, description="straight sides, drawn or closing")
-    curves: int = Field(ge=0, description="pieces of curves")
+    lines: int = Field(ge=0, description="commands that draw lines")
+    curves: int = Field(ge=0, description="commands that draw curves, straight ones included")
     characters: int = Field(ge=1, description="length of the path data")
 
 
@@ -110,13 +131,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         right = _kind(params)
         at = params.options.index(right)
         other = params.options[at - 1]
-        lines, curves = sides(params.path)
+        sides = sides_of(params.path)
+        curved = any(round_ for _, round_ in sides)
         by_count: dict[int, Kind] = {3: "triangle", 4: "rectangle", 5: "pentagon", 6: "hexagon"}
         mistakes: dict[str, Kind | None] = {
-            "all_pieces_are_sides": by_count.get(len(lines) + curves),
-            "one_side_too_many": by_count.get(len(lines) + curves + 1),
-            "one_side_too_few": by_count.get(len(lines) + curves - 1),
-            "whole_for_a_part": "ellipse" if curves else None,
+            "all_sides_are_straight": by_count.get(len(sides)),
+            "one_side_too_many": by_count.get(len(sides) + 1),
+            "one_side_too_few": by_count.get(len(sides) - 1),
+            "whole_for_a_part": "ellipse" if curved else None,
             "other_part": "sector" if right == "half_ellipse" else None,
             "another_of_four_sides": "trapezoid" if right == "kite" else None,
             "the_one_before": other,
@@ -138,31 +160,50 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how much there is to read."""
-        lines, curves = sides(params.path)
-        return {"lines": len(lines), "curves": curves, "characters": len(params.path)}
+        words = params.path.upper()
+        curves = words.count("C") + words.count("A")
+        return {"lines": words.count("L"), "curves": curves, "characters": len(params.path)}
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw an outline, lay it on the page, and write it down."""
+        """Draw an outline, lay it on the page, and write it down.
+
+        Raises:
+            GenerationError: rounding has spoiled every one of a set number of outlines.
+        """
         options = list(KINDS)
         rng.shuffle(options)
         kind = rng.choice(KINDS) if point.shape == "any" else point.shape
-        stretch = rng.uniform(1, point.aspect)
-        corners = outline(kind, stretch, point.segments, rng)
-        frame = Frame(
-            mirror=1 if rng.below(2) else -1,
-            degrees=rng.between(-point.rotation, point.rotation),
-            size=point.scale / 2 / stretch * rng.uniform(0.8, 1),
-            centre=(point.scale * rng.uniform(0.8, 2), point.scale * rng.uniform(0.8, 2)),
+        for _ in range(_TRIES):
+            path = _drawn(kind, point, rng)
+            if not _blurred(path) and kind_of(path) == kind:
+                return Params(path=path, options=tuple(options))
+        raise GenerationError(
+            f"no {named(kind)} is clear at this size in {_TRIES} tries; use a larger scale, or "
+            "fewer segments"
         )
-        path = path_of(
-            roughened(corners, point.noise, rng),
-            frame,
-            stretch,
-            rng,
-            relative=point.commands == "relative",
-            rough=point.noise > 0,
-        )
-        return Params(path=path, options=tuple(options))
+
+
+def _drawn(kind: Kind, point: Space, rng: Stream) -> str:
+    stretch = rng.uniform(1, point.aspect)
+    # What every kind has to have, those with a curve of these pieces included.
+    cubics = max(2, point.segments)
+    pieces = max(_PIECES, cubics + 2) + rng.below(5)
+    corners = roughened(outline(kind, stretch, point.segments, rng), point.noise, rng)
+    frame = Frame(
+        mirror=1 if rng.below(2) else -1,
+        degrees=rng.between(-point.rotation, point.rotation),
+        size=point.scale / 2 / stretch * rng.uniform(0.8, 1),
+        centre=(point.scale * rng.uniform(0.8, 2), point.scale * rng.uniform(0.8, 2)),
+    )
+    return path_of(
+        divided(corners, pieces, rng),
+        frame,
+        stretch,
+        rng,
+        relative=point.commands == "relative",
+        rough=point.noise > 0,
+        cubics=cubics,
+    )
 
 
 def named(kind: str) -> str:
@@ -170,32 +211,77 @@ def named(kind: str) -> str:
     return kind.replace("_", " ")
 
 
-def sides(path: str) -> tuple[list[complex], int]:
-    """Return where the straight sides of a path begin, in order, and its number of curves."""
-    found: list[complex] = []
-    curves = 0
+def _kind(params: Params) -> Kind:
+    kind = kind_of(params.path)
+    if kind is None:
+        raise ValueError("the path draws none of the ten shapes")
+    return kind
+
+
+def pieces_of(path: str) -> list[tuple[list[complex], bool]]:
+    """Return the points of each piece of a path, handles included, and whether it is an arc."""
+    found: list[tuple[list[complex], bool]] = []
     here = start = 0j
     for word, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
         numbers = [float(number) for number in re.split(r"[ ,]+", text.strip()) if number]
-        there = complex(*numbers[-2:]) + (here if word.islower() else 0) if numbers else start
+        numbers = numbers[-2:] if word in "Aa" else numbers
+        base = here if word.islower() else 0
+        spots = [base + complex(*spot) for spot in zip(numbers[::2], numbers[1::2], strict=True)]
+        there = spots[-1] if spots else start
         if word in "Mm":
             start = there
-        elif word in "CcAa":
-            curves += 1
         # Sums of decimals are not exact; distances below a hundredth are none.
         elif abs(there - here) > 0.005:
-            found.append(here)
+            found.append(([here, *(spots or [there])], word in "Aa"))
         here = there
-    return found, curves
+    return found
 
 
-def _kind(params: Params) -> Kind:
-    lines, curves = sides(params.path)
-    if curves:
-        return _ROUND[len(lines)]
-    if len(lines) == 4:
-        return _four_sided(lines)
-    return _STRAIGHT[len(lines)]
+def sides_of(path: str) -> list[tuple[complex, bool]]:
+    """Return where the sides of a path begin, in order, and whether they are curved.
+
+    A side goes from one corner to the next; an outline without corners has none.
+    """
+    pieces = pieces_of(path)
+    begins = [i for i in range(len(pieces)) if _turn(pieces[i - 1], pieces[i]) > _SMOOTH]
+    sides: list[tuple[complex, bool]] = []
+    for i, j in pairwise([*begins, *(begins[:1] and [begins[0] + len(pieces)])]):
+        side = [*pieces, *pieces][i:j]
+        start, end = side[0][0][0], side[-1][0][-1]
+        way = (end - start) / abs(end - start) if abs(end - start) > 0.005 else 1
+        spots = [((spot - start) / way).imag for points, _ in side for spot in points]
+        sides.append((start, any(arc for _, arc in side) or max(map(abs, spots)) > _STRAY))
+    return sides
+
+
+def _turn(before: tuple[list[complex], bool], after: tuple[list[complex], bool]) -> float:
+    """Return the angle between two pieces where they meet, in radians.
+
+    Arcs are drawn so that they meet each other smoothly and anything else in a corner.
+    """
+    if before[1] or after[1]:
+        return 0.0 if before[1] and after[1] else 2.0
+    (*_, last), (first, *_) = before[0], after[0]
+    came = next(last - spot for spot in reversed(before[0]) if abs(last - spot) > 0.005)
+    goes = next(spot - first for spot in after[0] if abs(spot - first) > 0.005)
+    return abs(phase(goes / came))
+
+
+def _blurred(path: str) -> bool:
+    """Whether rounding has left a point that is hardly a corner."""
+    pieces = pieces_of(path)
+    return any(_SMOOTH < _turn(pieces[i - 1], pieces[i]) < _SHARP for i in range(len(pieces)))
+
+
+def kind_of(path: str) -> Kind | None:
+    """Return the kind of shape that a path draws; None if it is none of the ten."""
+    sides = sides_of(path)
+    curved = sum(round_ for _, round_ in sides)
+    if curved or not sides:
+        return _ROUND.get((curved, len(sides)))
+    if len(sides) == 4:
+        return _four_sided([corner for corner, _ in sides])
+    return _STRAIGHT.get(len(sides))
 
 
 def _four_sided(corners: Sequence[complex]) -> Kind:

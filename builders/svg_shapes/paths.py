@@ -93,6 +93,29 @@ def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corn
     return moved
 
 
+def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
+    """Return the outline with more points on its straight sides, until it has so many pieces.
+
+    Long sides get more of them. An outline without straight sides stays as it is.
+    """
+    ends = [*corners[1:], corners[0]]
+    length = [
+        0.0 if piece else dist(point, end[0])
+        for (point, piece), end in zip(corners, ends, strict=True)
+    ]
+    parts = [1] * len(corners)
+    while any(length) and sum(parts) < pieces:
+        each = [far / n for far, n in zip(length, parts, strict=True)]
+        parts[rng.choice([i for i, far in enumerate(each) if far >= max(each) / 2])] += 1
+    points: list[Corner] = []
+    for ((x, y), piece), ((u, v), _), n in zip(corners, ends, parts, strict=True):
+        points.append(((x, y), piece))
+        for i in range(1, n):
+            share = (i + rng.uniform(-0.25, 0.25)) / n
+            points.append(((x + share * (u - x), y + share * (v - y)), None))
+    return points
+
+
 def path_of(
     corners: Sequence[Corner],
     frame: Frame,
@@ -101,29 +124,48 @@ def path_of(
     *,
     relative: bool,
     rough: bool,
+    cubics: int,
 ) -> str:
     """Return the SVG path of an outline.
 
     It begins at any of the points. Curves are elliptical arcs or cubic Bezier curves, the latter if
-    points are off. A straight line back to the start is drawn or left to the closing command.
+    points are off. A straight piece is a line or a cubic Bezier curve whose control points are its
+    ends; so many are of the latter kind that numbers of commands say nothing of the shape. A
+    straight piece back to the start is drawn or left to the closing command.
+
+    Args:
+        corners: the outline.
+        frame: where it lies.
+        stretch: how much wider than high it is, before it is laid there.
+        rng: what is free is drawn from it.
+        relative: whether coordinates are counted from the last point.
+        rough: whether points are off.
+        cubics: least number of cubic Bezier curves, if there are no arcs.
     """
-    first = rng.below(len(corners))
-    corners = [*corners[first:], *corners[:first], corners[first]]
+    straight = [i for i, (_, piece) in enumerate(corners) if piece is None]
     # Between points that are a little off, arcs of the right radii would meet in corners.
     arcs = rng.below(2) == 1 and not rough
-    explicit = rng.below(2) == 1
-    places = [frame.place(point) for point, _ in corners]
+    closes = rng.below(2) == 1 and bool(straight)
+    first = 1 + (rng.choice(straight) if closes else rng.below(len(corners)))
+    corners = [*corners[first:], *corners[:first]]
+    drawn = [piece for _, piece in corners[: -1 if closes else None]]
+    lines = [i for i, piece in enumerate(drawn) if piece is None]
+    curves = len(drawn) - len(lines)
+    most = len(lines) if curves and arcs else len(drawn)
+    least = 0 if curves and arcs else max(curves, min(cubics, most))
+    flat = rng.sample(lines, rng.between(least, most) - (0 if arcs else curves)) if lines else []
+    places = [frame.place(point) for point, _ in [*corners, corners[0]]]
     words = [_command("m" if relative else "M", [places[0]], (0, 0))]
-    for i in range(len(corners) - 1):
-        here, there, piece = places[i], places[i + 1], corners[i][1]
+    for i, piece in enumerate(drawn):
+        here, there = places[i], places[i + 1]
         origin = here if relative else (0, 0)
         if piece and arcs:
             half = piece[1] - piece[0] > _ALMOST_HALF
             words.append(_arc_command(frame, stretch, there, origin, half=half, relative=relative))
-        elif piece:
-            handles = _handles(piece, frame, stretch, here, there)
+        elif piece or i in flat:
+            handles = _handles(piece, frame, stretch, here, there) if piece else [here, there]
             words.append(_command("c" if relative else "C", [*handles, there], origin))
-        elif explicit or i < len(corners) - 2:
+        else:
             words.append(_command("l" if relative else "L", [there], origin))
     return " ".join([*words, "z" if relative else "Z"])
 

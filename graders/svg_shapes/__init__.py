@@ -1,14 +1,18 @@
 """Is this the kind of shape that the path draws?
 
-The path is read into pieces with absolute ends. Straight pieces are counted where there are curves;
-without curves corners are, and of four sides opposite ones are compared: all alike in a rectangle,
-one pair in a trapezoid, none in a kite.
+The path is read into pieces with absolute points. Where two of them meet at an angle there is a
+corner, and what lies between two corners is a side, however many pieces it is drawn in; it is
+curved if any of its points is off the line between its ends. Numbers of corners and of curved sides
+tell most kinds. Of four straight sides opposite ones are compared: all alike in a rectangle, one
+pair in a trapezoid, none in a kite.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import dist
+from typing import NamedTuple
 
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import option, shown
@@ -24,6 +28,41 @@ CHECKS = {
 
 Spot = tuple[int, int]
 """A point, in hundredths of a unit."""
+
+
+class Piece(NamedTuple):
+    """What one command draws: its points in order, those that pull at a curve included."""
+
+    spots: tuple[Spot, ...]
+    is_arc: bool
+
+    @property
+    def first_way(self) -> Spot:
+        """Where it sets out to."""
+        return _way(self.spots)
+
+    @property
+    def last_way(self) -> Spot:
+        """Where it is going when it ends."""
+        x, y = _way(self.spots[::-1])
+        return -x, -y
+
+
+def _way(spots: Sequence[Spot]) -> Spot:
+    x, y = spots[0]
+    return next((p - x, q - y) for p, q in spots if (p, q) != (x, y))
+
+
+_ROUND: Mapping[tuple[int, int], Kind] = {
+    (0, 0): "ellipse",
+    (1, 2): "half_ellipse",
+    (1, 3): "sector",
+}
+"""Kinds by their numbers of curved sides and of all sides."""
+_STRAIGHT: Mapping[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
+_STRAY = 4
+"""How far from the line between its ends a straight side can be by rounding and more, in
+hundredths of a unit."""
 
 _TAKES = {"M": 2, "L": 2, "C": 6, "A": 7, "Z": 0}
 """How many numbers a command has; the last two are where it leads."""
@@ -53,22 +92,46 @@ def shape_of(path: str) -> Kind:
     Raises:
         ValueError: the path is not well formed, or draws none of the kinds.
     """
-    lines: list[tuple[Spot, Spot]] = []
-    curves = 0
-    for word, here, there in _pieces(path):
-        if word in "CA":
-            curves += 1
-        elif here != there:
-            lines.append((here, there))
-    if curves and len(lines) < 3:
-        round_kinds: tuple[Kind, ...] = ("ellipse", "half_ellipse", "sector")
-        return round_kinds[len(lines)]
-    if not curves and len(lines) == 4:
-        return _four_sided([dist(*line) for line in lines])
-    straight: dict[int, Kind] = {3: "triangle", 5: "pentagon", 6: "hexagon", 10: "star"}
-    if curves or len(lines) not in straight:
-        raise ValueError(f"{len(lines)} lines and {curves} curves are none of the shapes")
-    return straight[len(lines)]
+    sides = _sides(list(_pieces(path)))
+    curved = sum(not _is_straight(side) for side in sides)
+    if curved or not sides:
+        kind = _ROUND.get((curved, len(sides)))
+    elif len(sides) == 4:
+        kind = _four_sided([dist(side[0].spots[0], side[-1].spots[-1]) for side in sides])
+    else:
+        kind = _STRAIGHT.get(len(sides))
+    if kind is None:
+        raise ValueError(f"{len(sides)} sides, {curved} of them curved, are none of the shapes")
+    return kind
+
+
+def _sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
+    """Return the pieces between one corner and the next, for all corners."""
+    begins = [i for i in range(len(pieces)) if _is_corner(pieces[i - 1], pieces[i])]
+    if not begins:
+        return []
+    twice = [*pieces, *pieces]
+    return [twice[i:j] for i, j in pairwise([*begins, begins[0] + len(pieces)])]
+
+
+def _is_corner(before: Piece, after: Piece) -> bool:
+    """Whether the outline turns by more than about 12 degrees where two pieces meet.
+
+    Arcs follow each other on the rim of one ellipse; with all else they make corners.
+    """
+    if before.is_arc or after.is_arc:
+        return before.is_arc != after.is_arc
+    (a, b), (c, d) = before.last_way, after.first_way
+    return 100 * abs(a * d - b * c) > 21 * (a * c + b * d)
+
+
+def _is_straight(side: Sequence[Piece]) -> bool:
+    (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
+    along, up = u - x, v - y
+    most = _STRAY * _STRAY * (along * along + up * up)
+    spots = [spot for piece in side for spot in piece.spots]
+    near = all((along * (q - y) - up * (p - x)) ** 2 <= most for p, q in spots)
+    return near and not any(piece.is_arc for piece in side)
 
 
 def _four_sided(lengths: Sequence[float]) -> Kind:
@@ -78,8 +141,8 @@ def _four_sided(lengths: Sequence[float]) -> Kind:
     return kinds[alike]
 
 
-def _pieces(path: str) -> Iterator[tuple[str, Spot, Spot]]:
-    """Yield each drawing command in capitals with where it begins and where it leads."""
+def _pieces(path: str) -> Iterator[Piece]:
+    """Yield what each command draws; a command that leads nowhere draws nothing."""
     here: Spot = (0, 0)
     start = here
     words = _words(path)
@@ -89,17 +152,15 @@ def _pieces(path: str) -> Iterator[tuple[str, Spot, Spot]]:
         name = word.upper()
         if len(numbers) != _TAKES[name]:
             raise ValueError(f"{word} with {len(numbers)} numbers")
-        if name == "Z":
-            there = start
-        elif word == name:
-            there = (numbers[-2], numbers[-1])
-        else:
-            there = (here[0] + numbers[-2], here[1] + numbers[-1])
+        x, y = (0, 0) if word == name else here
+        places = numbers[5:] if name == "A" else numbers
+        spots = [(x + p, y + q) for p, q in zip(places[::2], places[1::2], strict=True)]
+        spots = [start] if name == "Z" else spots
         if name == "M":
-            start = there
-        else:
-            yield name, here, there
-        here = there
+            start = spots[-1]
+        elif spots[-1] != here:
+            yield Piece((here, *spots), name == "A")
+        here = spots[-1]
 
 
 def _words(path: str) -> list[tuple[str, list[int]]]:

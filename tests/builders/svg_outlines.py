@@ -7,7 +7,8 @@ from itertools import pairwise
 
 STEPS = 100
 CORNER = math.radians(15)
-CURVED = math.radians(8)
+STRAY = 0.04
+"""Straight sides are straight but for rounding to hundredths."""
 
 
 def sampled(path):
@@ -80,8 +81,7 @@ def classified(path):
     corners = [p for p, turn in zip(points, turned, strict=True) if abs(turn) > CORNER]
     smooth = [abs(turn) for turn in turned if abs(turn) <= CORNER]
     inwards = {turn > 0 for turn in turned if abs(turn) > CORNER}
-    curved = sum(smooth) > CURVED
-    if curved:
+    if not corners or strays(points, corners):
         kind = {0: "ellipse", 2: "half_ellipse", 3: "sector"}.get(len(corners))
     elif len(inwards) == 2:
         kind = "star" if len(corners) == 10 else None
@@ -90,6 +90,16 @@ def classified(path):
     else:
         kind = {3: "triangle", 5: "pentagon", 6: "hexagon"}.get(len(corners))
     return kind, max(smooth, default=0)
+
+
+def strays(points, corners):
+    """Whether any point lies off the lines between corners, by more than rounding."""
+    lines = list(pairwise([*corners, corners[0]]))
+
+    def off(point):
+        return min(abs(((point - p) / (q - p)).imag) * abs(q - p) for p, q in lines if p != q)
+
+    return max(map(off, points)) > STRAY
 
 
 def four_sided(corners):

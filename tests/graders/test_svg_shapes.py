@@ -80,8 +80,8 @@ def test_grader_and_builder_agree_at_random_points(kind):
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("M 0,0 L 1,1 Z", "2 lines and 0 curves"),
-        ("M 0,0 L 1,0 L 1,1 C 0,1 0,1 -1,1 Z", "3 lines and 1 curves"),
+        ("M 0,0 L 1,1 Z", "2 sides, 0 of them curved"),
+        ("M 0,0 L 2,0 L 2,2 C 0,3 0,3 -2,1 Z", "4 sides, 1 of them curved"),
         ("M 0,0 L 1,0 L 1,1", "from M to Z"),
         ("M 0,0 L 1 L 1,1 Z", "L with 1 numbers"),
         ("M 0,0 A 1 1 0 1,1 Z", "A with 5 numbers"),
