@@ -15,11 +15,14 @@ from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
-from scbench.graders.hide_and_seek.ray_casting import fitted
+from scbench.graders.hide_and_seek.ray_casting import fitted, picture
 from scbench.schemas.hide_and_seek import Answer, Params
 from scbench.seeding import Stream
 
 _DRAWS = 50
+_LEAST_SEEN = 100
+"""On how many pixels a person in the open shows; with fewer, not to hide would cost little."""
+_PLACES = 40
 
 _PROMPT = prompt_template(__name__)
 
@@ -36,7 +39,10 @@ class Space(Point):
     person_height: float = parameter(2.0, "height of a person", ge=0.5, le=2.5)
     radius: float = parameter(30.0, "largest distance of people from the origin", ge=10.0, le=60.0)
     sniper_distance: float = parameter(
-        141.4, "distance of the sniper, measured on the map", ge=60.0, le=400.0
+        141.4,
+        "distance of the sniper, measured on the map; from far away only broad people can be seen",
+        ge=60.0,
+        le=350.0,
     )
     sniper_height: float = parameter(
         20.0, "height of the sniper's eye; lower is easier", ge=2.0, le=60.0
@@ -131,8 +137,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw the sniper's direction; count hiding places and take a share of them.
 
         Raises:
-            GenerationError: nobody can hide, too many can, or the picture does not hold the scene.
+            GenerationError: the sniper stands among the people, nobody can hide, too many can, or
+                the picture does not hold the scene or shows people too small.
         """
+        # A tenth for the sniper's place, which is rounded.
+        near = point.radius + 2 * point.person_width + 0.1
+        if point.sniper_distance <= near:
+            raise GenerationError(
+                f"the sniper, at {point.sniper_distance:g} m, stands among the people, who can be "
+                f"up to {point.radius:g} m from the origin; ask for a sniper_distance of more than "
+                f"{near:g}, or a smaller radius"
+            )
         for _ in range(_DRAWS):
             t = rng.uniform(0.2, 0.7)
             cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
@@ -153,13 +168,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 penalty_per_pixel=0.005,
             )
             beyond = all(abs(s) > b for s, b in zip(sniper, params.building, strict=False))
+            if not (beyond and _in_picture(params) and _is_seen_in_the_open(params)):
+                continue
             people = round(point.fill * len(_places(params)))
-            if beyond and _in_picture(params) and 1 <= people <= 1000:
+            if 1 <= people <= 1000:
                 return params.model_copy(update={"people": people})
         raise GenerationError(
-            f"in {_DRAWS} draws the picture did not hold everybody within {point.radius} m, or not "
-            "between 1 and 1,000 people were to hide; ask for a smaller radius, a sniper farther "
-            "away, another fill or another building"
+            f"in {_DRAWS} draws the picture did not hold everybody within {point.radius:g} m, "
+            f"showed somebody in the open on fewer than {_LEAST_SEEN} pixels, or not between 1 and "
+            "1,000 people were to hide; ask for a smaller radius, a sniper at another distance, "
+            "larger people, another fill or another building"
         )
 
 
@@ -241,6 +259,23 @@ def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | N
             return crowd
         eye = moved
     return None
+
+
+def _is_seen_in_the_open(params: Params) -> bool:
+    """Whether a person shows on enough pixels wherever nothing is in the way.
+
+    Looked at are places along the far rim, where people are smallest. How the edges of a person
+    fall between pixels makes a difference of some, so they are many.
+    """
+    x, y, _ = params.sniper
+    far = math.atan2(-y, -x)
+    for i in range(_PLACES):
+        angle = far + math.pi * ((i + 0.5) / _PLACES - 0.5)
+        spot = params.max_distance * np.array([[math.cos(angle), math.sin(angle)]])
+        low, high = boxes(params, spot)
+        if (picture(true_camera(params), low[1:], high[1:]) == 0).sum() < _LEAST_SEEN:
+            return False
+    return True
 
 
 def _in_picture(params: Params) -> bool:

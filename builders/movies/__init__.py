@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
@@ -35,8 +37,8 @@ choice with the most points is the answer. Only what is said here about a film c
 and themes are the same only if they are the same words."""
 _KINDS = """\
 Go by genre (such as comedy or western) and theme (such as robbery or family), as film guides give
-them. All films above have a genre in common, and exactly one choice has it too. The other choices
-have no genre and no theme in common with any film above."""
+them. All films above have exactly one genre in common, and exactly one choice has it too. The other
+choices have no genre and no theme in common with any film above."""
 
 
 class Space(Point):
@@ -73,8 +75,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     """Films that are alike, and choices of which one wins by at least a set margin.
 
     The next best choice is as near to that margin as the candidates allow. Where only titles are
-    shown, the liked films have a genre in common, and all other choices have nothing in common with
-    them.
+    shown, the liked films have exactly one genre in common, which the right choice has too, and all
+    other choices have nothing in common with them.
     """
 
     task = "movies"
@@ -194,12 +196,14 @@ def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
 
 def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
-    """Return films of one genre, and one more of it with others that have nothing in common.
+    """Return films with one genre in common, and one more of it with others that share nothing.
 
-    No choices if there are none.
+    No choices if there are none, or if the films have more genres in common.
     """
     known = marks()
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
+    if reduce(and_, (known[i].genres for i in liked)).bit_count() > 1:
+        return liked, []
     right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
     union = 0
     for i in liked:

@@ -82,9 +82,10 @@ POINTS = [
     {"width": 3, "depth": 12},
     {"height": 4, "sniper_height": 40, "fill": 0.5},
     {"sniper_height": 2, "fill": 1.0},
-    {"person_width": 1.0, "person_height": 1.0},
+    {"person_width": 1.0, "person_height": 1.25},
     {"radius": 12, "sniper_distance": 60},
-    {"sniper_distance": 350, "radius": 60, "fill": 0.05},
+    {"sniper_distance": 300, "person_width": 2.0, "person_height": 2.5, "fill": 0.05},
+    {"sniper_distance": 60, "radius": 10, "sniper_height": 60},
 ]
 
 
@@ -113,10 +114,31 @@ def test_everybody_within_the_distance_is_in_the_picture():
             assert pixels["visible_pixels"] > 100
 
 
+@pytest.mark.parametrize("parameters", [{}, *POINTS], ids=str)
+def test_whoever_stands_in_the_open_is_seen_on_a_hundred_pixels(parameters):
+    params = TaskBuilder().draw(Space(**parameters), Stream("open", 0))
+    alone = params.model_copy(update={"people": 1, "building": (0.01, 0.01, 0.01)})
+    rng = Stream("anywhere", 0)
+    for i in range(40):
+        far = params.max_distance * (1 if i < 24 else rng.unit())
+        angle = rng.uniform(0, 2 * math.pi)
+        spot = (0.999 * far * math.cos(angle), 0.999 * far * math.sin(angle))
+        assert verdict(alone, [spot]).metrics["visible_pixels"] >= 100
+
+
+def test_a_sniper_among_the_people_is_refused_in_plain_words():
+    with pytest.raises(GenerationError, match=r"stands among the people.*more than 61\.1"):
+        TaskBuilder().draw(Space(sniper_distance=60, radius=60), Stream("among", 0))
+
+
 @pytest.mark.parametrize(
     "parameters",
-    [{"radius": 60}, {"width": 1, "depth": 1, "height": 3, "sniper_height": 60}],
-    ids=["too wide for the picture", "nobody can hide"],
+    [
+        {"radius": 60},
+        {"sniper_distance": 350},
+        {"width": 1, "depth": 1, "height": 3, "sniper_height": 60},
+    ],
+    ids=["too wide for the picture", "too small to be seen", "nobody can hide"],
 )
 def test_points_that_give_nothing_say_what_to_change(parameters):
     with pytest.raises(GenerationError, match="ask for"):

@@ -119,6 +119,25 @@ def test_the_right_choice_can_have_any_letter(template, choices):
     assert 65 < min(letters.values()) <= max(letters.values()) < 140
 
 
+@pytest.mark.parametrize("count", [4, 5, 6])
+@pytest.mark.parametrize("weights", [(2, 3), (0, 1), (10, 0)], ids=str)
+def test_titles_share_one_genre_and_only_the_right_choice_has_it(count, weights):
+    """By what the films' table says, whatever else the films have in common."""
+    genres = {film[0]: set(film[2]) for film in films()}
+    for case in drawn(
+        200,
+        template="titles",
+        reference_count=count,
+        choice_count=5,
+        genre_weight=weights[0],
+        theme_weight=weights[1],
+    ):
+        instance = case["instance"]
+        (shared,) = set.intersection(*(genres[film[0]] for film in instance["liked"]))
+        having = [i for i, film in enumerate(instance["choices"]) if shared in genres[film[0]]]
+        assert having == [LABELS.index(case["target"])]
+
+
 def test_the_film_with_most_facts_is_a_poor_guess():
     cases, right = drawn(600), 0
     for case in cases:
