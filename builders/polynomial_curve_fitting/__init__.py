@@ -1,6 +1,7 @@
 """Polynomial curve fitting: prompts, fresh pictures, and a solver by linear programming."""
 
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Protocol
@@ -26,7 +27,12 @@ from scbench.graders.polynomial_curve_fitting.formula import (
     MAX_NODES,
     MAX_NUMBER,
 )
-from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BITS
+from scbench.graders.polynomial_curve_fitting.formula_values import (
+    MAX_BITS,
+    MAX_BYTES,
+    MAX_WORK,
+    WORD_BITS,
+)
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 from scbench.seeding import Stream
 
@@ -115,6 +121,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             nodes=MAX_NODES,
             brackets=MAX_BRACKETS,
             bits=MAX_BITS,
+            largest=sys.float_info.max,
+            work=MAX_WORK,
+            bytes=MAX_BYTES,
+            word=WORD_BITS,
         )
         return rules + _QUOTING + reply_as('{"function": text}')
 

@@ -24,7 +24,7 @@ of it."""
 MAX_BYTES = 150_000_000
 """Of all values that are still needed, at any time."""
 
-_WORD_BITS = 62
+WORD_BITS = 62
 """Whole numbers of up to so many bits are kept in machine words, where nothing can overflow."""
 _DOUBLE_BITS = 53
 _SMALL_BITS = 4_000
@@ -140,12 +140,12 @@ class _Evaluation:
         def bound() -> int:
             return a.bits + b.bits if op is Op.MULTIPLY else max(a.bits, b.bits) + 1
 
-        if bound() > _WORD_BITS:
+        if bound() > WORD_BITS:
             a, b = (_tightened(v) if v.guesses > _GUESSES else v for v in (a, b))
-            if bound() > _WORD_BITS and a.array.dtype != object != b.array.dtype:
+            if bound() > WORD_BITS and a.array.dtype != object != b.array.dtype:
                 a, b = _tightened(a), _tightened(b)
         bits = bound()
-        first, second = (a.array, b.array) if bits <= _WORD_BITS else (_exact(a), _exact(b))
+        first, second = (a.array, b.array) if bits <= WORD_BITS else (_exact(a), _exact(b))
         self._pay(np.broadcast(first, second), bits, _product_time(op, a, b))
         guesses = max(a.guesses, b.guesses) + 1
         return _checked(_Values(function(first, second), True, bits, None, guesses))
@@ -153,12 +153,12 @@ class _Evaluation:
     def _power(self, a: _Values, exponent: int) -> _Values:
         if not a.whole:
             return self._double_power(a, exponent)
-        if a.bits * exponent > _WORD_BITS:
+        if a.bits * exponent > WORD_BITS:
             a = _tightened(a)
         if (a.bits - 1) * exponent >= MAX_BITS:
             raise FormulaCostError("makes whole numbers that are too long")
         bits = max(1, a.bits * exponent)
-        base = a.array if bits <= _WORD_BITS else _exact(a)
+        base = a.array if bits <= WORD_BITS else _exact(a)
         self._pay(base, bits, 2 * _digit_time(bits // 2, bits // 2))
         return _checked(_Values(np.power(base, exponent), True, bits))
 
@@ -207,7 +207,7 @@ class _Evaluation:
 
     def _pay(self, cells: "Array | np.broadcast", bits: int, each: int = 0) -> None:
         """Count an operation on whole numbers; ``each`` is the time of one long multiplication."""
-        slow = 25 + bits // 60 + each + 250 * (bits > _SMALL_BITS) if bits > _WORD_BITS else 0
+        slow = 25 + bits // 60 + each + 250 * (bits > _SMALL_BITS) if bits > WORD_BITS else 0
         self._spend(cells.size * (2 + slow))
 
 
@@ -222,14 +222,14 @@ def _constant(value: float) -> _Values:
     if isinstance(value, float):
         return _Values(np.full((1, 1), value), False)
     bits = value.bit_length()
-    kind = np.int64 if bits <= _WORD_BITS else object
+    kind = np.int64 if bits <= WORD_BITS else object
     return _Values(np.full((1, 1), value, dtype=kind), True, bits)
 
 
 def _tightened(a: _Values) -> _Values:
     """Return the values with the exact length of the longest, in machine words if they fit."""
     longest = max(abs(int(a.array.max())), abs(int(a.array.min()))).bit_length()
-    fits = a.array.dtype == object and longest <= _WORD_BITS
+    fits = a.array.dtype == object and longest <= WORD_BITS
     return _Values(a.array.astype(np.int64) if fits else a.array, True, longest)
 
 

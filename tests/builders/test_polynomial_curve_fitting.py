@@ -203,3 +203,31 @@ def test_columns_are_numbered_above_text_pictures():
     assert first.index(PAPER[2].params.grid[0]) == len("y = 0  ")
     assert tens[7::10] == "012"
     assert start >= 7
+
+
+def test_the_prompt_says_every_bound_and_the_bounds_hold():
+    prompt = " ".join(BUILDER.prompt(PAPER[0].params).split())
+    rules = [
+        "one with a point or an exponent is at most 1.7976931348623157e+308",
+        "a whole number other than 0 does not begin with 0",
+        "a backslash right before a line break, which makes one line of two",
+        f"{MAX_WORK:,} units of work",
+        f"{MAX_BYTES:,} bytes for the values",
+    ]
+    assert [rule for rule in rules if rule not in prompt] == []
+
+    def failed(body):
+        text = f"def f(x, y):\n    return {body}"
+        (found,) = judge(get_task("polynomial_curve_fitting"), PAPER[0].params, {"function": text})
+        return {check.id for check in found.failed} & {"text", "form", "resource_limit"}
+
+    assert not failed("x + y \\\n - 1.7976931348623157e+308")
+    assert failed("x + y - 1.7976931348623159e+308") == {"text"}
+    assert failed("x + y - 07") == {"text"}
+    assert failed("x + y \\ - 1") == {"text"}
+    # Eight doubles for each of 64 cells: 2,000 + 1,500 + 600 * 10 units each at exponent 512.
+    powers = int(MAX_WORK / (64 * (1_500 + 600 * 10)))
+    costly = " + ".join(f"(x + y + 0.{i})**512" for i in range(1, powers + 400))
+    assert failed(costly) == {"resource_limit"}
+    cheap = " + ".join(f"(x + y + 0.{i})**512" for i in range(1, powers - 400))
+    assert not failed(cheap)

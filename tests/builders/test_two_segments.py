@@ -45,6 +45,13 @@ def test_prompt_states_what_is_graded(i):
     assert listed == [f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in counts.items()]
 
 
+def test_prompt_says_how_many_digits_are_read():
+    """The grader sees numbers as JSON readers give them: a 17th digit can be lost."""
+    assert "Up to 15 significant digits are exact" in BUILDER.prompt(PAPER[0].params)
+    assert exact(json.loads("0.123456789012345")) == (123456789012345, 15)
+    assert exact(json.loads("0.12345678901234567891")) != (12345678901234567891, 20)
+
+
 def test_prompt_of_a_grid_lists_its_values():
     assert "values: 0, 0.15, 0.33, 0.5, 0.67, 0.85, 1.\n" in BUILDER.prompt(PAPER[3].params)
 
