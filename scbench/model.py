@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from scbench.canonical import content_hash, sha256
+from scbench.unprinted import all_params, whole_point
 
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
@@ -120,8 +121,9 @@ class Verdict:
 class Instance(BaseModel):
     """One item of a release: a row of its Parquet files.
 
-    It holds no ground truth. Graders derive that from `params`, so what the prompt prints is what
-    is graded; reference answers lie in a config of their own.
+    It holds no ground truth. Graders derive that from parameters, so what the prompt prints is what
+    is graded; the few that no prompt prints stand with the reference answers, in a config of their
+    own, and come with an instance that is loaded or drawn as `unprinted`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -136,19 +138,34 @@ class Instance(BaseModel):
     difficulty: str = Field(description="easy, medium, hard or very-hard")
     prompt: str = Field(description="the full text put to a model")
     images: tuple[bytes, ...] = Field(description="PNG files that belong to the prompt, in order")
-    params: str = Field(description="everything the grader uses, as canonical JSON")
+    params: str = Field(description="what the prompt prints and the grader uses, as canonical JSON")
     answer_schema: str = Field(description="JSON Schema of the answer, as canonical JSON")
     scores: int = Field(description="how many scores one answer gets (9 in interlocking_parts)")
     seed: int | None = Field(description="seed it was drawn with, if it was drawn")
     point: str | None = Field(
         default=None,
-        description="point of the parameter space it was drawn at, with the facts of the case, as "
-        "canonical JSON; null for items of a fixed list",
+        description="point of the parameter space it was drawn at, as canonical JSON; null for "
+        "items of a fixed list",
     )
     guess_rate: float = Field(
         default=0.0, ge=0, le=1, description="the score that blind guessing gets; 0 if open"
     )
     content_hash: str = Field(description="SHA-256 of everything above, in canonical form")
+    unprinted: str | None = Field(
+        default=None,
+        description="what graders and tables use besides and no prompt prints, as canonical JSON; "
+        "no part of the row, nor of its hash, which would give it away",
+    )
+
+    @property
+    def all_params(self) -> str:
+        """Everything the grader uses, as canonical JSON."""
+        return all_params(self.params, self.unprinted)
+
+    @property
+    def whole_point(self) -> dict[str, JsonValue]:
+        """Where it was drawn, with the facts of the case; empty for items of a fixed list."""
+        return whole_point(self.point or "{}", self.unprinted)
 
     @classmethod
     def freeze(
@@ -167,6 +184,7 @@ class Instance(BaseModel):
         point: str | None = None,
         guess_rate: float = 0.0,
         prefix: str = "",
+        unprinted: str | None = None,
     ) -> "Instance":
         """Make an instance, with its id and content hash.
 
@@ -187,7 +205,7 @@ class Instance(BaseModel):
             "guess_rate": float(guess_rate),
         }
         digest = content_hash(row | {"images": [sha256(image) for image in images]})
-        return cls(**row, images=images, content_hash=digest)
+        return cls(**row, images=images, content_hash=digest, unprinted=unprinted)
 
 
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]

@@ -21,10 +21,10 @@ from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.catalog import Task, get_task
-from scbench.errors import PredictionsError, did_you_mean
+from scbench.errors import PredictionsError, did_you_mean, faults_of
 from scbench.grading.outcome import Outcome, grade_prediction
 from scbench.model import Instance, Prediction
 
@@ -64,13 +64,20 @@ def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
         if ":" in instance_id and release is None:
             hint = " It was generated: give the instance itself, or release=FOLDER."
         raise PredictionsError(f"no instance {instance_id!r} in {where}.{hint}")
-    return _read(instance.task, instance.params)
+    return _read(instance.task, instance.all_params)
 
 
 @lru_cache(maxsize=16_384)
 def _read(task_id: str, params: str) -> _Ready:
     task = get_task(task_id)
-    return _Ready(task, task.params_model.model_validate_json(params))
+    try:
+        return _Ready(task, task.params_model.model_validate_json(params))
+    except ValidationError as error:
+        raise PredictionsError(
+            f"an instance of {task_id} does not hold what its grader needs: "
+            f"{faults_of(error, 1)[0]}. Rows of a data set lack what no prompt prints; give the "
+            "id, or an instance of `load_release().instances()`."
+        ) from error
 
 
 def outcome(
@@ -89,14 +96,14 @@ def outcome(
         Its status, and one verdict for each score of the task; none if the status is unscored.
 
     Raises:
-        PredictionsError: no such instance.
+        PredictionsError: no such instance, or it is not complete.
         ReleaseError: no such release.
         CatalogError: this installation does not know its task.
     """
     ready = (
         _by_id(instance, release)
         if isinstance(instance, str)
-        else _read(instance.task, instance.params)
+        else _read(instance.task, instance.all_params)
     )
     prediction = (
         Prediction.model_construct(id="", response=answer)

@@ -28,6 +28,9 @@ Composed = tuple[dict[str, JsonValue], str, str, float, dict[str, JsonValue]]
 class Point(BaseModel):
     """A point of a builder's parameter space. Each builder adds its own parameters to `count`."""
 
+    unprinted: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that would tell the answer; no row of a release holds them."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     count: int = Field(default=1, ge=1, le=1_000_000, description="how many cases to make")
@@ -215,6 +218,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return what a release's column ``point`` holds of a case: parameters and facts."""
         facts = case.model_dump(mode="json", exclude=set(Case.model_fields))
         return {**case.params, **facts}
+
+    def unprinted(self) -> frozenset[str]:
+        """Return what no row's column ``point`` may hold: facts, and parameters that tell."""
+        return self.space.unprinted | (self.case_model.model_fields.keys() - Case.model_fields)
 
     def generate_random(self, **params: object) -> list[dict[str, Any]]:
         """Make ``count`` cases at a point of the parameter space.

@@ -9,7 +9,7 @@ from cmath import phase
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import radians
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from pydantic import Field, JsonValue
 
@@ -64,6 +64,8 @@ _RULES = prompt_template(__name__)
 class Space(Point):
     """Parameters of drawings."""
 
+    unprinted: ClassVar = frozenset({"shape"})
+
     shape: Kind | Literal["any"] = parameter(
         "any", "which shape it is, or any of the ten", "semantic"
     )
@@ -92,6 +94,7 @@ class Space(Point):
 class SvgShapesCase(Case):
     """A case of SVG shapes."""
 
+    kind: Kind = Field(description="which shape it is")
     lines: int = Field(ge=0, description="commands that draw lines")
     curves: int = Field(ge=0, description="commands that draw curves, straight ones included")
     characters: int = Field(ge=1, description="length of the path data")
@@ -159,10 +162,15 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return {name: {"answer": answer} for name, answer in wrong.items()}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
-        """Return how much there is to read."""
+        """Return which shape it is, and how much there is to read."""
         words = params.path.upper()
         curves = words.count("C") + words.count("A")
-        return {"lines": words.count("L"), "curves": curves, "characters": len(params.path)}
+        return {
+            "kind": _kind(params),
+            "lines": words.count("L"),
+            "curves": curves,
+            "characters": len(params.path),
+        }
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an outline, lay it on the page, and write it down.

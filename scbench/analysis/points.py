@@ -46,7 +46,7 @@ class Cases:
                 f"release {release.version} holds no drawn instances"
                 f"{' of these tasks' * bool(tasks)}, so there are no parameters to look along"
             )
-        self.points = {row.id: json.loads(row.point or "{}") for row in rows}
+        self.points = {row.id: row.whole_point for row in rows}
         self.hashes = {row.id: row.content_hash for row in rows}
         self.guess_rates = {row.id: row.guess_rate for row in rows}
         self.by_task: dict[str, list[str]] = {}

@@ -38,6 +38,8 @@ _REFERENCE_MEANINGS = {
     "name": "name of the answer within its instance",
     "answer": "the answer, as canonical JSON",
     "score": "mean of its scores",
+    "unprinted": "what graders and tables use of the instance, no prompt prints and its row does "
+    "not hold, as canonical JSON; in references only",
     "canary": "keep out of training data",
 }
 
@@ -84,6 +86,7 @@ def _record_set(path: str, name: str) -> dict[str, Any]:
     is_task = path != REFERENCES
     columns = INSTANCE_COLUMNS if is_task else REFERENCE_COLUMNS
     meanings = {key: str(field.description) for key, field in Instance.model_fields.items()}
+    meanings["canary"] = _REFERENCE_MEANINGS["canary"]
     key = ("id",) if is_task else ("id", "name")
     return {
         "@type": "cr:RecordSet",

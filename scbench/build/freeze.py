@@ -282,7 +282,7 @@ def make_manifest(
 def references_hash(references: Sequence[Reference]) -> str:
     """Return the identity of a set of reference answers."""
     return rows_hash(
-        (f"{ref.id}:{ref.name}", content_hash([ref.kind, ref.answer, ref.score]))
+        (f"{ref.id}:{ref.name}", content_hash([ref.kind, ref.answer, ref.score, ref.unprinted]))
         for ref in references
     )
 

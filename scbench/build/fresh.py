@@ -144,7 +144,7 @@ def run(
     if experiment.seed is None:
         raise ExperimentError(NO_SEED)
     planned = plan(experiment)[len(finished) :]
-    seen = {key_of(i.task, i.prompt, i.params) for part in finished for i in part.instances}
+    seen = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
     numbers = Counter(i.task for part in finished for i in part.instances)
     ahead = 4 * workers if workers > 1 else 0
     done = numbers.total()

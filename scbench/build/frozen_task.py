@@ -22,6 +22,7 @@ from scbench.processes import open_pool
 from scbench.progress import no_progress
 from scbench.release.load import Reference
 from scbench.schemas.shapes import provider_schema
+from scbench.unprinted import part
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,12 @@ def instances_of(
     builder = task.builder()
     schema = canonical_json(provider_schema(task.answer_model))
     for subtask, item in enumerate(items, first):
+        parted = part(
+            item.params.model_dump(mode="json"),
+            item.point,
+            getattr(task.params_model, "unprinted", {}),
+            builder.unprinted(),
+        )
         yield Instance.freeze(
             task=task.id,
             bucket=task.bucket,
@@ -175,22 +182,27 @@ def instances_of(
             difficulty=item.difficulty,
             prompt=builder.prompt(item.params),
             images=builder.images(item.params),
-            params=canonical_json(item.params.model_dump(mode="json")),
+            params=parted.params,
             answer_schema=schema,
             scores=task.scores,
             seed=item.seed,
-            point=None if item.point is None else canonical_json(item.point),
+            point=parted.point,
             guess_rate=builder.guess_rate_of(item.params),
             prefix=prefix,
+            unprinted=parted.unprinted,
         )
 
 
 def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
     """Judge an instance's answers."""
-    params = task.params_model.model_validate_json(draft.instance.params)
+    instance = draft.instance
+    params = task.params_model.model_validate_json(instance.all_params)
     return tuple(
         Reference(
-            draft.instance.id, *answer, score_of_reference(task, params, draft.instance.id, answer)
+            instance.id,
+            *answer,
+            score_of_reference(task, params, instance.id, answer),
+            instance.unprinted if answer.kind == "reference" else None,
         )
         for answer in draft.answers
     )

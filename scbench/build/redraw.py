@@ -6,7 +6,6 @@ references belong together, and the rows are counted against the experiment; onl
 first that the base seed gives remains unproven.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -179,7 +178,7 @@ def _origin(
     task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
 ) -> tuple[Planned, int] | None:
     try:
-        values = json.loads(row["point"])
+        values = row["point"]
         parameters = {
             name: values[name] for name in task.builder.space.model_fields if name != "count"
         }
@@ -232,7 +231,7 @@ def _repeats(found: Redrawn) -> None:
     seen: dict[str, str] = {}
     for part in found.frozen:
         for row in part.instances:
-            key = key_of(row.task, row.prompt, row.params)
+            key = key_of(row.task, row.prompt, row.all_params)
             if key in seen:
                 found.problems.append(f"{row.id} repeats {seen[key]}")
             seen[key] = row.id

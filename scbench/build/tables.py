@@ -34,6 +34,7 @@ INSTANCE_COLUMNS = {
     "point": "string",
     "guess_rate": "float64",
     "content_hash": "string",
+    "canary": "string",
 }
 REFERENCE_COLUMNS = {
     "id": "string",
@@ -41,10 +42,11 @@ REFERENCE_COLUMNS = {
     "name": "string",
     "answer": "string",
     "score": "float64",
+    "unprinted": "string",
     "canary": "string",
 }
-_NULLABLE = {"seed", "point", "images"}
-"""A seed and a point can be absent. Images never are, but ``datasets`` sees no others as images."""
+_NULLABLE = {"seed", "point", "unprinted", "images"}
+"""The first three can be absent. Images never are, but ``datasets`` sees no others as images."""
 
 
 def _schema(columns: dict[str, str]) -> pa.Schema:
@@ -71,10 +73,10 @@ REFERENCE_SCHEMA = _schema(REFERENCE_COLUMNS)
 
 
 def instance_table(instances: Sequence[Instance]) -> pa.Table:
-    """Return instances as a table, in the order given."""
+    """Return instances as a table, in the order given, each with the canary."""
     rows = []
     for instance in instances:
-        row = instance.model_dump(exclude={"images"})
+        row = instance.model_dump(exclude={"images", "unprinted"}) | {"canary": CANARY}
         row["images"] = [
             {"bytes": data, "path": f"{instance.id.replace('/', '_')}_{i}.png"}
             for i, data in enumerate(instance.images)

@@ -48,6 +48,7 @@ from scbench.release.manifest import (
 )
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.report.draw.png import same_picture
+from scbench.unprinted import whole_point
 from scbench.version import __version__
 
 
@@ -128,8 +129,13 @@ def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
 
 
 def _stored(root: Path, task_id: str) -> list[dict[str, Any]]:
+    """Return seeds and whole points of a task's rows, as the files hold them."""
     table = read_table((root / data_file(task_id)).read_bytes())
-    rows: list[dict[str, Any]] = table.select(["point", "seed"]).to_pylist()
+    references = read_table((root / REFERENCES).read_bytes()).select(["id", "unprinted"])
+    rest = {row["id"]: row["unprinted"] for row in references.to_pylist() if row["unprinted"]}
+    rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
+    for row in rows:
+        row["point"] = row["point"] and whole_point(row["point"], rest.get(row["id"]))
     return rows
 
 

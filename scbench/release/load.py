@@ -30,13 +30,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0)."""
+    """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
+
+    A reference also holds what the instance's row may not, see `scbench.unprinted`.
+    """
 
     id: str
     kind: Literal["reference", "counter_reference"]
     name: str
     answer: str
     score: float
+    unprinted: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # one is as good as its folder, and can be a key
@@ -81,15 +85,16 @@ class Release:
         return data
 
     def instances(self, tasks: Collection[str] | None = None) -> dict[str, Instance]:
-        """Return the instances by id, of all tasks or of those named.
+        """Return the instances by id, of all tasks or of those named, with all that grades them.
 
         Raises:
             ReleaseError: a file is missing, is not what the manifest says, or holds no instances.
         """
         chosen = [task for task in self.manifest.tasks if tasks is None or task in tasks]
         found: dict[str, Instance] = {}
+        rest = self._unprinted() if chosen else {}
         for task in chosen:
-            for instance in self._rows(data_file(task), _instance):
+            for instance in self._rows(data_file(task), lambda row: _instance(row, rest)):
                 if instance.id in found:
                     raise ReleaseError(
                         f"release {self.version}: {data_file(task)}: {instance.id} stands there "
@@ -106,12 +111,20 @@ class Release:
         """
         return self._rows(REFERENCES, _reference)
 
-    def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
+    def _unprinted(self) -> dict[str, str]:
+        """Return by id what rows may not hold."""
+        columns = ["id", "unprinted"]
+        found = self._rows(REFERENCES, lambda row: (row["id"], row["unprinted"]), columns)
+        return {row_id: rest for row_id, rest in found if rest is not None}
+
+    def _rows(
+        self, name: str, make: Callable[[dict[str, Any]], T], columns: list[str] | None = None
+    ) -> list[T]:
         import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
         data = BytesIO(self.read(name))
         try:
-            return [make(row) for row in pl.read_parquet(data).to_dicts()]
+            return [make(row) for row in pl.read_parquet(data, columns=columns).to_dicts()]
         except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name} does not hold what it should: "
@@ -119,8 +132,10 @@ class Release:
             ) from error
 
 
-def _instance(row: dict[str, Any]) -> Instance:
-    return Instance(**{**row, "images": tuple(image["bytes"] for image in row["images"])})
+def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
+    fields = {name: value for name, value in row.items() if name != "canary"}
+    fields["images"] = tuple(image["bytes"] for image in row["images"])
+    return Instance(**fields, unprinted=unprinted.get(row["id"]))
 
 
 def _reference(row: dict[str, Any]) -> Reference:

@@ -84,7 +84,7 @@ def cases(
         if draw_of(task) is None or not held:
             continue
         row = held.get(_CHOSEN.get(task.id, 0)) or next(iter(held.values()))
-        yield Case(row.id, task.id, row.params, right[row.id])
+        yield Case(row.id, task.id, row.all_params, right[row.id])
 
 
 def draw_case(case: Case) -> bytes:

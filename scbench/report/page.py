@@ -225,7 +225,7 @@ def _spool(
     runs = run_labels(item.run for item in items)
     asked = [same_instance(item, instances) for item in items]
     jobs = (
-        FigureJob(item.task, instance.params, item.answer, item.graded) if instance else None
+        FigureJob(item.task, instance.all_params, item.answer, item.graded) if instance else None
         for item, instance in zip(items, asked, strict=True)
     )
     entries: list[_Entry] = []

@@ -181,7 +181,7 @@ def picture(item: Item, instance: Instance) -> Picture:
     """
     task = get_task(item.task)
     try:
-        drawn = picture_of(task, instance.params, item.answer, item.verdicts)
+        drawn = picture_of(task, instance.all_params, item.answer, item.verdicts)
     except Exception as error:
         raise ResultsError(
             f"no picture of {item.id} could be drawn: {type(error).__name__}: {error}"

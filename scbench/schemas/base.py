@@ -4,7 +4,8 @@ Answers come from outside: a boolean is not a number, a string is not a number, 
 are refused, keys nobody asked for are ignored (and noted by the judge), missing keys fail.
 """
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AllowInfNan, BaseModel, ConfigDict, Field, JsonValue, Strict
 
@@ -23,6 +24,9 @@ Text = Annotated[str, Strict()]
 
 class ParamsModel(BaseModel):
     """Base of every task's `Params`."""
+
+    unprinted: ClassVar[Mapping[str, int]] = {}
+    """Lists whose items no prompt prints to the end, and how many values of each it prints."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -1,6 +1,6 @@
 """Which film is most like those that somebody likes."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ Film = tuple[Title, Year, Tags, Tags]
 
 class Params(ParamsModel):
     """Films that are liked, films to choose from, and how likeness is measured."""
+
+    # Prompts with titles only print no genres and themes.
+    unprinted: ClassVar = {"liked": 2, "choices": 2}
 
     liked: tuple[Film, ...] = Field(min_length=1, max_length=12)
     choices: tuple[Film, ...] = Field(min_length=2, max_length=12)

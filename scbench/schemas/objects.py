@@ -1,6 +1,6 @@
 """Counting the things of some groups in a list."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,8 @@ Entry = tuple[Quantity, Adjective, Name, Name]
 
 class Params(ParamsModel):
     """A list of things, as the prompt prints it, and the groups to be counted."""
+
+    unprinted: ClassVar = {"entries": 3}
 
     entries: tuple[Entry, ...] = Field(
         min_length=1, max_length=400, description="quantity, adjective or nothing, noun, its group"

@@ -13,8 +13,11 @@ from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
     row_by_row,
     separate,
 )
+from scbench.catalog import get_task
 from scbench.errors import GenerationError
 from scbench.graders.polynomial_curve_fitting import grade
+from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BYTES, MAX_WORK
+from scbench.judge import judge
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 from scbench.seeding import Stream
 

@@ -1,3 +1,4 @@
+import json
 import random
 from typing import get_args
 
@@ -6,6 +7,7 @@ import pytest
 from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder
 from scbench.builders.two_segments.search import allowed_spots, pairs
 from scbench.errors import GenerationError
+from scbench.graders.two_segments.chords import exact
 from scbench.schemas.two_segments import Params
 
 BUILDER = TaskBuilder()

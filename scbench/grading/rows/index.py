@@ -121,7 +121,7 @@ class IndexEntry(NamedTuple):
     content_hash: str
 
 
-_fields_of = attrgetter(*IndexEntry._fields)
+_fields_of = attrgetter(*("all_params" if f == "params" else f for f in IndexEntry._fields))
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Scheduler:
         cls, instances: Mapping[str, Instance], tasks: Iterable[Task], limits: WorkerLimits
     ) -> "Scheduler":
         """Return a scheduler for instances of a release, by id, and their tasks."""
-        keys = {key: (value.task, value.params) for key, value in instances.items()}
+        keys = {key: (value.task, value.all_params) for key, value in instances.items()}
         return cls(keys, limits, {task.id: task.seconds for task in tasks if task.heavy})
 
     def run(
