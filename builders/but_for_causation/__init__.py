@@ -177,8 +177,10 @@ def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     """Return a graph and its necessary events, which are some but not all."""
     # One event off the chain, if nothing else does, is what is not necessary.
     depth = min(point.max_depth, point.events - (1 if point.distractors else 2))
-    for _ in range(_TRIES):
-        graph = grow(point.events, depth, point.prob_overdetermination, point.prob_preemption, rng)
+    chances = point.prob_overdetermination, point.prob_preemption
+    for i in range(2 * _TRIES):
+        # Where chance makes up for every cause, the last link of the chain is spared from it.
+        graph = grow(point.events, depth, *chances, rng, spare_outcome=i >= _TRIES)
         told = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
         bits = flips(graph.rules, told, graph.outcome)
         needed = [i for i in range(point.events) if bits >> i & 1 and i != graph.outcome]
@@ -187,7 +189,7 @@ def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
         ):  # the outcome is no candidate
             return graph, needed
     raise GenerationError(
-        f"but_for_causation: in {_TRIES} draws either all or none of the {point.events} events "
+        f"but_for_causation: in {2 * _TRIES} draws either all or none of the {point.events} events "
         "were necessary; raise max_depth or distractors, or lower prob_overdetermination or "
         "prob_preemption"
     )

@@ -99,7 +99,13 @@ def depth_of(
 
 
 def grow(
-    events: int, depth: int, prob_overdetermination: float, prob_preemption: float, rng: Stream
+    events: int,
+    depth: int,
+    prob_overdetermination: float,
+    prob_preemption: float,
+    rng: Stream,
+    *,
+    spare_outcome: bool = False,
 ) -> Graph:
     """Return a graph whose longest chain has a given length, and whose outcome happened.
 
@@ -113,12 +119,13 @@ def grow(
         prob_overdetermination: chance that a further event overdetermines another.
         prob_preemption: chance that it is a stand-in.
         rng: where chance comes from.
+        spare_outcome: whether the outcome has no second cause, so that its cause is necessary.
     """
     graph = Graph()
     for level in range(depth + 1):
         graph.add(level, ("all", [(level - 1, True)]) if level else None)
     graph.outcome = depth
-    effects = list(range(1, depth + 1))
+    effects = list(range(1, depth + 1 - spare_outcome))
     while len(graph.levels) < events:
         over, stand_in = rng.chance(prob_overdetermination), rng.chance(prob_preemption)
         if over and stand_in:

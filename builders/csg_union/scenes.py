@@ -30,6 +30,8 @@ _SCENES = 30
 _PLACES = 20
 """Bounds on one draw: sets of solids begun, and places tried for each solid."""
 
+_FACETS = 20_000
+"""A draw ends after sets of solids with so many triangles."""
 _SHARE = 0.05
 """Least part of its own volume that each solid adds; and of an overlap, that it shares."""
 _GROWTH = 1e-3
@@ -92,17 +94,21 @@ def draw_scene(point: Space, rng: Stream) -> Params:
     Raises:
         GenerationError: no such set in 30 tries of 20 places for each solid.
     """
-    for _ in range(_SCENES):
+    facets = 0
+    for scene in range(1, _SCENES + 1):
         if point.relation == "void":
             solids: list[Solid] | None = _panels(rng)
         else:
             solids = _heap(point, rng)
         if solids is not None and _clean(point, solids):
             return Params(solids=tuple(solids))
+        facets += sum(solid_body(solid).num_tri() for solid in solids or ())
+        if facets > _FACETS:
+            break
     raise GenerationError(
         f"no set of {point.solids} solids with relation {point.relation} and rotation "
         f"{point.rotation} has a clean union of at most {point.max_vertices} vertices, in "
-        f"{_SCENES} tries; ask for fewer solids or sides, other kinds, or more vertices"
+        f"{scene} tries; ask for fewer solids or sides, other kinds, or more vertices"
     )
 
 
@@ -266,6 +272,9 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     """Whether every solid counts, and the union is a mesh with room to spare."""
     bodies = [solid_body(solid) for solid in solids]
     union = unite(bodies)
+    mesh = polygon_mesh(union)
+    if len(mesh.points) > point.max_vertices or any(edge_faults(mesh.faces)):
+        return False
     for i, body in enumerate(bodies):
         others = [other for j, other in enumerate(bodies) if j != i]
         added = volume(body - unite(others))
@@ -274,9 +283,6 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
             return False
     margins = [_GROWTH] if point.relation in _TOUCHING else [_GROWTH, -_GROWTH]
     if any(_shape_of(unite(_grown(b, m) for b in bodies)) != _shape_of(union) for m in margins):
-        return False
-    mesh = polygon_mesh(union)
-    if len(mesh.points) > point.max_vertices or any(edge_faults(mesh.faces)):
         return False
     # Not only along edges: where a surface touches itself in a point, two vertices are one place.
     gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)

@@ -15,6 +15,8 @@ from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 from scbench.seeding import Stream
 
 _TRIES = 200
+_WORK = 36_000
+"""Cells of all grids that one draw may try, but ten grids at the least."""
 _PROPOSALS = 20
 
 _PROMPT = prompt_template(__name__)
@@ -115,9 +117,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Block cells at random where that leaves no dead end, until a loop is found.
 
         Raises:
-            GenerationError: no such grid in 200 tries; ask for fewer blocked cells.
+            GenerationError: no such grid in 200 tries, or fewer if it is large; ask for fewer
+                blocked cells.
         """
-        for _ in range(_TRIES):
+        tries = min(_TRIES, max(10, _WORK // point.size**2))
+        for _ in range(tries):
             blocked = _tree_gaps(point, rng) if point.obstacles == "tree" else _block(point, rng)
             if blocked is None:
                 continue
@@ -127,7 +131,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return params
         raise GenerationError(
             f"no grid of size {point.size} with {point.blocked:.0%} blocked by {point.obstacles} "
-            f"had a loop in {_TRIES} tries; ask for fewer blocked cells, larger obstacles or a tree"
+            f"had a loop in {tries} tries; ask for fewer blocked cells, larger obstacles or a tree"
         )
 
 
@@ -211,8 +215,8 @@ def _block(point: Space, rng: Stream) -> set[Cell] | None:
             failures += 1
     if len(blocked) < wanted - 4:
         return None
+    surplus = sum(1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked)
     for _ in range(_PROPOSALS * size):
-        surplus = sum(1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked)
         if surplus == 0:
             return blocked
         cell = rng.choice(grid)
@@ -223,6 +227,7 @@ def _block(point: Space, rng: Stream) -> set[Cell] | None:
             and not _dead_ends(size, blocked | {cell}, {cell})
         ):
             blocked.add(cell)
+            surplus -= 1 if even else -1
     return None
 
 

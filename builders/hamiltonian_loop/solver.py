@@ -16,8 +16,10 @@ Cover = dict[Cell, set[Cell]]
 """The two partners of every cell."""
 
 _ROUNDS = 100
+_IDLE = 25
 _RESTARTS = 5
-"""Bounds on one search. Merging takes a handful of rounds where there is a tour at all."""
+"""Bounds on one search: rounds of merging, those in a row that join nothing, and covers. Merging
+takes a handful of rounds where there is a tour at all."""
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
@@ -133,6 +135,7 @@ def _merge(cover: Cover, rng: Stream) -> bool:
         for x, y in sorted(cover)
         if {(x + 1, y), (x + 1, y + 1), (x, y + 1)} <= cover.keys()
     ]
+    idle = 0
     for _ in range(_ROUNDS):
         loops = _loops(cover)
         if len(loops) == 1:
@@ -151,6 +154,9 @@ def _merge(cover: Cover, rng: Stream) -> bool:
                 loop_of.update((cell, new) for cell in loops[old])
                 loops[new] += loops[old]
                 joined = True
+        idle = 0 if joined else idle + 1
+        if idle > _IDLE:
+            return False
         if not joined:
             _swap(cover, *rng.choice(swappable))
     return False

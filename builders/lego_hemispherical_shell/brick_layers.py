@@ -6,6 +6,7 @@ is worth placing from a quarter on.
 """
 
 from collections.abc import Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ Placed = tuple[float, float, float, float]
 
 _LEAST_GAIN = 0.02
 _SIDES = ((4, 2), (2, 4))
+_LONG = 4
+"""Cells along the long side of a brick."""
 
 
 class _Spot(NamedTuple):
@@ -131,13 +134,20 @@ def _greedy(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
 
 def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
     """Take one brick out and put two in, or a better one, until that helps no more."""
+    places: dict[tuple[int, int], list[int]] = {}
+    for i, spot in enumerate(spots):
+        places.setdefault((spot.column, spot.row), []).append(i)
     improved = True
     while improved:
         improved = False
         taken = _union(layer)
         for old in list(layer):
             rest = taken & ~old.cells
-            free = [spot for spot in spots if spot.cells & old.cells and not spot.cells & rest]
+            # Only spots that begin near it can share a cell with it; they keep their order.
+            around = product(*(range(at - _LONG, at + _LONG + 1) for at in (old.column, old.row)))
+            near = sorted(i for place in around for i in places.get(place, ()))
+            near_spots = (spots[i] for i in near)
+            free = [s for s in near_spots if s.cells & old.cells and not s.cells & rest]
             best = max(_sets(free), key=_gain, default=(old,))
             if _gain(best) > old.gain + 1e-6:
                 layer = [spot for spot in layer if spot is not old] + list(best)

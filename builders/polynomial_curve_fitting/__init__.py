@@ -37,6 +37,8 @@ from scbench.schemas.polynomial_curve_fitting import Answer, Params
 from scbench.seeding import Stream
 
 _TRIES = 60
+_WORK = 5_000_000
+"""Terms of polynomials times cells that one draw may look at."""
 _MAX_DEGREE = 10
 _IMAGE_FROM = 48
 _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
@@ -159,9 +161,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw pictures until one needs a degree in the wanted range.
 
         Raises:
-            GenerationError: no such picture in 60 tries.
+            GenerationError: no such picture in 60 tries, or fewer if they are large.
         """
-        for _ in range(_TRIES):
+        terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
+        tries = min(_TRIES, max(2, _WORK // (terms * point.size**2)))
+        for _ in range(tries):
             grid = _cut(field(point, rng), point.fill)
             if grid is None:
                 continue
@@ -174,7 +178,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 return Params(grid=grid)
         raise GenerationError(
             f"no picture of {point.size} x {point.size} cells that needs a degree from "
-            f"{point.min_degree} to {point.max_degree} came up in {_TRIES} tries; ask for a wider "
+            f"{point.min_degree} to {point.max_degree} came up in {tries} tries; ask for a wider "
             "range of degrees, or for more blobs and waves if the degree is to be high"
         )
 

@@ -12,11 +12,13 @@ from scbench.errors import GenerationError
 from scbench.schemas.shikaku_rectangles import Answer, Params
 from scbench.seeding import Stream
 
-_CUTS = 8_000
-_PROOFS = 2_000
+_WORK = 250_000
 _MOVES = 200
 _NODES = 1_000
-"""Bounds on one draw: cuts begun, solver calls, clue moves for one cut, search nodes per call."""
+"""Bounds on one draw: cells cut and candidates looked at by the solver, clue moves for one cut,
+search nodes for one call of the solver."""
+_DRIFT = 1.5
+"""How many times more or fewer candidates there can be once clues have moved."""
 
 _REFERENCE_NODES = 200_000
 
@@ -131,11 +133,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Cut a grid at random, then move clues until the cut is the only solution.
 
         Raises:
-            GenerationError: no puzzle within 8,000 cuts and about 2,000 calls of the solver.
+            GenerationError: no puzzle with a set amount of work.
         """
-        cuts = proofs = 0
-        while cuts < _CUTS and proofs < _PROOFS:
-            cuts += 1
+        work = proofs = 0
+        while work < _WORK:
+            work += point.width * point.height
             cut = _partition(point, rng)
             if cut is None:
                 continue
@@ -144,7 +146,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 grid = _grid(point, cut, clues)
                 result = solve(grid, limit=2, max_nodes=_NODES)
                 proofs += 1
-                if len(result.found) < 2:
+                work += result.nodes * result.candidates
+                hopeless = not (
+                    point.min_candidates / _DRIFT
+                    <= result.candidates
+                    <= point.max_candidates * _DRIFT
+                )
+                if len(result.found) < 2 or hopeless or work > _WORK:
                     break
                 agreed = set.intersection(*map(set, result.found))
                 loose = [i for i, rectangle in enumerate(cut) if rectangle not in agreed]

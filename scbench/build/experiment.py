@@ -19,6 +19,7 @@
 Knobs that are not named take their defaults. ``scbench tasks TASK`` lists them with their bounds.
 """
 
+import json
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,6 +41,11 @@ MOST_CASES = 1_000_000
 """Experiments beyond these are refused; several can be drawn beside each other."""
 
 
+def _as_json(values: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return values as JSON has them: the command line gives tuples."""
+    return json.loads(canonical_json(values))  # type: ignore[no-any-return]
+
+
 class Block(BaseModel):
     """A task with one point or a grid. All keys but these are parameters of the task."""
 
@@ -58,8 +64,8 @@ class Block(BaseModel):
 
     def record(self) -> dict[str, JsonValue]:
         """Return the block in the form that manifests hold."""
-        grid: dict[str, JsonValue] = {"grid": self.grid} if self.grid else {}  # type: ignore[dict-item]
-        return {"id": self.id, "count": self.count, **self.parameters, **grid}
+        grid = {"grid": self.grid} if self.grid else {}
+        return {"id": self.id, "count": self.count, **_as_json({**self.parameters, **grid})}
 
 
 class Experiment(BaseModel):

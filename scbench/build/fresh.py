@@ -32,8 +32,7 @@ from scbench.release.load import Reference
 from scbench.seeding import Stream
 
 REPEATS = 200
-FAILURES = 25
-"""A point is given up after so many cases in a row that were drawn already, or that failed."""
+"""A point is given up after so many cases in a row that were drawn already."""
 NO_SEED = "there is no seed: give one in the experiment or with --seed"
 UNRATED = "unrated"
 """Difficulty of what is drawn: its point says more than a word could."""
@@ -226,8 +225,8 @@ class _Source:
                         repeated = failed = 0
                 if len(chosen) == wanted:
                     return Drawn(self._planned, tuple(chosen), "")
-                if repeated == REPEATS or failed == FAILURES:
-                    reason = _reason(failed, failure)
+                if repeated == REPEATS or failed == most_failures(task):
+                    reason = _reason(task, failed, failure)
                     return Drawn(self._planned, tuple(chosen), reason)
 
 
@@ -257,9 +256,17 @@ def _said(error: Exception) -> str:
     return text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
 
 
-def _reason(failed: int, failure: str) -> str:
-    if failed == FAILURES:
-        return f"{FAILURES} tries without a new case failed; the last: {failure}"
+def most_failures(task: Task) -> int:
+    """Return after how many failures in a row a point of a task is given up.
+
+    Builders of spatial tasks work for seconds before they fail.
+    """
+    return 25 if task.bucket == MANIFOLDS else 5
+
+
+def _reason(task: Task, failed: int, failure: str) -> str:
+    if failed == most_failures(task):
+        return f"{failed} tries without a new case failed; the last: {failure}"
     also = f", and {failed} failed; the last: {failure}" if failed else ""
     return (
         f"{REPEATS} tries without a new case gave what was drawn already; the space at this point "

@@ -1,0 +1,131 @@
+"""Draw one case at corners of parameter spaces, and say how long each takes and what came of it.
+
+The case is made as for a release: with its references, which are judged. Every point has to end within a minute, with a case or with the reason why there is none::
+
+    python tools/sweep_spaces.py [TASK ...] [--random N]
+
+The corners of a space are too many to visit all. Visited are those where one parameter is at an end
+of its range, those where all numbers are at one end, and some where every parameter is at one of
+its ends by chance.
+"""
+
+import argparse
+import json
+import multiprocessing
+import time
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from scbench.build.experiment import experiment_of
+from scbench.build.fresh import run
+from scbench.canonical import canonical_json
+from scbench.catalog import Task, available_tasks, get_task
+from scbench.errors import ExperimentError
+from scbench.seeding import Stream
+
+SECONDS = 60
+Parameters = dict[str, Any]
+
+
+def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
+    """Return the ends of every parameter: its bounds, or each of its values if they are words."""
+    ends: dict[str, tuple[Any, ...]] = {}
+    for name, field in task.builder.space.model_fields.items():
+        if name == "count":
+            continue
+        bounds: dict[str, Any] = {}
+        for rule in field.metadata:
+            bounds |= {k: getattr(rule, k) for k in ("ge", "gt", "le", "lt") if hasattr(rule, k)}
+        if field.annotation is bool:
+            ends[name] = (False, True)
+        elif bounds:
+            whole = field.annotation is int
+            step = 1 if whole else 1e-6
+            low = bounds.get("ge", bounds.get("gt", 0) + step)
+            high = bounds.get("le", bounds.get("lt", low + 100) - step)
+            ends[name] = (low, high)
+        else:
+            words = [value for value in get_args(field.annotation) if isinstance(value, str)]
+            ends[name] = tuple(words) or (field.default,)
+    return ends
+
+
+def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
+    """Yield corners of a task's space that its rules allow, none twice."""
+    ends = ends_of(task)
+    rng = Stream("corners", task.id)
+    wanted: list[Parameters] = [{}]
+    wanted += [{name: value} for name, values in ends.items() for value in values]
+    wanted += [{name: values[at] for name, values in ends.items()} for at in (0, -1)]
+    wanted += [
+        {name: rng.choice(values) for name, values in ends.items()} for _ in range(by_chance)
+    ]
+    seen = set()
+    for parameters in wanted:
+        key = canonical_json(parameters)
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            task.builder.space.model_validate(parameters)
+        except ValidationError:
+            continue  # said at once, and nothing is drawn
+        yield parameters
+
+
+def attempt(task_id: str, parameters: Parameters) -> tuple[float, str]:
+    """Return how long a point takes, in seconds, and why it gives no case; nothing if it does."""
+    start = time.perf_counter()
+    try:
+        experiment = experiment_of({"seed": 1, "task": [{"id": task_id, **parameters}]})
+        (part,) = run(experiment)
+        reason = part.reason
+    except ExperimentError as error:
+        reason = f"refused: {error}"
+    except Exception as error:  # noqa: BLE001  (to be told of any point)
+        reason = f"CRASH {type(error).__name__}: {error}"
+    return time.perf_counter() - start, reason
+
+
+def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, str]:
+    """Return the same as `attempt`, from a process of its own that is ended after some time."""
+    mine, theirs = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.Process(target=_tell, args=(theirs, task_id, parameters))
+    child.start()
+    theirs.close()
+    try:
+        return mine.recv() if mine.poll(seconds) else (float(seconds), "TIME")
+    except EOFError:
+        return 0.0, "CRASH: the process died"
+    finally:
+        child.kill()
+        child.join()
+
+
+def _tell(pipe: Any, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+    pipe.send(attempt(task_id, parameters))
+
+
+def main() -> None:
+    """Sweep the spaces of the tasks named, or of all."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("tasks", nargs="*", metavar="TASK")
+    parser.add_argument("--random", type=int, default=12, help="corners by chance, for each task")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="time for a point")
+    parser.add_argument("--above", type=float, default=10, help="points that take more are listed")
+    given = parser.parse_args()
+    tasks = [get_task(name) for name in given.tasks] or list(available_tasks())
+    for task in tasks:
+        slowest, points, empty = 0.0, 0, 0
+        for parameters in corners(task, given.random):
+            took, reason = within(given.seconds, task.id, parameters)
+            points, empty, slowest = points + 1, empty + bool(reason), max(slowest, took)
+            if took > given.above or reason.startswith(("TIME", "CRASH")):
+                print(f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}", flush=True)
+        print(f"{task.id}: {points} points, {empty} without a case, {slowest:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
