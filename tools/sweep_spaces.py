@@ -1,6 +1,7 @@
 """Draw one case at corners of parameter spaces, and say how long each takes and what came of it.
 
-The case is made as for a release: with its references, which are judged. Every point has to end within a minute, with a case or with the reason why there is none::
+The case is made as for a release: with its references, which are judged. Every point has to end
+within a minute, with a case or with the reason why there is none::
 
     python tools/sweep_spaces.py [TASK ...] [--random N]
 
@@ -12,6 +13,8 @@ its ends by chance.
 import argparse
 import json
 import multiprocessing
+import resource
+import signal
 import time
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -77,7 +80,7 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
 
 def attempt(task_id: str, parameters: Parameters) -> tuple[float, str]:
     """Return how long a point takes, in seconds, and why it gives no case; nothing if it does."""
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         experiment = experiment_of({"seed": 1, "task": [{"id": task_id, **parameters}]})
         (part,) = run(experiment)
@@ -86,25 +89,30 @@ def attempt(task_id: str, parameters: Parameters) -> tuple[float, str]:
         reason = f"refused: {error}"
     except Exception as error:  # noqa: BLE001  (to be told of any point)
         reason = f"CRASH {type(error).__name__}: {error}"
-    return time.perf_counter() - start, reason
+    return time.process_time() - start, reason
 
 
 def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, str]:
-    """Return the same as `attempt`, from a process of its own that is ended after some time."""
+    """Return the same as `attempt`, from a process of its own that may use some time.
+
+    Time is that of the processor, so that a busy machine makes no difference.
+    """
     mine, theirs = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.Process(target=_tell, args=(theirs, task_id, parameters))
+    child = multiprocessing.Process(target=_tell, args=(theirs, seconds, task_id, parameters))
     child.start()
     theirs.close()
     try:
-        return mine.recv() if mine.poll(seconds) else (float(seconds), "TIME")
+        found: tuple[float, str] = mine.recv()
     except EOFError:
-        return 0.0, "CRASH: the process died"
-    finally:
-        child.kill()
         child.join()
+        ended = child.exitcode == -signal.SIGXCPU
+        found = (float(seconds), "TIME") if ended else (0.0, f"CRASH: exit code {child.exitcode}")
+    child.join()
+    return found
 
 
-def _tell(pipe: Any, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+def _tell(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     pipe.send(attempt(task_id, parameters))
 
 
@@ -123,8 +131,8 @@ def main() -> None:
             took, reason = within(given.seconds, task.id, parameters)
             points, empty, slowest = points + 1, empty + bool(reason), max(slowest, took)
             if took > given.above or reason.startswith(("TIME", "CRASH")):
-                print(f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}", flush=True)
-        print(f"{task.id}: {points} points, {empty} without a case, {slowest:.1f} s", flush=True)
+                print(f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}", flush=True)  # noqa: T201
+        print(f"{task.id}: {points} points, {empty} without a case, {slowest:.1f} s", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

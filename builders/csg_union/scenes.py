@@ -95,7 +95,9 @@ def draw_scene(point: Space, rng: Stream) -> Params:
         GenerationError: no such set in 30 tries of 20 places for each solid.
     """
     facets = 0
-    for scene in range(1, _SCENES + 1):
+    scenes = 0
+    while scenes < _SCENES and facets <= _FACETS:
+        scenes += 1
         if point.relation == "void":
             solids: list[Solid] | None = _panels(rng)
         else:
@@ -103,12 +105,10 @@ def draw_scene(point: Space, rng: Stream) -> Params:
         if solids is not None and _clean(point, solids):
             return Params(solids=tuple(solids))
         facets += sum(solid_body(solid).num_tri() for solid in solids or ())
-        if facets > _FACETS:
-            break
     raise GenerationError(
         f"no set of {point.solids} solids with relation {point.relation} and rotation "
         f"{point.rotation} has a clean union of at most {point.max_vertices} vertices, in "
-        f"{scene} tries; ask for fewer solids or sides, other kinds, or more vertices"
+        f"{scenes} tries; ask for fewer solids or sides, other kinds, or more vertices"
     )
 
 

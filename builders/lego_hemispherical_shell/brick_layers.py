@@ -144,8 +144,8 @@ def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
         for old in list(layer):
             rest = taken & ~old.cells
             # Only spots that begin near it can share a cell with it; they keep their order.
-            around = product(*(range(at - _LONG, at + _LONG + 1) for at in (old.column, old.row)))
-            near = sorted(i for place in around for i in places.get(place, ()))
+            columns, rows = (range(at - _LONG, at + _LONG + 1) for at in (old.column, old.row))
+            near = sorted(i for place in product(columns, rows) for i in places.get(place, ()))
             near_spots = (spots[i] for i in near)
             free = [s for s in near_spots if s.cells & old.cells and not s.cells & rest]
             best = max(_sets(free), key=_gain, default=(old,))

@@ -133,9 +133,8 @@ class Release:
 
 
 def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
-    fields = {name: value for name, value in row.items() if name != "canary"}
-    fields["images"] = tuple(image["bytes"] for image in row["images"])
-    return Instance(**fields, unprinted=unprinted.get(row["id"]))
+    images = tuple(image["bytes"] for image in row["images"])
+    return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
 
 
 def _reference(row: dict[str, Any]) -> Reference:

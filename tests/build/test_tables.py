@@ -33,7 +33,8 @@ def make(i: int = 0, **changes: object) -> Instance:
 
 
 def test_columns_are_those_of_an_instance():
-    assert INSTANCE_SCHEMA.names == list(Instance.model_fields)
+    fields = [name for name in Instance.model_fields if name != "unprinted"]
+    assert INSTANCE_SCHEMA.names == [*fields, "canary"]
     assert set(REFERENCE_SCHEMA.names) == {*Reference.__slots__, "canary"}
 
 
@@ -62,6 +63,7 @@ def test_instances_survive_their_table(prompt, params, images, seed, point, gues
     table.validate(full=True)
     row = table.to_pylist()[0]
     assert [image["bytes"] for image in row["images"]] == images
+    assert row["canary"] == CANARY
     assert Instance(**row | {"images": tuple(images)}) == instance
 
 
@@ -75,10 +77,10 @@ def test_a_file_holds_the_table_and_the_same_bytes_each_time(tmp_path):
 
 
 def test_references_carry_the_canary():
-    refs = [Reference("a/00", "reference", "reference", '{"x":1}', 1.0)]
+    refs = [Reference("a/00", "reference", "reference", '{"x":1}', 1.0, '{"point":{}}')]
     assert reference_table(refs).to_pylist() == [
         {"id": "a/00", "kind": "reference", "name": "reference", "answer": '{"x":1}', "score": 1.0,
-         "canary": CANARY}
+         "unprinted": '{"point":{}}', "canary": CANARY}
     ]  # fmt: skip
 
 
