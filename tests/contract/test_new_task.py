@@ -134,7 +134,10 @@ def test_each_fault_is_seen_by_its_test_and_by_no_other(grown, tmp_path, number)
         if number in runs:
             FAULTS[test][runs.index(number)](copy)
     _, failed = contract(copy)
-    assert failed == {test for test, runs in PLANTED.items() if number in runs}
+    planted = {test for test, runs in PLANTED.items() if number in runs}
+    if "test_no_prompt_prints_its_answer" in planted:
+        planted.add("test_a_prompt_is_no_answer")  # such a prompt is one
+    assert failed == planted
 
 
 USED = f"""
