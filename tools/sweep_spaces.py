@@ -17,7 +17,7 @@ import resource
 import signal
 import time
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -30,6 +30,25 @@ from scbench.seeding import Stream
 
 SECONDS = 60
 Parameters = dict[str, Any]
+_ROUND = {"kinds": ["sphere", "cone"], "min_sides": 40, "max_sides": 40}
+KNOWN_HARD: dict[str, list[Parameters]] = {
+    "hamiltonian_loop": [{"size": 30, "blocked": 0.25, "obstacles": "cells"}],
+    "shikaku_rectangles": [
+        {"min_candidates": 300},
+        {"min_nodes": 50},
+        {"width": 20, "height": 20, "min_nodes": 50},
+    ],
+    "polynomial_curve_fitting": [
+        {"size": 128, "min_degree": 2, "max_degree": 2},
+        {"size": 128, "min_degree": 8, "max_degree": 8},
+    ],
+    "csg_union": [_ROUND, _ROUND | {"max_vertices": 1000}],
+    "lego_hemispherical_shell": [
+        {"form": "dome", "min_inner_cm": 3, "max_inner_cm": 25},
+        {"form": "dome", "min_inner_cm": 25, "max_inner_cm": 25},
+    ],
+}
+"""Points from which nothing came for minutes, before work was counted."""
 
 
 def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
@@ -49,6 +68,9 @@ def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
             low = bounds.get("ge", bounds.get("gt", 0) + step)
             high = bounds.get("le", bounds.get("lt", low + 100) - step)
             ends[name] = (low, high)
+        elif get_origin(field.annotation) is tuple:
+            words = get_args(get_args(field.annotation)[0])
+            ends[name] = (*([word] for word in words), list(words))
         else:
             words = [value for value in get_args(field.annotation) if isinstance(value, str)]
             ends[name] = tuple(words) or (field.default,)
@@ -59,7 +81,7 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
     """Yield corners of a task's space that its rules allow, none twice."""
     ends = ends_of(task)
     rng = Stream("corners", task.id)
-    wanted: list[Parameters] = [{}]
+    wanted: list[Parameters] = [{}, *KNOWN_HARD.get(task.id, ())]
     wanted += [{name: value} for name, values in ends.items() for value in values]
     wanted += [{name: values[at] for name, values in ends.items()} for at in (0, -1)]
     wanted += [

@@ -28,7 +28,7 @@ _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -
 class Space(Point):
     """Parameters of expressions."""
 
-    length: int = parameter(10, "number of terms, which are whole numbers", "scale", ge=3, le=50)
+    length: int = parameter(10, "number of terms, which are whole numbers", "scale", ge=3, le=500)
     max_depth: int = parameter(3, "most brackets inside each other", "depth", ge=0, le=8)
     min_number: int = parameter(-9, "smallest number", "scale", ge=-9, le=9)
     max_number: int = parameter(9, "largest number", "scale", ge=-9, le=9)

@@ -28,11 +28,11 @@ _PROMPT = prompt_template(__name__)
 class Space(Point):
     """Parameters of fresh boxes."""
 
-    dims: int = parameter(3, "number of axes", ge=2, le=10)
+    dims: int = parameter(3, "number of axes", ge=2, le=12)
     min_side: int = parameter(3, "fewest cells along an axis", ge=2, le=30)
     max_side: int = parameter(5, "most cells along an axis", ge=2, le=30)
     max_cells: int = parameter(
-        120, "most cells in the box; fixes how long paths get", ge=4, le=2_500
+        120, "most cells in the box; fixes how long paths get", ge=4, le=5_000
     )
     walls: int = parameter(3, "number of walls", ge=0, le=50)
     wall_layout: Literal["scattered", "near_start", "fence"] = parameter(

@@ -15,10 +15,12 @@ from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 from scbench.seeding import Stream
 
 _DRAWS = 200
+_PACKINGS = 10
+"""Lists that one draw may fail to pack."""
 _DENSE = 95
 """Percent that count as full where a perfect packing is impossible."""
-_EDGES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23)
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
+_EDGES = range(2, 51)
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 
 _PROMPT = prompt_template(__name__)
 
@@ -26,9 +28,9 @@ _PROMPT = prompt_template(__name__)
 class Space(Point):
     """Parameters of fresh lists."""
 
-    kinds: int = parameter(3, "number of different sizes", ge=1, le=8)
-    max_count: int = parameter(12, "most prisms of one size; there are at least two", ge=2, le=40)
-    max_edge: int = parameter(11, "longest edge", ge=5, le=23)
+    kinds: int = parameter(3, "number of different sizes", ge=1, le=10)
+    max_count: int = parameter(12, "most prisms of one size; there are at least two", ge=2, le=50)
+    max_edge: int = parameter(11, "longest edge", ge=5, le=50)
     shared: int = parameter(
         2,
         "edges that a size has in common with the one before it; more is easier. Lists "
@@ -136,9 +138,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         three sizes or more that all stack in one column.
 
         Raises:
-            GenerationError: nothing in 200 draws.
+            GenerationError: nothing in 200 draws, or ten lists that cannot be packed well.
         """
-        for _ in range(_DRAWS):
+        loose = draws = 0
+        while draws < _DRAWS and loose < _PACKINGS:
+            draws += 1
             lines = _layers(point, rng) if point.perfect == "possible" else _chain(point, rng)
             if lines is None:
                 continue
@@ -156,11 +160,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             try:
                 pack(counts, percent)
             except GenerationError:
+                loose += 1
                 continue
             prisms = tuple(Prisms(count=n, size=size) for size, n in lines)
             return Params(prisms=prisms, full_marks_percent=percent)
         raise GenerationError(
-            f"no list of {point.kinds} sizes with a known best density in {_DRAWS} draws; ask for "
+            f"no list of {point.kinds} sizes with a known best density in {draws} draws; ask for "
             "fewer sizes, longer edges, or more shared ones"
         )
 

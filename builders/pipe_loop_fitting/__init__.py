@@ -42,7 +42,7 @@ class Space(Point):
     """Parameters of fresh rooms."""
 
     pipes: int = parameter(
-        36, "number of pipes; odd ones need loops off the square lattice", ge=3, le=420
+        36, "number of pipes; odd ones need loops off the square lattice", ge=3, le=1_000
     )
     side: int = parameter(
         7,

@@ -22,6 +22,7 @@ from scbench.errors import ScbenchError
 from scbench.processes import open_executor
 from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest, data_file
 from scbench.seeding import Stream
+from scbench.unprinted import whole_point
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by task, as the files hold them."""
@@ -178,7 +179,7 @@ def _origin(
     task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
 ) -> tuple[Planned, int] | None:
     try:
-        values = row["point"]
+        values = whole_point(row["point"], row["unprinted"])
         parameters = {
             name: values[name] for name in task.builder.space.model_fields if name != "count"
         }

@@ -48,7 +48,6 @@ from scbench.release.manifest import (
 )
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.report.draw.png import same_picture
-from scbench.unprinted import whole_point
 from scbench.version import __version__
 
 
@@ -129,14 +128,12 @@ def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
 
 
 def _stored(root: Path, task_id: str) -> list[dict[str, Any]]:
-    """Return seeds and whole points of a task's rows, as the files hold them."""
+    """Return seeds and points of a task's rows, and what the references hold of them."""
     table = read_table((root / data_file(task_id)).read_bytes())
     references = read_table((root / REFERENCES).read_bytes()).select(["id", "unprinted"])
     rest = {row["id"]: row["unprinted"] for row in references.to_pylist() if row["unprinted"]}
     rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
-    for row in rows:
-        row["point"] = row["point"] and whole_point(row["point"], rest.get(row["id"]))
-    return rows
+    return [row | {"unprinted": rest.get(row["id"])} for row in rows]
 
 
 def _check_experiment(manifest: Manifest, record: ExperimentRecord) -> Iterator[str]:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from scbench.build.experiment import experiment_of, plan
-from scbench.build.fresh import REPEATS, draw, most_failures, run
+from scbench.build.fresh import REPEATS, draw, run
 from scbench.build.gather import gather
 from scbench.canonical import content_hash
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
@@ -152,9 +152,7 @@ def test_an_impossible_point_ends_with_the_builders_reason(workers):
     possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
     hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
     assert hopeless.cases == ()
-    assert hopeless.reason.startswith(
-        f"{most_failures(get_task('hyper_snake'))} tries without a new case failed; the last: "
-    )
+    assert hopeless.reason.startswith("5 tries without a new case failed; the last: ")
     assert "ask for fewer walls" in hopeless.reason
     assert (len(other.cases), other.reason) == (3, "")
 
