@@ -111,7 +111,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_part_too_many": {"parts": [*right, right[-1]]},
             "one_part_scaled": moved(1, 10, 0.0, factor=1.02),
             "one_part_shifted_into_another": moved(1, 11, -params.bar / 2),
-            "roof_too_high": moved(1, 11, params.bar + 11),
+            "roof_too_high": moved(1, 11, 2 * params.bar + 1),
+            "roof_in_the_air": moved(1, 11, 2 * params.bar),
             "floor_above_the_bed": floors(floor, 0.5),
             "holes_too_small": floors(thin),
             "bars_too_thick": floors(wide),
@@ -195,6 +196,7 @@ def _words(params: Params) -> dict[str, Any]:
         "rod_name": params.rod_name,
         "rigid": params.rigid,
         "overlap": params.overlap,
+        "touch": params.touch,
         "contact": printing.contact_area,
         "ignored": spacing.ignored_area,
         "at": rods.at,
@@ -215,6 +217,8 @@ def _words(params: Params) -> dict[str, Any]:
     for name, space in (("empty", params.empty), ("outer", params.outer)):
         words |= {f"{name}_x": space.sides[0] / 2, f"{name}_y": space.sides[1] / 2}
         words |= {f"{name}_low": space.z[0], f"{name}_high": space.z[1]}
+    words |= {"face_x": params.inner[0] / 2, "face_y": params.inner[1] / 2}
+    words |= {"face_low": params.bar, "face_high": params.bar + params.inner[2]}
     for name, ends in (("rod", rods.free_z), ("grip", rods.gripped_z)):
         words |= {f"{name}_low": ends[0], f"{name}_high": ends[1]}
     for letter, rules in (("t", params.thickness), ("g", params.gaps)):
@@ -258,6 +262,7 @@ def _params(
             "parts": 2 + 4 * point.storeys,
             "rigid": 0.001,
             "overlap": 1,
+            "touch": 2,
             "printing": {
                 "bed": (bed, bed, 50), "slack": 0.01, "level": 0.1, "flat": 0.99, "hanging": 0.9,
                 "contact_area": 500, "bridge": 8,

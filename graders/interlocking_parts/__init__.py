@@ -8,6 +8,7 @@ rounded before they decide.
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from scbench.graders.interlocking_parts.cage_checks import (
     place,
     shown,
 )
+from scbench.graders.interlocking_parts.cage_faces import check_faces, find_faces
 from scbench.graders.interlocking_parts.print_checks import Lie, Openings, lie_on_bed, openings
 from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
 from scbench.graders.interlocking_parts.thickness import Distances, survey
@@ -45,7 +47,7 @@ from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts
 from scbench.model import Verdict
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
-VERSION = 2
+VERSION = 3
 
 CHECKS = {
     "part_count": "There are as many parts as asked for.",
@@ -57,6 +59,8 @@ CHECKS = {
     "self_intersection": "No two facets of a part cut through or lie on each other.",
     "rigid": "Every transform is a turn and a shift: no scaling, no mirroring.",
     "gate": "Every part is valid, as the first criterion asks.",
+    "cage": "On each of the six sides a block larger than the widest gap gets in nowhere, and one "
+    "smaller than the narrowest passes somewhere.",
     "bed_size": "Every part fits the printer.",
     "bed_level": "Every part's lowest point is on the bed.",
     "bed_contact": "Every part has enough area on the bed.",
@@ -69,6 +73,7 @@ CHECKS = {
     "rod_passes": "A rod passes at every corner.",
     "nut_held": "A cylinder as wide as a nut does not pass at any corner.",
     "interference": "No two parts are in the same place.",
+    "one_assembly": "The parts hang together: from each to any other it is only short steps.",
     "rods_gripped": "Every part grips enough rods.",
     "thickness_faces": "Every part has enough faces to measure its bars.",
     "thickness": "Every part's bars are as thick as asked for.",
@@ -176,16 +181,24 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     too_many = crowded(placed, tangled=any(part.fault[0] for part in parts))
     first = Checklist(CHECKS)
     _valid(first, params, parts, bent)
-    criteria: tuple[Callable[[Checklist], dict[str, Any]], ...] = (
-        lambda checks: _printing(checks, params, parts),
-        lambda checks: _spacing(checks, params, parts),
-        lambda checks: check_size(checks, params, placed),
-        lambda checks: check_rods(checks, params, grips),
-        lambda checks: check_interference(checks, params, placed, too_many=too_many),
-        lambda checks: check_grip(checks, params, grips),
-        lambda checks: _thickness(checks, params, parts),
-        lambda checks: check_gaps(checks, params, placed, too_many=too_many),
+    faces = find_faces(params, [part.body for part in placed]) if placed else None
+    criteria: tuple[tuple[Callable[[Checklist], dict[str, Any]], bool], ...] = (
+        (lambda checks: _printing(checks, params, parts), False),
+        (lambda checks: _spacing(checks, params, parts), False),
+        (lambda checks: check_size(checks, params, placed), True),
+        (lambda checks: check_rods(checks, params, grips), True),
+        (lambda checks: check_interference(checks, params, placed, too_many=too_many), True),
+        (lambda checks: check_grip(checks, params, grips), True),
+        (lambda checks: _thickness(checks, params, parts), False),
+        (lambda checks: check_gaps(checks, params, placed, too_many=too_many), True),
     )
+    verdicts = []
+    for criterion, of_assembly in criteria:
+        checks = Checklist(CHECKS)
+        checks.expect("gate", first.all_passed, "Not every part is valid, so this scores 0.")
+        if of_assembly:
+            check_faces(checks, faces)
+        verdicts.append(checks.binary(**criterion(checks)))
     metrics = {
         "parts": [
             None
@@ -195,14 +208,16 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
                 "triangles": len(part.shell.corners),
             }
             for part in parts
-        ]
+        ],
+        "stop_rule": _stop_rule(first.all_passed, verdicts),
     }
-    verdicts = [first.binary(**metrics)]
-    for criterion in criteria:
-        checks = Checklist(CHECKS)
-        checks.expect("gate", first.all_passed, "Not every part is valid, so this scores 0.")
-        verdicts.append(checks.binary(**criterion(checks)))
-    return tuple(verdicts)
+    return (first.binary(**metrics), *verdicts)
+
+
+def _stop_rule(valid: bool, verdicts: Sequence[Verdict]) -> float:  # noqa: FBT001
+    """Return the mean as the paper took it: the criteria up to the first that fails count."""
+    passed = list(takewhile(lambda verdict: verdict.score == 1, verdicts))
+    return round((1 + len(passed)) / (1 + len(verdicts)), 6) if valid else 0.0
 
 
 def _placed(

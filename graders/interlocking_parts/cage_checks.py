@@ -6,11 +6,13 @@ its criterion's checks and returns figures worth reporting.
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from manifold3d import Manifold
 
+from scbench.graders.interlocking_parts.cage_faces import groups
 from scbench.graders.interlocking_parts.printed_parts import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.interlocking_parts.triangle_meshes import Shell
@@ -118,18 +120,19 @@ def _rest(body: Placed, box: Manifold) -> float:
     return max(0.0, round(volume(body.body) - _common(body, box), 6))
 
 
-def crowded(placed: Sequence[Placed], *, tangled: bool) -> bool:
+def crowded(placed: Sequence[Placed], margin: float = 0.0, *, tangled: bool) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
     Args:
         placed: the parts.
+        margin: how far apart those may be whose distance is asked for.
         tangled: whether there is one among them whose surface cuts itself, as it may.
     """
     meshes = [part.body.to_mesh64() for part in placed]
     points = [np.asarray(mesh.vert_properties)[:, :3] for mesh in meshes]
     corners = [np.asarray(mesh.tri_verts).astype(np.int64) for mesh in meshes]
     bodies = [p[c] for p, c in zip(points, corners, strict=True) if len(c)]
-    return is_crowded(bodies, _MOST_MEETING[tangled])
+    return is_crowded(bodies, _MOST_MEETING[tangled], margin)
 
 
 def check_size(checks: Checklist, params: Params, placed: Sequence[Placed]) -> dict[str, Any]:
@@ -220,22 +223,22 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
 def check_interference(
     checks: Checklist, params: Params, placed: Sequence[Placed], *, too_many: bool
 ) -> dict[str, Any]:
-    """Criterion 5: no two parts are in the same place."""
+    """Criterion 5: no two parts are in the same place, and all hang together."""
     if too_many:
         checks.expect("resource_limit", False, _CROWDED)
-        checks.skip("interference", _CROWDED)
+        checks.skip(("interference", "one_assembly"), _CROWDED)
         return {}
     if not placed:
-        checks.skip("interference", _NOTHING)
+        checks.skip(("interference", "one_assembly"), _NOTHING)
         return {}
-    clashes = []
-    for k, a in enumerate(placed):
-        for b in placed[k + 1 :]:
-            size = _common(a, b.body)
-            if size > params.overlap:
-                box = [round(value, 3) + 0.0 for value in (a.body ^ b.body).bounding_box()]
-                clash = {"parts": [a.number, b.number], "volume": round(size, 3)}
-                clashes.append(clash | {"low": box[:3], "high": box[3:]})
+    clashes, overlapping = [], []
+    for (k, a), (m, b) in combinations(enumerate(placed), 2):
+        size = _common(a, b.body)
+        if size > params.overlap:
+            box = [round(value, 3) + 0.0 for value in (a.body ^ b.body).bounding_box()]
+            clash = {"parts": [a.number, b.number], "volume": round(size, 3)}
+            clashes.append(clash | {"low": box[:3], "high": box[3:]})
+            overlapping.append((k, m))
     checks.forbid(
         "interference",
         clashes,
@@ -244,7 +247,31 @@ def check_interference(
             f"{item['volume']:g} mm³."
         ),
     )
+    _check_together(checks, params, placed, overlapping)
     return {"pairs": len(placed) * (len(placed) - 1) // 2}
+
+
+def _check_together(
+    checks: Checklist,
+    params: Params,
+    placed: Sequence[Placed],
+    overlapping: Sequence[tuple[int, int]],
+) -> None:
+    bodies = [part.body for part in placed]
+    if len(groups(bodies, overlapping)) > 1 and crowded(placed, params.touch, tangled=False):
+        close = "Parts are close to each other in too many places."
+        checks.expect("resource_limit", False, close)
+        checks.skip("one_assembly", close)
+        return
+    found = groups(bodies, overlapping, params.touch)
+    named = [[placed[k].number for k in group] for group in found]
+    checks.expect(
+        "one_assembly",
+        len(found) == 1,
+        f"The parts fall into {len(found)} groups that come nowhere within {params.touch:g} mm of "
+        f"each other: {named}.",
+        groups=named,
+    )
 
 
 def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:

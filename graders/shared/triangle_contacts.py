@@ -60,7 +60,7 @@ def close_pairs(corners: Array, margin: float, most: int) -> Indices | None:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def is_crowded(bodies: Sequence[Array], most: int) -> bool:
+def is_crowded(bodies: Sequence[Array], most: int, margin: float = 0.0) -> bool:
     """Whether triangles of different bodies have more meeting boxes than ``most``.
 
     Also if to find that out takes a thousand times as many comparisons. What solid operations on
@@ -69,8 +69,9 @@ def is_crowded(bodies: Sequence[Array], most: int) -> bool:
     Args:
         bodies: (m, 3, 3) triangles of each.
         most: pairs that are not many.
+        margin: distance along each axis up to which boxes meet.
     """
-    ends = [(body.min(axis=1), body.max(axis=1)) for body in bodies]
+    ends = [(body.min(axis=1), body.max(axis=1) + margin) for body in bodies]
     pairs = compared = 0
     for (a_low, a_high), (b_low, b_high) in combinations(ends, 2):
         start = np.maximum(a_low.min(axis=0), b_low.min(axis=0))

@@ -90,6 +90,7 @@ class Params(ParamsModel):
     parts: int = Field(ge=1, le=64, description="number of parts")
     rigid: Number = Field(gt=0, description="by how much a turn may miss being one, per entry")
     overlap: Number = Field(gt=0, description="common volume that is too small to count")
+    touch: Number = Field(gt=0, description="distance up to which parts count as touching")
     printing: Printing
     spacing: Spacing
     empty: Space = Field(description="space that no part may enter")

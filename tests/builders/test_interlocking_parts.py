@@ -16,6 +16,7 @@ from scbench.builders.interlocking_parts.cage_parts import (
 from scbench.catalog import get_task
 from scbench.errors import GenerationError
 from scbench.judge import judge
+from scbench.seeding import Stream
 
 TASK = get_task("interlocking_parts")
 BUILDER = TASK.builder()
@@ -109,3 +110,12 @@ def test_the_prompt_prints_every_number_of_the_instance():
 
 def test_lines_of_the_prompt_are_short():
     assert max(map(len, BUILDER.prompt(BUILDER.paper()[0].params).splitlines())) <= 100
+
+
+@pytest.mark.parametrize("bar", [8, 10, 11, 12, 16])
+def test_a_roof_in_the_air_is_told_from_one_that_is_too_high_whatever_the_bars(bar):
+    params = BUILDER.draw(Space(bar=bar, side=250, rod=3), Stream("test", bar))
+    counters = BUILDER.counter_references(params)
+    for name, check in (("roof_too_high", "outer_size"), ("roof_in_the_air", "one_assembly")):
+        verdicts = judge(TASK, params, counters[name])
+        assert check in {c.id for verdict in verdicts for c in verdict.failed}

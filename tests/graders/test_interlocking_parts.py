@@ -1,6 +1,7 @@
 """The nine criteria one by one, on the paper's cage and on a small one."""
 
 import json
+import random
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -120,13 +121,13 @@ def test_the_order_of_the_parts_does_not_matter():
 
 def test_parts_left_as_they_are_printed_are_a_heap():
     heap = [{**part, "transform": lifted(0.0)} for part in right(small())]
-    assert {"rod_passes", "interference"} <= failed(heap)
+    assert {"cage", "interference"} <= failed(heap)
 
 
 def test_every_check_is_made_and_none_twice():
     verdicts = judged(right(small()))
-    made = [check.id for verdict in verdicts for check in verdict.checks if check.id != "gate"]
-    assert sorted(made) == sorted(set(IDS) - {"gate"})
+    made = [check.id for verdict in verdicts for check in verdict.checks]
+    assert sorted(made) == sorted([*IDS, *["gate"] * 7, *["cage"] * 4])
 
 
 # ---- 0: valid parts ----
@@ -135,7 +136,9 @@ def test_every_check_is_made_and_none_twice():
 def test_the_wrong_number_of_parts_scores_nothing_but_is_looked_at():
     fewer = judged(right(small())[:-1])
     assert [verdict.score for verdict in fewer] == [0] * 9
-    assert {check.id for verdict in fewer for check in verdict.failed} == {"part_count", "gate"}
+    assert {check.id for verdict in fewer for check in verdict.failed} == {
+        *("part_count", "gate", "cage"),
+    }
     assert scores([*right(small()), right(small())[-1]]) == "000000000"
 
 
@@ -324,7 +327,7 @@ def test_the_assembly_must_have_the_right_size():
         {**part, "transform": [v + (25 if k == 11 else 0) for k, v in enumerate(part["transform"])]}
         for part in right(small())
     ]
-    assert {"outer_size", "inside_free"} == failed(lifted_all)
+    assert {"outer_size", "inside_free", "cage"} == failed(lifted_all)
 
 
 def test_a_thin_hole_or_no_hole_stops_the_rod_and_a_wide_one_lets_the_nut_fall():
@@ -349,6 +352,143 @@ def test_parts_may_touch_but_not_overlap():
     assert failed(parts) == {"interference"}
     check = next(c for v in judged(parts) for c in v.checks if c.id == "interference")
     assert [item["parts"] for item in check.details["offenders"]] == [[1, i] for i in range(2, 6)]
+
+
+# ---- A cage, in one piece ----
+
+
+def raised(part, by, entry=11):
+    matrix = list(part["transform"])
+    matrix[entry] += by
+    return {**part, "transform": matrix}
+
+
+def test_six_plates_and_two_walls_are_no_cage():
+    lower = PAPER.model_copy(update={"inner": (350, 350, 680)})
+    plates = [{**right(PAPER)[0], "transform": lifted(z)} for z in (0, 10, 700, 710, 720, 730)]
+    walls = [raised(right(lower)[i], 10) for i in (2, 4, 6, 8)]
+    assert scores(plates + walls, PAPER) == "111000010"
+    assert failed(plates + walls, PAPER) == {"cage"}
+    assert "101 x 101 mm gets in through the wall at -x" in message("cage", plates + walls, PAPER)
+
+
+def test_a_roof_in_the_air_is_no_part_of_the_cage():
+    parts = [part if i != 1 else raised(part, 20) for i, part in enumerate(right(PAPER))]
+    assert scores(parts, PAPER) == "111110111"
+    assert failed(parts, PAPER) == {"one_assembly"}
+    assert "2 groups" in message("one_assembly", parts, PAPER)
+
+
+@pytest.mark.parametrize("heights", [range(0, 740, 74), (0, 10, *range(640, 720, 10))])
+def test_ten_equal_plates_are_no_cage(heights):
+    plates = [{**right(PAPER)[0], "transform": lifted(z)} for z in heights]
+    assert scores(plates, PAPER) == "111000010"
+
+
+@pytest.mark.parametrize(("gap", "fine"), [(2.0, True), (2.01, False)])
+def test_parts_within_2_mm_touch(gap, fine):
+    parts = [part if i != 1 else raised(part, gap) for i, part in enumerate(right(small()))]
+    assert scores(parts) == ("111111111" if fine else "111110111")
+
+
+def test_sides_that_nothing_passes_make_no_cage_either():
+    """Walls twice, the second a half gap further along: the small block passes nowhere."""
+    by = layout(small()).pitch / 2
+    walls = right(small())[2:]
+    full = [*right(small()), *(raised(part, by, k) for part in walls for k in (3, 7))]
+    assert "passes nowhere through the wall" in message("cage", full)
+
+
+def test_the_mean_by_the_papers_stop_rule_is_a_metric():
+    def stopped(parts):
+        return judged(parts)[0].metrics["stop_rule"]
+
+    assert stopped(right(small())) == 1
+    assert stopped(right(small())[:-1]) == 0
+    apart = [part if i != 1 else raised(part, 3) for i, part in enumerate(right(small()))]
+    assert stopped(apart) == round(5 / 9, 6)
+
+
+def boxes_in_place(pieces, places):
+    """The boxes of parts, turned by quarter turns, as lowest and highest corners."""
+    placed = []
+    for piece, matrix in zip(pieces, places, strict=True):
+        corners = np.array(piece.boxes).reshape(-1, 2, 3)
+        ends = corners @ np.array(matrix).reshape(4, 4)[:3, :3].T
+        shift = np.array(matrix).reshape(4, 4)[:3, 3]
+        placed.append((ends.min(axis=1) + shift, ends.max(axis=1) + shift))
+    return placed
+
+
+def is_grid(params, placed):
+    """Whether each side stops the large block and lets the small one in, tried place by place.
+
+    Where a block starts or ceases to be stopped is known from the boxes' edges, so that one place
+    between each two neighbouring ones stands for all.
+    """
+    (x, y, z), empty, outer = params.inner, params.empty, params.outer
+    ends = [(-x / 2, x / 2), (-y / 2, y / 2), (params.bar, params.bar + z)]
+    layers = [(2, outer.z[0], empty.z[0]), (2, empty.z[1], outer.z[1])]
+    for axis in (0, 1):
+        near, far = empty.sides[axis] / 2, outer.sides[axis] / 2
+        layers += [(axis, near, far), (axis, -far, -near)]
+    low, high = (np.concatenate([part[k] for part in placed]) for k in (0, 1))
+    for axis, bottom, top in layers:
+        u, v = (k for k in range(3) if k != axis)
+        inside = (low[:, axis] < top) & (high[:, axis] > bottom)
+        for side, stopped in ((params.spacing.blocked, True), (params.spacing.free, False)):
+            tries = []
+            for k in (u, v):
+                edges = [*(low[inside, k] - side / 2), *(high[inside, k] + side / 2), *ends[k]]
+                edges = np.unique(np.clip(np.round(edges, 6), *ends[k]))
+                tries.append((edges[1:] + edges[:-1]) / 2)
+            a, b = (grid.ravel() for grid in np.meshgrid(*tries))
+            hit = np.zeros(len(a), dtype=bool)
+            for p, q in zip(low[inside], high[inside], strict=True):
+                hit |= (abs(a - (p[u] + q[u]) / 2) < (q[u] - p[u] + side) / 2) & (
+                    abs(b - (p[v] + q[v]) / 2) < (q[v] - p[v] + side) / 2
+                )
+            if hit.all() != stopped:
+                return False
+    return True
+
+
+def hangs_together(params, placed):
+    """Whether all parts are reached from the first in steps of at most the touching distance."""
+    reached, waiting = {0}, [0]
+    while waiting:
+        low, high = placed[waiting.pop()]
+        for other, (a, b) in enumerate(placed):
+            apart = np.maximum(0, np.maximum(a[None] - high[:, None], low[:, None] - b[None]))
+            if other not in reached and np.sqrt((apart**2).sum(axis=2)).min() <= params.touch:
+                reached.add(other)
+                waiting.append(other)
+    return len(reached) == len(placed)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_cage_and_assembly_against_a_judge_of_boxes(seed):
+    rng = random.Random(seed)
+    params = small()
+    pieces, places = map(list, zip(*parts_of(params, layout(params), lambda p: p), strict=True))
+    for i in range(len(pieces)):
+        if rng.random() < 0.3:
+            boxes = list(pieces[i].boxes)
+            del boxes[rng.randrange(len(boxes))]
+            pieces[i] = pieces[i]._replace(boxes=tuple(boxes))
+        if rng.random() < 0.3:
+            entry, by = rng.choice((3, 7, 11)), rng.choice((-25, -3, -1, 1, 1.5, 3, 9, 25))
+            places[i] = [value + by * (k == entry) for k, value in enumerate(places[i])]
+    if seed % 4 == 3:
+        gone = rng.randrange(len(pieces))
+        del pieces[gone], places[gone]
+    parts = [
+        {"fileContents": to_binary_stl(piece), "fileType": "STL", "transform": list(place)}
+        for piece, place in zip(pieces, places, strict=True)
+    ]
+    placed, found = boxes_in_place(pieces, places), failed(parts)
+    assert ("cage" not in found) == is_grid(params, placed)
+    assert ("one_assembly" not in found) == hangs_together(params, placed)
 
 
 def test_overlap_of_hypothetical_boxes_is_exact():
