@@ -28,6 +28,8 @@ _SHARE = 0.9
 """Of two bodies, one inside the other, the smaller must have less than this share of the larger for
 the one to be a wrong answer for the other."""
 _LIFT = 0.1
+_GAPS = (0.02, 0.1, 0.5)
+"""Between the halves of a body that is cut in two: shells may be so near each other."""
 _MANY = 20
 """From so many vertices on, one that is far from the others moves their mean little enough."""
 
@@ -40,6 +42,7 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     wrong = {name: make(mesh) for name, make in _FAULTS.items()}
     wrong |= _unmerged(params, bodies)
     wrong |= {name: polygon_mesh(body) for name, body in _other_bodies(union, bodies).items()}
+    wrong |= {f"cut_in_two_{gap:g}_apart": polygon_mesh(_cut(union, gap)) for gap in _GAPS}
     if len(mesh.points) >= _MANY:
         wrong["far_vertex"] = _far_vertex(mesh)
     bent = _bent_face(mesh)
@@ -187,6 +190,17 @@ def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMe
         faces = tuple(tuple(renumbered[i] for i in face) for face in together.faces)
         found["unmerged_solids_with_common_vertices"] = PolygonMesh(places, faces)
     return found
+
+
+def _cut(union: Manifold, gap: float) -> Manifold:
+    """Return a union whose largest body is cut in two, across its longest side."""
+    largest = max(union.decompose(), key=lambda part: part.volume())
+    low, high = np.array(largest.bounding_box()).reshape(2, 3)
+    across = np.eye(3)[int(np.argmax(high - low))]
+    middle = float(across @ (low + high)) / 2
+    return union.trim_by_plane(across, middle + gap / 2) + union.trim_by_plane(
+        -across, gap / 2 - middle
+    )
 
 
 def _together(meshes: Sequence[PolygonMesh]) -> PolygonMesh:

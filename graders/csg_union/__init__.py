@@ -11,7 +11,7 @@ from typing import Any
 
 from scbench.graders.csg_union.clean_mesh import MESH_CHECKS, judge_mesh
 from scbench.graders.csg_union.convex_parts import common_volume, union_volume
-from scbench.graders.csg_union.solids import union_body, union_parts
+from scbench.graders.csg_union.solids import body_count, union_body, union_parts
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_booleans import differences
 from scbench.model import Verdict
@@ -19,10 +19,15 @@ from scbench.schemas.csg_union import Answer, Params
 
 VERSION = 2
 
-CHECKS = MESH_CHECKS | {"union": "The body is the union: its score by volume is above 0.95."}
+CHECKS = MESH_CHECKS | {
+    "bodies": "The mesh has no more separate bodies than the union.",
+    "union": "The body is the union: its score by volume is above 0.95.",
+}
 
 _FULL_MARKS_ABOVE = 0.95
 _DIFFERENCE_WEIGHT = 0.5
+_SCATTERED = 0.5
+"""What is left of the score of a mesh with more separate bodies than the union."""
 _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
 _SHOWN = 1e-3
@@ -30,14 +35,24 @@ _SHOWN = 1e-3
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
-    """Return the score by volume if the mesh passes every check, else 0."""
+    """Return the score by volume, halved for a scattered body, if the mesh is clean; else 0."""
     checks = Checklist(CHECKS)
     vertices = [vertex.xyz for vertex in answer.polyhedron.vertex]
     faces = tuple(face.vertex for face in answer.polyhedron.faces)
     surface, notes = judge_mesh(checks, vertices, faces)
     if surface is None:
-        checks.skip("union", "The mesh bounds no solid.")
+        checks.skip(("bodies", "union"), "The mesh bounds no solid.")
         return replace(checks.binary(), notes=notes)
+    clean = checks.all_passed
+    bodies = body_count(params)
+    whole = checks.expect(
+        "bodies",
+        surface.bodies <= bodies,
+        f"The mesh has {surface.bodies} separate bodies, the union {bodies}; that halves the "
+        "score.",
+        bodies=surface.bodies,
+        union=bodies,
+    )
     parts = union_parts(params)
     common = common_volume(parts, surface.points[surface.corners])
     if common is None:
@@ -45,7 +60,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.expect("resource_limit", False, wrong)
         checks.skip("union", wrong)
         return replace(checks.binary(), notes=notes)
-    clean = checks.all_passed
     # Volumes of what lies in both, in the union, in the answer, in one of the two only.
     i, r, v = (round(x, _VOLUME_DECIMALS) for x in (common, union_volume(parts), surface.volume))
     d = max(0.0, round(r + v - 2 * i, _VOLUME_DECIMALS))
@@ -55,7 +69,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         raw > _FULL_MARKS_ABOVE,
         f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}.",
     )
-    score = 1.0 if full else max(0.0, raw)
+    score = (1.0 if full else max(0.0, raw)) * (1.0 if whole else _SCATTERED)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
     if d > _SHOWN * r:

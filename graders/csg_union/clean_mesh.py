@@ -75,6 +75,8 @@ class ClosedSurface(NamedTuple):
     corners: Indices
     """(m, 3) indices of vertices, counter-clockwise seen from outside."""
     volume: float
+    bodies: int
+    """Outer shells: the walls of voids are not among them."""
 
 
 class MeshVerdict(NamedTuple):
@@ -322,7 +324,8 @@ def _judge_shells(
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)
-    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), float(volumes.sum()))
+    whole, bodies = float(volumes.sum()), int(np.count_nonzero(outer))
+    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), whole, bodies)
     return bounding, notes
 
 

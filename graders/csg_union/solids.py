@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from manifold3d import Manifold
@@ -13,6 +14,8 @@ from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvS
 
 DECIMALS = 9
 """Vertices are rounded to so many decimals, because the last bits of sines differ by machine."""
+
+_TOUCHING = 1e-6
 
 _BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 """Vertex 4 i + 2 j + k is the corner at end i of x, j of y and k of z."""
@@ -108,3 +111,17 @@ def _rotation(degrees: tuple[float, ...]) -> Array:
     about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
     turn: Array = about_z @ about_y @ about_x
     return turn
+
+
+@lru_cache(maxsize=64)
+def body_count(params: Params) -> int:
+    """Return how many separate bodies the union is made of.
+
+    The solids are convex, so that no boolean is asked: those that overlap or touch hang together.
+    """
+    bodies = [solid_body(solid) for solid in params.solids]
+    group = list(range(len(bodies)))
+    for (i, one), (j, other) in combinations(enumerate(bodies), 2):
+        if one.min_gap(other, 1.0) <= _TOUCHING:
+            group = [group[i] if label == group[j] else label for label in group]
+    return len(set(group))

@@ -1,8 +1,10 @@
 """CSG union: the checks one by one, the score's formula, and volumes measured a second way."""
 
 import copy
+import itertools
 import json
 import os
+import random
 import subprocess
 import sys
 
@@ -210,6 +212,103 @@ def test_disjoint_solids_are_two_shells():
     assert verdict(2, boxes(*cubes, turned={0, 1})).score == 1
 
 
+# Separate bodies.
+
+
+@pytest.mark.parametrize("gap", [0.02, 0.1, 0.5])
+def test_a_body_in_two_halves_gets_half(gap):
+    # Subtask 0 is a box of 18 x 10 x 10.
+    low, high = [-5, -5, -5], [13, 5, 5]
+    found = verdict(0, boxes((low, [4 - gap / 2, 5, 5]), ([4 + gap / 2, -5, -5], high)))
+    assert found.score == 0.5
+    assert found.metrics["score_by_volume"] > 0.95
+    (check,) = found.failed
+    assert check.id == "bodies"
+    assert check.message == ("The mesh has 2 separate bodies, the union 1; that halves the score.")
+
+
+def test_the_score_by_volume_is_halved_whatever_it_is():
+    found = verdict(0, boxes(([-5] * 3, [3, 5, 5]), ([4, -5, -5], [13, 5, 5])))
+    # I = V = 1700 of 1800.
+    assert found.score == pytest.approx((1700 / 1800 - 0.5 * 100 / 1800) / 2)
+
+
+def test_six_loose_panels_and_two_cubes_apart_get_half():
+    panels = PAPER[21].solids
+    loose = [
+        tuple(
+            [t + side * (s / 2 - 0.01) for s, t in zip(p.size, p.translation, strict=True)]
+            for side in (-1, 1)
+        )
+        for p in panels
+    ]
+    assert verdict(21, boxes(*loose)).score == 0.5
+    joined = Params.model_validate(
+        {"solids": [{"kind": "box", "size": (10, 10, 10), "translation": (x, 0, 0)}
+                    for x in (0, 10)]}
+    )  # fmt: skip
+    cubes = boxes(([-5] * 3, [4.7, 5, 5]), ([5.3, -5, -5], [15, 5, 5]))
+    assert judge(TASK, joined, cubes)[0].score == 0.5
+
+
+def test_voids_and_fewer_bodies_are_left_to_the_volumes():
+    outer, inner = ([-5] * 3, [13, 5, 5]), ([0] * 3, [1] * 3)
+    assert verdict(0, boxes(outer, inner, turned={1})).score == 1
+    # Subtask 2 has two cubes 5 apart: one block from end to end is too much, but one body.
+    block = verdict(2, boxes(([-5] * 3, [20, 5, 5])))
+    assert "bodies" not in {check.id for check in block.failed}
+    assert block.score == 0.875
+
+
+def cells_of(low, high):
+    """The cells of half a unit in a box."""
+    sides = [range(round(2 * a), round(2 * b)) for a, b in zip(low, high, strict=True)]
+    return set(itertools.product(*sides))
+
+
+def heaps(cells):
+    """How many heaps cells make that touch, if only in a corner."""
+    count, left = 0, set(cells)
+    while left:
+        count += 1
+        waiting = [left.pop()]
+        while waiting:
+            near = itertools.product(*((k - 1, k, k + 1) for k in waiting.pop()))
+            found = left.intersection(near)
+            left -= found
+            waiting += found
+    return count
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_boxes_against_a_judge_of_cells(seed):
+    rng = random.Random(seed)
+
+    def draw():
+        low = [rng.randrange(10) / 2 for _ in range(3)]
+        return low, [a + rng.randrange(1, 8) / 2 for a in low]
+
+    solids = [draw() for _ in range(rng.randrange(1, 5))]
+    params = Params.model_validate(
+        {"solids": [{"kind": "box", "size": [b - a for a, b in zip(*ends, strict=True)],
+                     "translation": [(a + b) / 2 for a, b in zip(*ends, strict=True)]}
+                    for ends in solids]}
+    )  # fmt: skip
+    union = set().union(*(cells_of(*ends) for ends in solids))
+    answer, taken = [], set()
+    for ends in [*solids, *(draw() for _ in range(4))]:
+        if rng.random() < 0.7 and heaps(taken | cells_of(*ends)) == len(answer) + 1:
+            answer.append(ends)
+            taken |= cells_of(*ends)
+    if not answer:
+        return
+    found = judge(TASK, params, boxes(*answer))[0]
+    common, whole, own = (len(cells) / 8 for cells in (union & taken, union, taken))
+    s = min(common, own) / whole - 0.5 * (whole + own - 2 * common) / whole
+    wanted = 1.0 if s > 0.95 else max(0.0, s)
+    assert found.score == pytest.approx(wanted / (1 + (len(answer) > heaps(union))), abs=1e-9)
+
+
 def test_an_inside_out_mesh_is_turned_round_and_noted():
     for subtask in (0, 16, 21):
         answer = reference(subtask)
@@ -234,7 +333,7 @@ def test_an_unused_vertex_is_noted():
 def test_shells_nearer_than_001_touch(gap, apart):
     answer = boxes(([-5] * 3, [5] * 3), ([5 + gap, -5, -5], [15, 5, 5]))
     assert ("touching" not in failed(17, answer)) == apart
-    assert (verdict(17, answer).score == 1) == apart
+    assert verdict(17, answer).score == (0.5 if apart else 0)
 
 
 def test_shells_that_meet_in_an_edge_or_a_corner_touch():
@@ -365,7 +464,7 @@ def test_all_faults_of_one_answer_are_reported_together():
     found = failed(0, answer)
     assert found >= {"indices", "duplicate_vertices", "winding", "watertight", "touching"}
     missing = {check.id for check in verdict(0, answer).checks if check.passed is None}
-    assert missing == {"zero_volume", "nesting", "union"}
+    assert missing == {"zero_volume", "nesting", "bodies", "union"}
 
 
 # The same on every machine.
