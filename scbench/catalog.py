@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from scbench.errors import CatalogError, did_you_mean
+from scbench.errors import CannotGrade, CatalogError, did_you_mean
 from scbench.model import Bucket, Verdict
 
 if TYPE_CHECKING:
@@ -104,6 +104,8 @@ class Task:
             and this only ends what hangs.
         scores: how many scores one answer gets.
         isolated: whether its grader runs parts of answers in a sandbox.
+        fingerprinted: whether its scores depend on how the machine computes; its verdicts have the
+            metric ``fingerprint`` then, and its grader module a function of that name.
         dimensions: what it stresses, for tables; empty where nobody has said.
     """
 
@@ -117,6 +119,7 @@ class Task:
     scores: int = 1
     seconds: float = SECONDS
     isolated: bool = False
+    fingerprinted: bool = False
     dimensions: tuple[Dimension, ...] = ()
 
     def __str__(self) -> str:
@@ -165,6 +168,15 @@ class Task:
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         return self._module("graders").VERSION  # type: ignore[no-any-return]
+
+    def fingerprint(self) -> str | None:
+        """Return what tells machines apart that compute otherwise; None where none could."""
+        if not self.fingerprinted:
+            return None
+        try:
+            return self._module("graders").fingerprint()  # type: ignore[no-any-return]
+        except CannotGrade:
+            return None
 
     @property
     def card_text(self) -> str:
@@ -219,7 +231,13 @@ _OURS = (
     _spatial("hyper_snake", "Hyper-Snake", "planning", "partial"),
     _spatial("fluid_simulation", "Fluid Simulation", "planning", "partial", heavy=True),
     _spatial(
-        "terrain_levelling", "Terrain Levelling", "planning", "partial", heavy=True, seconds=3600.0
+        "terrain_levelling",
+        "Terrain Levelling",
+        "planning",
+        "partial",
+        heavy=True,
+        seconds=3600.0,
+        fingerprinted=True,
     ),
     _text(
         "arithmetic",

@@ -12,7 +12,8 @@ from scbench.builders.shared.builder import Builder, Point, prompt_template, rep
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.terrain_levelling.solver import Plan, solve
 from scbench.errors import GenerationError
-from scbench.graders.terrain_levelling.blast_simulation import largest_flat
+from scbench.graders.terrain_levelling import MAX_WORK
+from scbench.graders.terrain_levelling.blast_simulation import TRIFLE, largest_flat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 from scbench.seeding import Stream
 
@@ -61,6 +62,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 " ".join(f"{height:>4.1f}" for height in row) for row in params.heights
             ),
             max_blasts=params.max_blasts,
+            max_work=MAX_WORK,
+            trifle=TRIFLE,
             tolerance=params.flat_tolerance,
             before=before,
             wanted=f"{min(params.share * n * n, n * n - before):g}",

@@ -1,7 +1,8 @@
 """How much larger do these blasts make the largest flat region?
 
 The blasts are simulated one after the other in PyBullet; nothing else gives the same numbers, and
-PyBullet does only on the same kind of machine, so each verdict says what it was judged with.
+PyBullet does only on the same kind of machine, so each verdict says what it was judged with, and
+holds the fingerprint of the machine.
 """
 
 from collections.abc import Sequence
@@ -16,11 +17,14 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     engine_facts,
     largest_flat,
 )
+from scbench.graders.terrain_levelling.golden_plan import fingerprint
 from scbench.model import Verdict
 from scbench.progress import beat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-VERSION = 1
+__all__ = ["CHECKS", "VERSION", "fingerprint", "grade"]
+
+VERSION = 2
 
 CHECKS = {
     "count": "The plan has no more blasts than allowed.",
@@ -30,7 +34,7 @@ CHECKS = {
     "level": "The largest flat region has grown by as much as a score of 1 takes.",
 }
 
-MAX_WORK = 10**10
+MAX_WORK = 10**9
 """Most work for one plan: the sum over its blasts of the number of balls to the fourth power, as
 which the time for one blast grows. A plan of `MAX_BLASTS` blasts may lower by 6.6 on average."""
 
@@ -112,6 +116,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.partial(
         0.0 if void else score,
         **engine_facts(),
+        fingerprint=fingerprint(),
         blasts=len(blasts),
         simulated=end.simulated,
         balls_lost=end.lost,

@@ -28,6 +28,8 @@ CLEARANCE = 0.6
 LIFT = 0.02
 MIN_BALLS = 3
 MAX_BALLS = 120
+TRIFLE = 1e-9
+"""What heights may differ by beyond the tolerance of a flat region."""
 
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _clients = threading.local()
@@ -231,15 +233,16 @@ def neighbours(n: int) -> tuple[tuple[int, ...], ...]:
 def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int]:
     """Return the cells of the largest flat region, in order; of several, the first in the map.
 
-    A region is joined edge to edge, and cells that meet in it differ by at most the tolerance, in
-    plain doubles, at some edge of each cell: a gentle slope is flat.
+    A region is joined edge to edge, and cells that meet in it differ by at most the tolerance at
+    some edge of each cell: a gentle slope is flat. Heights are doubles, of which 5.0 and 4.8 differ
+    by a trifle more than 0.2, so a trifle is overlooked.
 
     Args:
         heights: the ground, ``n * n`` values.
         n: columns of the ground, and rows.
         tolerance: in units of height.
     """
-    beside = neighbours(n)
+    beside, most = neighbours(n), tolerance + TRIFLE
     fresh = [True] * len(heights)
     best: list[int] = []
     for start in range(len(heights)):
@@ -250,7 +253,7 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
         for cell in region:  # grows while it is gone through
             height = heights[cell]
             for other in beside[cell]:
-                if fresh[other] and abs(height - heights[other]) <= tolerance:
+                if fresh[other] and abs(height - heights[other]) <= most:
                     fresh[other] = False
                     region.append(other)
         if len(region) > len(best):

@@ -13,6 +13,7 @@ from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.errors import ResultsError, did_you_mean
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import RUN
+from scbench.grading.tally import fingerprints_in
 from scbench.model import Status
 from scbench.release.load import installed_releases
 from scbench.release.manifest import read_manifest
@@ -99,6 +100,29 @@ def _told_apart(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
         .drop("twice")
         for path, frame in frames.items()
     ]
+
+
+def machines(results: pl.DataFrame) -> list[str]:
+    """Return a sentence for each task that runs were judged on by machines that compute otherwise.
+
+    Args:
+        results: columns of a run, task and metrics.
+    """
+    said = []
+    for task in fingerprints_in(results.lazy()):
+        runs: dict[str, set[str]] = {}
+        for run, part in results.filter(task=task).group_by(RUN, maintain_order=True):
+            for name in fingerprints_in(part.lazy()).get(task, ()):
+                runs.setdefault(name, set()).add(" ".join(str(v) for v in run if v is not None))
+        if len(runs) > 1:
+            named = "; ".join(
+                f"{name}: {', '.join(sorted(of))}" for name, of in sorted(runs.items())
+            )
+            said.append(
+                f"{task} was simulated on machines that compute differently, and scores may differ "
+                f"for that alone ({named}). Grade all runs on one machine to compare them."
+            )
+    return said
 
 
 def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:

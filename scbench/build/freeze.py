@@ -255,6 +255,7 @@ def make_manifest(
                 builder_version=part.task.builder.version,
                 grader_version=part.task.grader_version,
                 rows_hash=rows_hash(pairs[part.task.id]),
+                fingerprint=part.task.fingerprint(),
                 seeds={
                     instance.id: instance.seed
                     for instance in part.instances

@@ -101,17 +101,19 @@ def compare(
     """
     with reported_errors():
         from scbench.analysis.compare import compare_runs, pass_at_k
-        from scbench.analysis.results import read_results
+        from scbench.analysis.results import machines, read_results
         from scbench.analysis.sheets import comparison_sheets, samples_sheet
         from scbench.errors import ResultsError
 
         if not all(part.strip().isdecimal() and int(part) for part in k.split(",")):
             raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")
-        rows = read_results(results, partial=partial, tell_apart=True)
+        rows = read_results(results, ("metrics",), partial=partial, tell_apart=True)
         table = compare_runs(rows, resamples=resamples, seed=seed)
         sheets = comparison_sheets(table)
         if rows["sample"].n_unique() > 1:
             sheets.append(samples_sheet(pass_at_k(rows, sorted({int(n) for n in k.split(",")}))))
+        for remark in machines(rows):
+            say(remark)
         write_tables(table, sheets, style, out)
 
 

@@ -296,7 +296,8 @@ def _self_test(
                 f"{task.id}: {found.right[task.id]} references score 1.0, "
                 f"{found.below[task.id]} counter-references score below 1.0"
             )
-    for remark in remarks(release, tasks):
+    machine = {task.id: [name] for task in tasks if (name := task.fingerprint())}
+    for remark in remarks(release, tasks, fingerprints=machine):
         say(remark)
     for task_id, reason in found.not_run.items():
         say(f"not run: {task_id}: {reason}")

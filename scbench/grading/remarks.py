@@ -1,6 +1,7 @@
 """Sentences without which score tables could be misread; they stand below each table."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from scbench.catalog import Task
@@ -18,7 +19,10 @@ def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dic
 
 
 def remarks(
-    release: Release, tasks: Sequence[Task], withdrawn: Mapping[str, Any] | None = None
+    release: Release,
+    tasks: Sequence[Task],
+    withdrawn: Mapping[str, Any] | None = None,
+    fingerprints: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Iterator[str]:
     """Yield what must be said of scores.
 
@@ -26,6 +30,7 @@ def remarks(
         release: what was graded against.
         tasks: those that were graded.
         withdrawn: ``withdrawn`` of a run's summary.
+        fingerprints: likewise; of the machines that judged, by task.
     """
     differences = grader_differences(release, tasks)
     if differences:
@@ -37,6 +42,7 @@ def remarks(
             f"Graded with other grader versions than those of release {release.version}: {named}. "
             "Do not compare with scores of the release's own graders."
         )
+    yield from _machines(release, fingerprints)
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
         counts = {
             "withdrawn instance": len(withdrawn["instances"]),
@@ -45,3 +51,16 @@ def remarks(
         }
         items, *rest = (f"{count} {word}{'s' * (count != 1)}" for word, count in counts.items())
         yield f"Left out: {items} ({', '.join(rest)})."
+
+
+def _machines(release: Release, fingerprints: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for task, found in fingerprints.items():
+        record = release.manifest.tasks.get(task)
+        wanted = record.fingerprint if record else None
+        other = [name for name in found if name != wanted]
+        if wanted is not None and other:
+            yield (
+                f"{task} was simulated on a machine that does not compute like the release's "
+                f"(fingerprint {', '.join(other)}, release: {wanted}): its scores may differ a "
+                "little. Compare with scores from one kind of machine."
+            )

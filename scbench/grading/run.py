@@ -152,7 +152,8 @@ def finish(
         list(unread_keys(coverage.unread)),
     )
     report.summary = summarize(facts, report, coverage)
-    report.remarks += remarks(options.release, facts.tasks, report.summary["withdrawn"])
+    said = report.summary
+    report.remarks += remarks(options.release, facts.tasks, said["withdrawn"], said["fingerprints"])
     write_results(options.out, written, report.summary)
     wanted = options.shard is not None or problems.counts.total() > SHOWN
     problems.place(options.out / PROBLEMS, wanted=wanted)

@@ -117,6 +117,7 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
         },
         "graders": {task.id: task.grader_version for task in facts.tasks},
         "grader_differences": grader_differences(options.release, facts.tasks),
+        "fingerprints": counts.fingerprints,
         "withdrawn": {
             "excluded": options.exclude_withdrawn,
             **_withdrawn(options.release, facts.tasks),

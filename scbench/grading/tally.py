@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from scbench.catalog import all_tasks
 from scbench.model import Status
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Tally:
         failed: line, id and reason of the first of them.
         not_run: task, reason and number of rows with an answer that this installation cannot grade.
         tasks: tasks that have rows.
+        fingerprints: see `fingerprints_in`.
     """
 
     rows: int
@@ -41,6 +43,7 @@ class Tally:
     failed: list[dict[str, Any]]
     not_run: list[tuple[str, str, int]]
     tasks: frozenset[str]
+    fingerprints: dict[str, list[str]]
 
 
 def tally(path: Path) -> Tally:
@@ -80,4 +83,27 @@ def tally(path: Path) -> Tally:
         failed.select("line", "id", "reason").head(_SHOWN).collect(engine="streaming").to_dicts(),
         counts.collect(engine="streaming").rows(),
         frozenset(tasks),
+        fingerprints_in(lazy),
     )
+
+
+def fingerprints_in(results: "pl.LazyFrame") -> dict[str, list[str]]:
+    """Return the fingerprints of the machines that judged, by task; of most tasks there are none.
+
+    Args:
+        results: columns task and metrics.
+    """
+    import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
+
+    named = [task.id for task in all_tasks().values() if task.fingerprinted]
+    found = (
+        results.filter(pl.col("task").is_in(named))
+        .select("task", fingerprint=pl.col("metrics").str.json_path_match("$.fingerprint"))
+        .drop_nulls()
+        .unique()
+        .collect(engine="streaming")
+    )
+    return {
+        task: sorted(part["fingerprint"])
+        for (task,), part in sorted(found.partition_by("task", as_dict=True).items())
+    }

@@ -58,9 +58,11 @@ def make_board(collected: Collected) -> dict[str, Any]:
 
     Returns:
         format, package_version; boards: newest release first, each with release, graders (versions
-        by task), graders_key (their hash), buckets and tasks (with their N), and settings: for each
-        the entries, ranked ones by mean, then those without full coverage; history: the overall
-        score of each model in each release; refused: what is wrong with other submissions.
+        by task), graders_key (their hash), buckets and tasks (with their N), fingerprints (tasks
+        that were simulated on machines that compute differently, and whose submissions), and
+        settings: for each the entries, ranked ones by mean, then those without full coverage;
+        history: the overall score of each model in each release; refused: what is wrong with
+        other submissions.
     """
     groups: dict[tuple[str, str], list[BoardEntry]] = {}
     for entry in collected.entries:
@@ -100,8 +102,19 @@ def _board(entries: Sequence[BoardEntry]) -> dict[str, Any]:
         "graders_key": content_hash(receipt.graders)[:12],
         "buckets": {OVERALL: sum(sizes.values()), **sizes},
         "tasks": {name: record.scores for name, record in records.items()},
+        "fingerprints": _fingerprints(entries),
         "settings": shown,
     }
+
+
+def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str]]]:
+    """Return, by task, the submissions of each fingerprint, of tasks with more than one."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.name):
+        for task, names in entry.receipt.fingerprints.items():
+            for name in names:
+                found.setdefault(task, {}).setdefault(name, []).append(entry.name)
+    return {task: by_name for task, by_name in sorted(found.items()) if len(by_name) > 1}
 
 
 def _ordered(entries: Sequence[BoardEntry], manifest: Manifest) -> list[dict[str, Any]]:

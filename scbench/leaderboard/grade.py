@@ -11,6 +11,7 @@ from scbench.canonical import sha256
 from scbench.errors import ResultsError
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release
+from scbench.grading.tally import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
 from scbench.leaderboard.files import CLAIMED
 from scbench.leaderboard.findings import Finding
@@ -159,6 +160,7 @@ def make_receipt(
         release=ReleaseOf(version=release.version, rows_hash=release.manifest.rows_hash),
         package_version=__version__,
         graders=installed_graders(release),
+        fingerprints=fingerprints_in(results.lazy()),
         predictions=predictions,
         submission_sha256=submission_sha256,
         model=about.title,

@@ -52,6 +52,7 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
         "rows_hash": part["release"]["rows_hash"],
         "graders_key": part["graders_key"],
         "graders": part["graders"],
+        "fingerprints": part["fingerprints"],
         "buckets": buckets,
         "tasks": {name: (titles.get(name, name), n) for name, n in part["tasks"].items()},
         "settings": [

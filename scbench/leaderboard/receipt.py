@@ -65,6 +65,10 @@ class Receipt(_Part):
     release: ReleaseOf
     package_version: str
     graders: dict[str, int] = Field(description="version of each task's grader")
+    fingerprints: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="of the machines that judged tasks whose scores depend on how they compute",
+    )
     predictions: PredictionsOf
     submission_sha256: str = Field(description="of submission.yaml")
     model: str

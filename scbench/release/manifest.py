@@ -87,6 +87,10 @@ class TaskRecord(_Part):
     builder_version: int
     grader_version: int = Field(description="version the references were scored with")
     rows_hash: str
+    fingerprint: str | None = Field(
+        default=None,
+        description="of the machine that judged the references, if scores depend on it",
+    )
     seeds: dict[str, int] = Field(
         default_factory=dict,
         description="seed of each instance of a fixed list that was drawn, by id; those of an "
@@ -233,7 +237,7 @@ class Manifest(_Part):
         for part, name in (
             (record, "withdrawn"),
             (record, "experiment"),
-            *((t, "seeds") for t in record["tasks"].values()),
+            *((t, name) for t in record["tasks"].values() for name in ("seeds", "fingerprint")),
         ):
             if not part[name]:
                 del part[name]

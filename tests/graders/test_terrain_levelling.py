@@ -3,9 +3,11 @@
 import gc
 import math
 import random
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ from scbench import progress
 from scbench.catalog import get_task
 from scbench.errors import CannotGrade
 from scbench.graders import terrain_levelling
-from scbench.graders.terrain_levelling import CHECKS, blast_simulation, grade
+from scbench.graders.terrain_levelling import CHECKS, blast_simulation, golden_plan, grade
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
@@ -249,15 +251,15 @@ def test_the_score_is_the_gain_over_the_wanted_gain(monkeypatch):
     assert verdict(lost, (0, 0, 1)).score == 0
 
 
-def brute_flat(heights, n, tolerance):
-    """The size of the largest region, by merging labels until nothing changes."""
+def brute_flat(heights, n, most):
+    """The size of the largest region, by merging labels until nothing changes; exact numbers."""
     labels = list(range(n * n))
     changed = True
     while changed:
         changed = False
         for cell, around in enumerate(neighbours(n)):
             for other in around:
-                if abs(heights[cell] - heights[other]) <= tolerance:
+                if abs(heights[cell] - heights[other]) <= most:
                     low = min(labels[cell], labels[other])
                     changed |= labels[cell] != labels[other]
                     labels[cell] = labels[other] = low
@@ -267,11 +269,22 @@ def brute_flat(heights, n, tolerance):
 @given(n=st.integers(2, 6), data=st.data())
 @settings(max_examples=150, deadline=None)
 def test_largest_flat_region_against_merged_labels(n, data):
-    heights = data.draw(
-        st.lists(st.integers(0, 9).map(lambda k: k / 10), min_size=n * n, max_size=n * n)
-    )
-    region = largest_flat(heights, n, 0.2)
-    assert len(region) == len(set(region)) == brute_flat(heights, n, 0.2)
+    tenths = data.draw(st.lists(st.integers(0, 90), min_size=n * n, max_size=n * n))
+    tolerance = data.draw(st.integers(1, 10))
+    region = largest_flat([k / 10 for k in tenths], n, tolerance / 10)
+    assert len(region) == len(set(region)) == brute_flat(tenths, n, tolerance)
+
+
+@pytest.mark.parametrize("item", PAPER, ids=lambda item: f"{len(item.params.heights)}")
+def test_prompts_print_the_cells_that_their_own_rule_gives(item):
+    text = TASK.builder().prompt(item.params)
+    n = len(item.params.heights)
+    rows = re.findall(rf"^(?: *-?\d+\.\d){{{n}}}$", text, re.MULTILINE)
+    tenths = [round(10 * Decimal(word)) for row in rows for word in row.split()]
+    assert len(tenths) == n * n
+    before = brute_flat(tenths, n, 2)
+    assert f"Before any blast it has\n{before} cells." in text
+    assert f"after the plan - {before}) / {n * n / 2:g}" in text
 
 
 def test_neighbours_share_an_edge():
@@ -282,15 +295,16 @@ def test_neighbours_share_an_edge():
             assert set(around) == wanted
 
 
-def test_a_gentle_slope_is_flat_and_doubles_are_plain():
+def test_a_gentle_slope_is_flat_and_the_rounding_of_doubles_does_not_count():
     slope = [0.1 * i for i in range(5) for _ in range(5)]
     assert len(largest_flat(slope, 5, 0.2)) == 25
     assert 5.0 - 4.8 > 0.2
-    assert len(largest_flat([5.0, 4.8, 0, 9], 2, 0.2)) == 1
+    assert len(largest_flat([5.0, 4.8, 0, 9], 2, 0.2)) == 2
+    assert len(largest_flat([5.0, 4.8 - 2e-9, 0, 9], 2, 0.2)) == 1
     assert len(largest_flat([5.0, 4.81, 0, 9], 2, 0.2)) == 2
 
 
-@pytest.mark.parametrize(("subtask", "before"), list(enumerate([5, 5, 5, 5, 8, 5, 7, 6, 6])))
+@pytest.mark.parametrize(("subtask", "before"), list(enumerate([5, 6, 5, 8, 8, 7, 10, 8, 6])))
 def test_flat_regions_before_are_those_of_the_specification(subtask, before):
     params = PAPER[subtask].params
     assert verdict(params).metrics["flat_before"] == before
@@ -303,8 +317,35 @@ def test_work_is_bounded_by_counting(monkeypatch):
     assert given.metrics["simulated"] == 0
     tower = Params(heights=((500, 5), (5, 5)), flat_tolerance=0.2, share=0.5, max_blasts=MAX_BLASTS)
     monkeypatch.setattr(terrain_levelling, "blast_cell", lambda *_: 0)
-    assert failed(*[(0, 0, 40)] * 49, params=tower) == {"resource_limit"}
-    assert failed(*[(0, 0, 40)] * 48, params=tower) == {"level"}
+    assert failed(*[(0, 0, 40)] * 5, params=tower) == {"resource_limit"}
+    assert failed(*[(0, 0, 40)] * 4, params=tower) == {"level"}
+
+
+def test_the_bound_on_work_is_printed():
+    text = TASK.builder().prompt(PAPER[0].params)
+    assert f"fourth power over all of them is\n  at most {terrain_levelling.MAX_WORK}" in text
+
+
+def test_the_fingerprint_is_in_verdicts_and_tells_machines_apart(monkeypatch):
+    code = "from scbench.graders.terrain_levelling import fingerprint\nprint(fingerprint())"
+    given = verdict(STEP).metrics["fingerprint"]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == given == TASK.fingerprint()
+    # One position that is off in its last bit.
+    starts = golden_plan.start_positions
+
+    def off(*args):
+        first, *others = starts(*args)
+        return [[math.nextafter(first[0], 9), *first[1:]], *others]
+
+    monkeypatch.setattr(golden_plan, "start_positions", off)
+    assert golden_plan.fingerprint.__wrapped__() != given
+
+
+def test_without_the_engine_there_is_no_fingerprint(monkeypatch):
+    golden_plan.fingerprint.cache_clear()
+    monkeypatch.setitem(sys.modules, "pybullet", None)
+    assert TASK.fingerprint() is None
 
 
 def test_every_blast_is_a_beat():

@@ -1,12 +1,13 @@
 """What is graded next: chunks as they are read, and the slow items among them first.
 
 Nobody knows what a file holds before it is read, and reading it all first would cost memory and
-time. So some chunks are read ahead; then the slowest item that is known goes first, while one
+time. So some chunks are read ahead; then the slowest item that is known goes first, of a task the
+longest answer, while one
 worker stays with the chunks. Reading stops where too much waits.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from heapq import heappop, heappush
 
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.workers.pool import GradingJob
@@ -42,14 +43,17 @@ class JobQueue:
         # Of tasks with one limit the later in the catalogue simulates more.
         order = {task: i for i, task in enumerate(heavy)}
         slowest = sorted(heavy, key=lambda task: (-heavy[task], -order[task]))
-        self._items: dict[str, deque[WorkItem]] = {task: deque() for task in slowest}
+        self._items: dict[str, list[tuple[int, int, WorkItem]]] = {task: [] for task in slowest}
+        self._added = 0
         self._bytes = 0
         self._read = 0
         self._all_read = False
 
     def add(self, item: WorkItem, task: str) -> None:
         """Put an item of a heavy task on the list."""
-        self._items[task].append(item)
+        # Longest first; of equals the one that came first.
+        heappush(self._items[task], (-len(item.data), self._added, item))
+        self._added += 1
         self._bytes += len(item.data)
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:
@@ -81,6 +85,6 @@ class JobQueue:
         return None
 
     def _slowest(self) -> GradingJob:
-        item = next(items for items in self._items.values() if items).popleft()
+        *_, item = heappop(next(items for items in self._items.values() if items))
         self._bytes -= len(item.data)
         return self._job((item,))

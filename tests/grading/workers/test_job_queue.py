@@ -36,6 +36,15 @@ def test_the_slowest_goes_first_then_the_later_in_the_catalogue():
     assert taken(todo, 9) == ["blasts/00", "water/00", "water/00", "bricks/00", "bricks/00"]
 
 
+def test_of_one_task_the_longest_answer_goes_first():
+    todo = queue(0)
+    for line, size in enumerate((5, 900, 20, 900)):
+        todo.add(WorkItem(line, b"x" * size, "blasts/00"), "blasts")
+    add(todo, "bricks", size=5000)
+    found = [todo.take(vacant=True, light=2) for _ in range(5)]
+    assert [it.work[0].line for it in found] == [1, 3, 2, 0, 0]
+
+
 def test_some_chunks_are_read_before_any_slow_item_begins():
     todo = queue(100)
     assert taken(todo, 3) == ["chunk"] * 3
