@@ -1,9 +1,9 @@
 """OpenSCAD sources into meshes; runs in the sandbox, through `scbench.sandbox.call_script`.
 
-Runs alone, so it imports nothing of scbench. The library ``openscad_evaluator`` reads and evaluates
-the language; this file bounds its work by counting, so that limits are the same on every machine,
-and disables what is not plain OpenSCAD or would access the outside: files, fonts of the system,
-level sets. Random numbers start from a fixed seed.
+Runs alone, so it imports nothing of scbench but `openscad_2021`, the file beside it. The library
+``openscad_evaluator`` reads and evaluates the language; this file bounds its work by counting, so
+that limits are the same on every machine, and disables what is not plain OpenSCAD or would access
+the outside: files, fonts of the system, level sets. Random numbers start from a fixed seed.
 
 Work is counted in steps: one for each expression evaluated, each element of a list or string made;
 some for each statement and each triangle of each intermediate body; and for flat shapes as many as
@@ -22,7 +22,8 @@ import re
 import struct
 import sys
 from collections.abc import Callable
-from importlib import import_module
+from importlib import import_module, util
+from pathlib import Path
 from typing import Any
 
 import manifold3d
@@ -31,6 +32,9 @@ import numpy as np
 # The library has no types, so its modules are taken for what they are: anything.
 _parser: Any = import_module("openscad_lalr_parser")
 _library: Any = import_module("openscad_evaluator.evaluator")
+_beside = util.spec_from_file_location("mended", Path(__file__).with_name("openscad_2021.py"))
+_mended: Any = util.module_from_spec(_beside)  # type: ignore[arg-type]
+_beside.loader.exec_module(_mended)  # type: ignore[union-attr]
 _parser.getASTfromString("cube(1);")  # reads its grammar while files can be read
 _library._load_default_font()  # noqa: SLF001  (and its font)
 
@@ -272,6 +276,7 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
         return count
 
     evaluator._fn_segments = counted_segments  # noqa: SLF001
+    _mended.mend(_library, evaluator, meter.spend)
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH  # noqa: SLF001
     sphere, polyhedron = resolve["sphere"], resolve["polyhedron"]
 
@@ -304,7 +309,7 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
     resolve["polyhedron"] = _counting_faces(polyhedron, meter)
     _library._resolve_font = _bundled_font  # noqa: SLF001
     for kind, function in generate.items():
-        generate[kind] = _weighed(kind, function, evaluator, meter)
+        generate[kind] = _weighed(kind, function, meter)
 
 
 _cut_face = _library._triangulate_face  # noqa: SLF001
@@ -328,17 +333,12 @@ def _bundled_font(spec: str) -> Any:  # noqa: ANN401, ARG001  (the fonts of a sy
     return _library._load_default_font()  # noqa: SLF001
 
 
-def _weighed(
-    kind: str,
-    function: Callable[..., Any],
-    evaluator: Any,  # noqa: ANN401
-    meter: Meter,
-) -> Callable[..., Any]:
+def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[..., Any]:
     """Return a maker of bodies that pays for what it is about to make, and for what it made."""
 
     def call(params: Any, children: Any, node: Any) -> Any:  # noqa: ANN401
         bodies = _library.flatten_csg_tree(children)
-        meter.spend(_cost(kind, params, bodies, evaluator))
+        meter.spend(_cost(kind, params, bodies))
         made = function(params, children, node)
         meter.spend(_MADE * sum(_size(body) for body in made))
         return made
@@ -346,7 +346,7 @@ def _weighed(
     return call
 
 
-def _cost(kind: str, params: Any, bodies: list[Any], evaluator: Any) -> float:  # noqa: ANN401
+def _cost(kind: str, params: Any, bodies: list[Any]) -> float:  # noqa: ANN401
     """Return the steps that a maker of bodies is to pay in advance."""
     flat = [body.section for body in bodies if body.section is not None]
     corners = sum(section.num_vert() for section in flat)
@@ -354,16 +354,8 @@ def _cost(kind: str, params: Any, bodies: list[Any], evaluator: Any) -> float:  
         return len(params["pts"]) ** 2 / _PAIRS
     if kind == "projection":
         return float(sum(map(_size, bodies))) ** 2 / _PAIRS
-    if kind == "linear_extrude":
-        return float(corners * max(1, params["slices"]))
     if kind == "offset":
         return float(corners * (params["segs"] or 1))
-    if kind == "rotate_extrude":
-        bounds = [abs(x) for body in bodies if body.section for x in body.section.bounds()]
-        around = evaluator._fn_segments(  # noqa: SLF001
-            params["fn"], params["fa"], params["fs"], max(bounds, default=0.0)
-        )
-        return float(corners * around)
     if kind == "minkowski":
         return float(np.prod([float(max(1, _size(body))) for body in bodies]))
     if kind == "text":

@@ -38,6 +38,8 @@ _CODE_LIMITS = sandbox.Limits(
 _TOO_MANY_STEPS = (
     f"the OpenSCAD sources of the answer take more than {MOST_STEPS_TOGETHER:,} steps together"
 )
+_MARK = "\ufeff"
+"""What some programs write first, to say how their text is encoded."""
 _KEPT = 256
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _VERTEX = re.compile(r"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
@@ -135,14 +137,16 @@ def unwrap(contents: str, *, escaped: bool = True) -> str:
         escaped: whether a text in a single line may have been escaped twice; of programs, a single
             line may well print others.
     """
+    contents = contents.removeprefix(_MARK)
     if escaped and "\n" not in contents and "\\n" in contents:
         contents = contents.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
     fenced = _FENCE.match(contents)
-    return fenced[1] if fenced else contents
+    return (fenced[1] if fenced else contents).removeprefix(_MARK)
 
 
 def read_stl(data: bytes) -> PrintedPart:
     """Return the part in an STL file: text, bytes, or bytes in base64."""
+    data = data.removeprefix(_MARK.encode())
     if _is_text(data):
         return _ascii_stl(data.decode("utf-8", "replace"))
     if _is_binary(data):
@@ -152,6 +156,7 @@ def read_stl(data: bytes) -> PrintedPart:
         inner = base64.b64decode("".join(plain.split()), validate=True)
     except (binascii.Error, ValueError):
         inner = b""
+    inner = inner.removeprefix(_MARK.encode())
     if _is_text(inner):
         return _ascii_stl(inner.decode("utf-8", "replace"))
     if _is_binary(inner):

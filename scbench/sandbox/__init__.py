@@ -303,7 +303,7 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
         words += ["--unshare-user"]
     shown = {*job["files"], *_interpreter_files(), str(_CHILD)}
     if "script" in job:
-        shown.add(job["script"])
+        shown.add(str(Path(job["script"]).parent))  # it may import what lies beside it
     # Folders on the way to them would be closed to others than root.
     for folder in sorted({str(parent) for path in shown for parent in Path(path).parents} - {"/"}):
         words += ["--perms", "0755", "--dir", folder]

@@ -1,11 +1,13 @@
 """Every form that parts come in, and what cannot be read."""
 
 import base64
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from manifold3d import Manifold
 
 from scbench import sandbox
 from scbench.builders.interlocking_parts.cage_parts import to_ascii_stl
@@ -142,6 +144,161 @@ def test_openscad_draws_what_it_should():
     }  # fmt: skip
     for source, part in zip(cases, scad(*cases), strict=True):
         assert volume(part) == pytest.approx(cases[source], rel=1e-5), source
+
+
+def polygon_prism(n, radius, height):
+    return height * n / 2 * radius**2 * math.sin(2 * math.pi / n)
+
+
+def ring(n, low, high, height):
+    """The volume of a square section turned about an axis in n steps, low to high away from it."""
+    return polygon_prism(n, high, height) - polygon_prism(n, low, height)
+
+
+OTHERWISE = [
+    # Full turns, on either side of the axis; 5 and 30 segments.
+    ("rotate_extrude() translate([5, 0]) square(2);", ring(30 - 8, 5, 7, 2)),
+    ("rotate_extrude() translate([-7, 0]) square(2);", ring(22, 5, 7, 2)),
+    ("rotate_extrude($fn = 5) translate([5, 0]) square(2);", ring(5, 5, 7, 2)),
+    # Parts of a turn: as many whole segments as fit.
+    (
+        "rotate_extrude(angle = 90, $fn = 40) translate([5, 0]) square(2);",
+        ring(40, 5, 7, 2) / 4,
+    ),
+    (
+        "rotate_extrude(angle = -90, $fn = 40) translate([5, 0]) square(2);",
+        ring(40, 5, 7, 2) / 4,
+    ),
+    (
+        "rotate_extrude(angle = 90, $fn = 40) translate([-7, 0]) square(2);",
+        ring(40, 5, 7, 2) / 4,
+    ),
+    (
+        "rotate_extrude(angle = -90, $fn = 40) translate([-7, 0]) square(2);",
+        ring(40, 5, 7, 2) / 4,
+    ),
+    ("rotate_extrude(angle = 90, $fn = 5) square(2);", 2 * 0.5 * 2**2),
+    ("rotate_extrude(angle = 180, $fn = 4) square(2);", polygon_prism(4, 2, 2) / 2),
+    ("rotate_extrude(angle = -400, $fn = 40) translate([5, 0]) square(2);", ring(40, 5, 7, 2)),
+    (
+        "difference() { cube(40, true); rotate_extrude(angle = -90, $fn = 4) "
+        + "translate([5, 0]) square(2); }",
+        64000 - ring(4, 5, 7, 2) / 4,
+    ),
+    ("rotate_extrude(angle = 0) square(2); cube(2);", 8),
+    ("rotate_extrude() translate([-1, 0]) square(2); cube(2);", 8),
+    # Groups and variables.
+    ("group() { cube(2); translate([1, 0, 0]) cube(2); }", 12),
+    ("difference() { cube(2); group() { cube(1); translate([1, 1, 1]) cube(1); } }", 6),
+    ("module group() cube(3); group();", 27),
+    ("assign(x = 3) cube(x);", 27),
+    ("x = 1; assign(x = 2, y = x) cube([x, y, 1]);", 2),
+    ("for (i = [3:0]) translate([2 * i, 0, 0]) cube(1);", 4),
+    ("for (i = [3:1:0]) cube(1); cube(2);", 8),
+    ("for (i = [3:-1:0]) translate([2 * i, 0, 0]) cube(1);", 4),
+    ("v = [for (i = [3:0]) i]; cube([v[0] + 1, v[3], 1]);", 3),
+    # What has no size draws nothing.
+    ("cube(0); cube([1, -1, 1]); sphere(0); sphere(-1); cube(2);", 8),
+    (
+        "cylinder(0); cylinder(-1); cylinder(r = 0); cylinder(r1 = -1, r2 = 1); cube(2);",
+        8,
+    ),
+    ("linear_extrude(2) { circle(0); square([0, 1]); square([1, -1]); square(2); }", 8),
+    (
+        "linear_extrude(height = 0) square(1); linear_extrude(height = -1) square(1); cube(2);",
+        8,
+    ),
+    ("difference() { cube(2); cube(0); }", 8),
+    # Heights.
+    ("linear_extrude() square(1);", 100),
+    ("linear_extrude(5) square(1);", 5),
+    ("linear_extrude(height = undef) square(1);", 100),
+    ("linear_extrude(height = 5, scale = 0) square(3);", 15),
+    ("linear_extrude(height = 6, scale = -2) square(3);", 18),
+]
+
+
+def test_what_the_library_does_otherwise_is_as_in_openscad_2021():
+    sources = [source for source, _ in OTHERWISE]
+    for part, (source, wanted) in zip(scad(*sources), OTHERWISE, strict=True):
+        assert volume(part) == pytest.approx(wanted, rel=1e-6), source
+
+
+def test_a_polyhedron_that_is_inside_out_is_turned_wherever_it_stands():
+    points = "[[0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 2]]"
+    for faces in ("[[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]]",
+                  "[[0, 1, 2], [0, 3, 1], [1, 3, 2], [0, 2, 3]]"):  # fmt: skip
+        body = f"polyhedron({points}, {faces});"
+        alone, cut = scad(body, f"difference() {{ cube(4, center = true); {body} }}")
+        assert volume(alone) == pytest.approx(8 / 6)
+        assert volume(cut) == pytest.approx(64 - 8 / 6)
+
+
+def test_a_full_turn_begins_on_the_far_side_and_a_part_of_one_at_y_0():
+    (whole, part, back) = scad(
+        "rotate_extrude($fn = 5) translate([5, 0]) square(2);",
+        "rotate_extrude(angle = 90, $fn = 40) translate([5, 0]) square(2);",
+        "rotate_extrude(angle = -90, $fn = 40) translate([5, 0]) square(2);",
+    )
+    assert whole.shell.points[:, 0].min() == pytest.approx(-7)
+    assert whole.shell.points[:, 0].max() == pytest.approx(7 * math.cos(math.pi / 5))
+    assert part.shell.points.min(axis=0) == pytest.approx([0, 0, 0], abs=1e-6)
+    assert back.shell.points.max(axis=0) == pytest.approx([7, 0, 2], abs=1e-6)
+
+
+SLICES = [
+    # A corner of the square is 5 sqrt(2) from the axis.
+    ("height = 10, twist = 90", 8),  # 90 / 12, before the 8 of the way of a corner / 2
+    ("height = 10, twist = -90", 8),
+    ("height = 1, twist = 30", 2),  # the way of a corner is 3.8 long
+    ("height = 10, twist = 500", 32),  # the way of a corner
+    ("height = 10, twist = 90, $fn = 40", 10),
+    ("height = 10, twist = 500, $fn = 3", 5),  # no slice turns by more than 120
+    ("height = 10, twist = 90, $fa = 45", 2),
+    ("height = 10, twist = 90, slices = 3", 3),
+    ("height = 10, twist = 90, scale = 2", 7),
+    ("height = 10, twist = 30, scale = [1, 3], $fs = 6", 3),
+    ("height = 10, scale = [1, 3], $fs = 5", 4),
+    ("height = 10, scale = [1, 3], $fn = 7", 7),
+    ("height = 10, scale = 3, $fn = 7", 1),
+]
+
+
+def test_an_extrusion_that_twists_has_the_slices_openscad_gives_it():
+    square = "rotate(20) square(10, center = true);"
+    parts = scad(*(f"linear_extrude({arguments}) {square}" for arguments, _ in SLICES))
+    for part, (arguments, slices) in zip(parts, SLICES, strict=True):
+        levels = np.unique(np.round(part.shell.points[:, 2], 6))
+        assert len(levels) == slices + 1, arguments
+        assert volume(part) > 0
+
+
+@pytest.mark.parametrize("twist", [-90, 90])
+def test_sides_of_a_twist_are_cut_along_their_shorter_diagonals(twist):
+    """So the layers of a square are the convex hulls of their two ends."""
+    (part,) = scad(f"linear_extrude(height = 10, twist = {twist}, slices = 3) square(10, true);")
+    corners = np.array([[-5, -5], [5, -5], [5, 5], [-5, 5]])
+    hulls = []
+    for k in range(3):
+        ends = []
+        for level in (k, k + 1):
+            t = -math.radians(twist) * level / 3
+            turned = corners @ np.array([[math.cos(t), math.sin(t)], [-math.sin(t), math.cos(t)]])
+            ends.append(np.column_stack([turned, np.full(4, 10 * level / 3)]))
+        hulls.append(Manifold.hull_points(np.concatenate(ends)).volume())
+    assert volume(part) == pytest.approx(sum(hulls), rel=1e-6)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file():
+    mark = "\ufeff"
+    assert volume(scad(f"{mark}cube(2);")[0]) == pytest.approx(8)
+    assert volume(scad(f"```\n{mark}cube(2);\n```")[0]) == pytest.approx(8)
+    marked = [mark + TEXT, f"```stl\n{mark}{TEXT}```"]
+    marked.append(base64.b64encode((mark + TEXT).encode()).decode())
+    marked.append(mark + base64.b64encode(binary()).decode())
+    for part in read_parts([("STL", text) for text in marked]):
+        assert volume(part) == pytest.approx(36)
+    assert volume(read_stl((mark + TEXT).encode())) == pytest.approx(36)
 
 
 def test_circles_have_the_segments_openscad_gives_them():
