@@ -181,9 +181,8 @@ OTHERWISE = [
     ("rotate_extrude(angle = 180, $fn = 4) square(2);", polygon_prism(4, 2, 2) / 2),
     ("rotate_extrude(angle = -400, $fn = 40) translate([5, 0]) square(2);", ring(40, 5, 7, 2)),
     (
-        "difference() { cube(40, true); rotate_extrude(angle = -90, $fn = 4) "
-        + "translate([5, 0]) square(2); }",
-        64000 - ring(4, 5, 7, 2) / 4,
+        "difference() { cube(40, true); rotate_extrude($fn = 4, angle = -90) square([7, 2]); }",
+        64000 - polygon_prism(4, 7, 2) / 4,
     ),
     ("rotate_extrude(angle = 0) square(2); cube(2);", 8),
     ("rotate_extrude() translate([-1, 0]) square(2); cube(2);", 8),
