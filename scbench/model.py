@@ -15,6 +15,7 @@ from pydantic import (
     Field,
     JsonValue,
     SkipValidation,
+    StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
@@ -217,6 +218,8 @@ class Instance(BaseModel):
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
 """A number of things. Larger ones no column of results holds, nor every reader of JSON exactly."""
 Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+OneLine = Annotated[StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
+Sha256 = Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 _PROVIDERS = (
@@ -270,6 +273,30 @@ class Usage(BaseModel):
         return found
 
 
+class RunMetadata(BaseModel):
+    """How a run was made: what its tables and receipts say beside the model's name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_version: OneLine | None = Field(
+        default=None, description="the provider's id of the model, as it was returned"
+    )
+    effort: OneLine | None = Field(default=None, description="reasoning effort or thinking budget")
+    temperature: Amount | None = None
+    tools: tuple[OneLine, ...] | None = Field(
+        default=None, max_length=20, description="tools that were offered; [] for none"
+    )
+    system_prompt_sha256: Sha256 | None = Field(
+        default=None, description="of the system prompt's UTF-8 bytes"
+    )
+    date: StrictStr | None = Field(
+        default=None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="of the answers, YYYY-MM-DD"
+    )
+    budget_stated: StrictBool | None = Field(
+        default=None, description="whether the prompt said how many tokens there were"
+    )
+
+
 class Prediction(BaseModel):
     """One line of a predictions file: what a model said to one instance.
 
@@ -304,6 +331,15 @@ class Prediction(BaseModel):
         default=None, description="what happened, if there is no answer to grade"
     )
     error: StrictStr | None = Field(default=None, description="the provider's error text")
+    run: RunMetadata | None = Field(
+        default=None, description="how the run was made; say the same on all its lines"
+    )
+    prompt_sha256: Sha256 | None = Field(
+        default=None, description="of the text that was really sent, as UTF-8"
+    )
+    reasoning: StrictStr | None = Field(
+        default=None, description="the model's reasoning, for judges of failures; never graded"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> "Prediction":

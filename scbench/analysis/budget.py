@@ -9,21 +9,24 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.paper import paper_table
-from scbench.analysis.resample import LEVEL, RESAMPLES
+from scbench.analysis.matrix import means_of, score_matrix
+from scbench.analysis.runs import run_table
+from scbench.analysis.usage import usage, was_answered, was_cut_off
 from scbench.errors import ResultsError
-from scbench.grading.outcome import CUT_OFF
-from scbench.grading.score_tables import OVERALL, RUN
+from scbench.grading.score_tables import RUN
+from scbench.intervals import LEVEL
 from scbench.model import Status
 
-COLUMNS = ("usage", "finish_reason", "response_characters")
+COLUMNS = ("usage", "finish_reason", "response_characters", "run_metadata", "prompt_sha256")
 """Columns of the results that a sweep needs in addition to `scbench.analysis.results.NEEDED`."""
 
 SCHEMA: Mapping[str, Any] = {
     "model": pl.String,
     "setting": pl.String,
     "budget": pl.Int64,
+    "stated": pl.String,
     "n": pl.Int64,
+    "answered": pl.Int64,
     "coverage": pl.Float64,
     "accuracy": pl.Float64,
     "low": pl.Float64,
@@ -39,28 +42,22 @@ SCHEMA: Mapping[str, Any] = {
 """Columns of `budget_sweep`."""
 
 
-def budget_sweep(
-    results: pl.DataFrame,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    level: float = LEVEL,
-) -> pl.DataFrame:
+def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame:
     """Return one point per model, setting and budget.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`; rows
             without a budget are left out.
-        resamples: bootstrap resamples; 0 for no intervals.
-        seed: of the bootstrap.
         level: of the intervals.
 
     Returns:
-        Columns `SCHEMA`: n (rows of the point), coverage, accuracy (mean of the scored rows) with
-        its interval, mean_output_tokens over the token_observations rows that report them, and
-        shares of n: truncated (the finish reason is a length limit), empty (no visible character),
-        cap_hit (as many output tokens as the budget or more), unparsed and api_error. In order of
-        model, setting and tokens used.
+        Columns `SCHEMA`: stated (whether the prompt said the budget: yes, no, or null if the
+        predictions do not say), n (rows of the point), answered (those that were replied to),
+        coverage, accuracy (mean of the scored rows) with its interval, mean_output_tokens over the
+        token_observations rows that report them, and shares of the answered: truncated (the finish
+        reason is a length limit), empty (no visible character), cap_hit (as many output tokens as
+        the budget or more) and unparsed; and of all rows: api_error. In order of model, setting and
+        tokens used.
 
     Raises:
         ResultsError: no row has a budget.
@@ -71,39 +68,46 @@ def budget_sweep(
             "no row has a budget; give each prediction of a sweep its output-token limit as "
             '"budget", and what the provider reports as "usage"'
         )
-    tokens = pl.col("usage").str.json_path_match("$.output_tokens").cast(pl.Int64, strict=False)
-    reasons = (
-        pl.col("finish_reason").str.strip_chars().str.to_lowercase().str.split(".").list.last()
-    )
     # A line without a text is no empty reply, unless it says that the limit cut it off.
     silent = (pl.col("response_characters") == 0) | (
         pl.col("response_characters").is_null() & (pl.col("status") == Status.TRUNCATED.value)
     )
     # Whatever was swept is one whole here, text tasks too.
-    whole = rows.with_columns(bucket=pl.lit(OVERALL))
-    means = paper_table(whole, resamples=resamples, seed=seed, level=level)
+    matrix = score_matrix(rows)
+    found = means_of(list(matrix.blocks.values()), level)
+    means = [
+        dict(zip(RUN, run, strict=True))
+        | {"coverage": found.scored[r] / found.expected[r]}
+        | {"accuracy" if name == "mean" else name: v for name, v in found.cells(r).items()}
+        for r, run in enumerate(matrix.runs)
+    ]
+    names = ("coverage", "accuracy", "low", "high")
+    types = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
+    accuracy = pl.DataFrame(
+        [{name: row[name] for name in (*types, *names)} for row in means],
+        schema=types | dict.fromkeys(names, pl.Float64),
+    )
+    stated = run_table(rows).select(*RUN, stated="budget_stated")
+    tokens = usage("output_tokens")
+
+    def share(what: pl.Expr) -> pl.Expr:
+        return what.fill_null(value=False).filter(was_answered()).mean()
+
     points = (
-        rows.with_columns(tokens=tokens)
-        .group_by(RUN)
+        rows.group_by(RUN)
         .agg(
             n=pl.len().cast(pl.Int64),
-            mean_output_tokens=pl.col("tokens").mean(),
-            token_observations=pl.col("tokens").count().cast(pl.Int64),
-            truncated=(reasons.is_in(CUT_OFF) | (pl.col("status") == Status.TRUNCATED.value))
-            .fill_null(value=False)
-            .mean(),
-            empty=silent.fill_null(value=False).mean(),
-            cap_hit=(pl.col("tokens") >= pl.col("budget")).fill_null(value=False).mean(),
-            unparsed=(pl.col("status") == Status.UNPARSED.value).mean(),
+            answered=was_answered().sum().cast(pl.Int64),
+            mean_output_tokens=tokens.mean(),
+            token_observations=tokens.count().cast(pl.Int64),
+            truncated=share(was_cut_off()),
+            empty=share(silent),
+            cap_hit=share(tokens >= pl.col("budget")),
+            unparsed=share(pl.col("status") == Status.UNPARSED.value),
             api_error=(pl.col("status") == Status.API_ERROR.value).mean(),
         )
-        .join(
-            means.filter(pl.col("bucket") == OVERALL).select(
-                *RUN, "coverage", "low", "high", accuracy="mean"
-            ),
-            on=RUN,
-            nulls_equal=True,
-        )
+        .join(accuracy, on=RUN, nulls_equal=True)
+        .join(stated, on=RUN, nulls_equal=True)
         .sort("model", "setting", "mean_output_tokens", "budget", nulls_last=True)
     )
     return points.select(list(SCHEMA))

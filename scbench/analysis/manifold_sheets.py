@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 METRICS = {
     "accuracy": "accuracy",
-    "corrected": "accuracy corrected for guessing",
+    "above": "accuracy above the floor",
     "truncated": "share truncated",
     "unparsed": "share unparsed",
     "tokens": "mean output tokens",
@@ -21,8 +21,9 @@ METRICS = {
 
 _NOTES = (
     (
-        "In points of 100, with 95 % bootstrap intervals. Corrected: (a - g) / (1 - g), at least "
-        "0, where g is what blind guessing gets. Truncated and unparsed: shares of all rows. "
+        "In points of 100, with 95 % intervals. Above: (accuracy - floor) / (1 - floor), where the "
+        "floor is what guessing gets and who gave no answer did not guess; below 0 is worse than "
+        "guessing. Truncated and unparsed: shares of all rows. "
         "Tokens: as the provider reports them, where it does."
     ),
 )
@@ -60,15 +61,15 @@ def manifold_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
                 str(row["n"]),
                 points(row["accuracy"]) + mark,
                 _between(row, "low", "high"),
-                points(row["guess_rate"]),
-                points(row["corrected"]),
-                _between(row, "corrected_low", "corrected_high"),
+                points(row["floor"]),
+                points(row["above"]),
+                _between(row, "above_low", "above_high"),
                 points(row["truncated"]),
                 points(row["unparsed"]),
                 "-" if tokens is None else f"{tokens:,.0f}",
             ]
         )
-    heads = ["model", *used, "N", "accuracy", "95 %", "guess", "corrected", "95 %"]
+    heads = ["model", *used, "N", "accuracy", "95 %", "floor", "above", "95 %"]
     heads += ["truncated", "unparsed", "tokens"]
     notes = [*_NOTES]
     if any(row["coverage"] < 1 for row in rows):

@@ -27,6 +27,9 @@ NEEDED = (
 )
 """Columns that every analysis needs."""
 
+NEWER = ("floor", "run_metadata", "prompt_sha256", "reasoning_characters")
+"""Columns that results of earlier versions lack; they are null there."""
+
 _SHOWN = 5
 _EXACT = 1e-9
 """Scores of binary tasks may differ from 0 and 1 by the rounding of a sum."""
@@ -49,13 +52,13 @@ def read_results(
             that is an error.
 
     Returns:
-        Columns `NEEDED` and ``columns``, in the order of the files. Rows whose instance the
+        Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance the
         release does not hold are left out.
 
     Raises:
         ResultsError: see `check_results`; or a file cannot be read or is no results file.
     """
-    wanted = tuple(dict.fromkeys((*NEEDED, *columns)))
+    wanted = tuple(dict.fromkeys((*NEEDED, "floor", *columns)))
     frames = {str(path): _read(Path(path), wanted) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
@@ -71,10 +74,12 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     schema = column_types()
     try:
         found = pl.read_parquet_schema(file)
-        lacking = [name for name in columns if name not in found]
+        absent = [name for name in columns if name not in found and name in NEWER]
+        lacking = [name for name in columns if name not in found and name not in NEWER]
         if lacking:
             raise ResultsError(f"{file} is no results file: it has no column {lacking[0]!r}")
-        frame = pl.read_parquet(file, columns=list(columns))
+        frame = pl.read_parquet(file, columns=[name for name in columns if name in found])
+        frame = frame.with_columns(pl.lit(None).alias(name) for name in absent).select(columns)
     except (pl.exceptions.PolarsError, OSError) as error:
         first = str(error).splitlines()[0]
         raise ResultsError(f"{file} cannot be read as Parquet: {first}") from None
@@ -144,6 +149,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
     _known_tasks(rows)
     _one_grader(rows)
     _sound_scores(rows)
+    _sound_floors(rows)
     _sound_statuses(rows)
     _nothing_twice(rows)
     _nothing_lost(rows, partial=partial)
@@ -199,6 +205,15 @@ def _sound_scores(rows: pl.DataFrame) -> None:
             f"{bad.height} scores cannot be: {row['id']} (subtask {row['subtask']}) of model "
             f"{row['model']!r} has {row['score']}"
         )
+
+
+def _sound_floors(rows: pl.DataFrame) -> None:
+    if "floor" not in rows.columns:
+        return
+    bad = rows.filter(~pl.col("floor").is_between(0.0, 1.0))
+    if bad.height:
+        row = bad.row(0, named=True)
+        raise ResultsError(f"{row['id']} has the floor {row['floor']}; a floor is from 0 to 1")
 
 
 def _sound_statuses(rows: pl.DataFrame) -> None:

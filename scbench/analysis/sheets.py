@@ -1,6 +1,6 @@
 """Tables laid out as people read them. Figures are rounded here, once, and nowhere before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.layout import Sheet
@@ -75,6 +75,7 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
         for row in frame.to_dicts()
     }
     lines = list(dict.fromkeys((bucket, task) for bucket, task, *_ in cells))
+    over = {(row["bucket"], row["task"]): row["over"] for row in cells.values()}
     columns = _columns(sorted({key[2:] for key in cells}, key=_run_order))
     by_task = any(task for _, task in lines)
     titles = {task.id: task.title for task in all_tasks().values()}
@@ -82,15 +83,17 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
     for i, (bucket, task) in enumerate(lines):
         found = [cells.get((bucket, task, *run)) for _, run, _ in columns]
         n = max(row["n"] for row in found if row)
-        name = titles.get(task, task) if task else bucket
+        name = line_name(bucket, task, over[bucket, task], titles, every=by_task)
         figures = [
-            "" if row is None else _figure(row, n, missing_as_zero=missing_as_zero, delta=delta)
+            "" if row is None else figure(row, n, missing_as_zero=missing_as_zero, delta=delta)
             for row, (_, _, delta) in zip(found, columns, strict=True)
         ]
-        rows.append([name if task or not by_task else f"all {bucket}", str(n), *figures])
+        rows.append([name, str(n), *figures])
         if i and lines[i - 1][1] is None and by_task:
             breaks.add(i)
-    notes = ["Means in points of 100, with 95 % bootstrap intervals; Δ is what tools add."]
+    notes = ["Means in points of 100, with 95 % intervals; Δ is what tools add."]
+    if any(_ABOVE in cell for row in rows for cell in row[2:]):
+        notes.append(ABOVE_NOTE)
     if any(row["coverage"] < 1 for row in cells.values()):
         notes.append("* over scored rows only: coverage is below 1.")
         if missing_as_zero:
@@ -99,6 +102,38 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
         notes.append(f"{_LESS} over fewer scores than N: tasks lack as a whole.")
     heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
+
+
+def line_name(
+    bucket: str, task: str | None, over: str | None, titles: Mapping[str, str], *, every: bool
+) -> str:
+    """Return how a line of a table is called.
+
+    Args:
+        bucket: that it is of.
+        task: None if it adds tasks up.
+        over: what it is over, if not all that its name says.
+        titles: of tasks.
+        every: whether tasks have lines, too.
+    """
+    if task:
+        return titles.get(task, task)
+    return (f"all {bucket}" if every else bucket) + (f" ({over})" if over else "")
+
+
+_ABOVE = "above "
+ABOVE_NOTE = (
+    "Above: (mean - floor) / (1 - floor), where the floor is what the best answer without insight "
+    "scores; below 0 is worse than that."
+)
+
+
+def above_line(row: Mapping[str, Any], name: str, form: Callable[[float | None], str]) -> str:
+    """Return a line for a cell with a figure above the floor and its interval; else nothing."""
+    if row[name] is None:
+        return ""
+    low, high = (form(row[f"{name}_{end}"]) for end in ("low", "high"))
+    return f"\n{_ABOVE}{form(row[name])} ({low} to {high})"
 
 
 Run = tuple[str, int | None, str | None]
@@ -128,7 +163,7 @@ _LESS = "†"
 """Marks figures over fewer scores than the line says, because whole tasks are missing."""
 
 
-def _figure(
+def figure(
     row: Mapping[str, Any], n: int, *, missing_as_zero: bool = False, delta: bool = False
 ) -> str:
     """Return a mean or a difference with its marks, and its interval on a line below."""
@@ -139,118 +174,14 @@ def _figure(
         between = ""
         if row["delta_low"] is not None:
             between = f"\n{signed(row['delta_low'])} to {signed(row['delta_high'])}"
+        if row.get("floor"):
+            between += above_line(row, "delta_above", signed)
         gap = "*" if row["delta_n"] < row["n"] else ""
         return signed(row["delta"]) + gap + less + between
     between = "" if row["low"] is None else f"\n{points(row['low'])} to {points(row['high'])}"
+    if row.get("floor"):
+        between += above_line(row, "above", points)
     if row["coverage"] == 1:
         return points(row["mean"]) + less + between
     zero = f"\n({points(row['mean_missing_as_zero'])})" if missing_as_zero else ""
     return points(row["mean"]) + "*" + less + zero + between
-
-
-_COMPARED = (
-    (
-        "Difference: second minus first over the scores both have, in points, with its 95 % "
-        "paired bootstrap interval; tied: the interval holds zero."
-    ),
-    (
-        "p: McNemar's exact test on scores that are right or wrong; Holm: corrected for all tests "
-        "of all pairs. Of many lines some differ by chance: trust what the correction leaves."
-    ),
-)
-
-
-def comparison_sheets(frame: "pl.DataFrame") -> list[Sheet]:
-    """Lay out a table of `scbench.analysis.compare.compare_runs`, a sheet for each pair of runs."""
-    titles = {task.id: task.title for task in all_tasks().values()}
-    sheets = []
-    heads = ["task", "N", "first", "second", "difference", "only 1st", "only 2nd", "p", "p (Holm)"]
-    for (first, second), part in frame.group_by("first", "second", maintain_order=True):
-        rows, breaks = [], set()
-        for i, row in enumerate(part.iter_rows(named=True)):
-            task = row["task"]
-            between = f"\n{signed(row['low'])} to {signed(row['high'])}"
-            tests = ["", "", "", ""]
-            if row["p_value"] is not None:
-                tests = [str(row["only_first"]), str(row["only_second"])]
-                tests += [_chance(row["p_value"]), _chance(row["p_holm"])]
-            verdict = (
-                "tied" if row["verdict"] == "tied" else f"{printable(row['verdict'])} is better"
-            )
-            rows.append(
-                [
-                    titles.get(task, task) if task else f"all {row['bucket']}",
-                    str(row["n"]),
-                    points(row["first_mean"]),
-                    points(row["second_mean"]),
-                    signed(row["difference"]) + between,
-                    *tests,
-                    verdict,
-                ]
-            )
-            if task is None:
-                breaks.add(i + 1)
-        title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
-        words = frozenset({"task", "verdict"})
-        sheets.append(Sheet(title, [*heads, "verdict"], rows, words, _COMPARED, frozenset(breaks)))
-    return sheets
-
-
-def _chance(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def samples_sheet(frame: "pl.DataFrame") -> Sheet:
-    """Lay out a table of `scbench.analysis.compare.pass_at_k`."""
-    titles = {task.id: task.title for task in all_tasks().values()}
-    ks = sorted(frame["k"].unique())
-    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in frame.iter_rows(named=True):
-        key = (row["model"], row["setting"], row["budget"], row["bucket"], row["task"])
-        lines.setdefault(key, row | {"passes": {}})["passes"][row["k"]] = row["pass_at_k"]
-    rows = []
-    for (model, setting, budget, bucket, task), row in lines.items():
-        error = "" if row["error"] is None else f" ± {points(row['error'])}"
-        rows.append(
-            [
-                " ".join(
-                    printable(str(part)) for part in (model, setting, budget) if part is not None
-                ),
-                titles.get(task, task) if task else f"all {bucket}",
-                str(row["n"]),
-                str(row["samples"]),
-                points(row["mean"]) + error,
-                *(points(row["passes"].get(k)) for k in ks),
-            ]
-        )
-    heads = ["model", "task", "N", "samples", "mean", *(f"pass@{k}" for k in ks)]
-    note = "± is the standard error, clustered by item: samples of one item are not independent."
-    return Sheet("Several samples per item", heads, rows, notes=[note])
-
-
-def budget_sheet(frame: "pl.DataFrame") -> Sheet:
-    """Lay out a table of `scbench.analysis.budget.budget_sweep`."""
-    shares = ("truncated", "empty", "cap_hit", "unparsed", "api_error")
-    rows = []
-    for row in frame.iter_rows(named=True):
-        tokens, seen = row["mean_output_tokens"], row["token_observations"]
-        rows.append(
-            [
-                printable(row["model"]),
-                row["setting"] or "",
-                f"{row['budget']:,}",
-                str(row["n"]),
-                _figure(row | {"mean": row["accuracy"]}, row["n"]),
-                "-" if tokens is None else f"{tokens:,.1f}",
-                f"{seen}/{row['n']}",
-                *(points(row[name]) for name in shares),
-            ]
-        )
-    heads = ["model", "setting", "budget", "N", "accuracy", "mean tokens", "reported"]
-    note = "Shares of all rows, in points. Tokens: as the provider reports them, where it does."
-    return Sheet(
-        "Output-token budget sweep",
-        [*heads, *(name.replace("_", " ") for name in shares)],
-        rows,
-        notes=[note],
-    )

@@ -1,4 +1,4 @@
-"""``scbench tables``, ``compare`` and ``budget``: tables from results."""
+"""``scbench tables``, ``compare`` and others that make tables from results."""
 
 import sys
 from enum import StrEnum
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench.cli.console import reported_errors, say
+from scbench.cli.options import ReleaseName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from scbench.analysis.layout import Sheet
+    from scbench.release.load import Release
+    from scbench.report.charts import Spec
 
 
 class Form(StrEnum):
@@ -46,12 +49,16 @@ Out = Annotated[
 Partial = Annotated[
     bool, typer.Option("--partial", help="Accept results in which whole tasks lack.")
 ]
-Resamples = Annotated[
-    int, typer.Option(min=100, max=1_000_000, help="Bootstrap resamples for the intervals.")
+Bucket = Annotated[str | None, typer.Option(help="Only this bucket.")]
+Tries = Annotated[
+    str, typer.Option(help="With several samples per item: pass@k for these k, by commas.")
 ]
-Seed = Annotated[
-    int, typer.Option(help="Seed of the bootstrap; the same seed, the same intervals.")
+Plot = Annotated[
+    Path | None, typer.Option(help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore.")
 ]
+
+PEOPLE = {Form.TABLE, Form.MARKDOWN, Form.LATEX}
+"""Forms in which several tables may follow one another."""
 
 
 def tables(
@@ -64,57 +71,147 @@ def tables(
     style: Style = Form.TABLE,
     out: Out = None,
     partial: Partial = False,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
 ) -> None:
     """Print the paper's tables: a mean per model, and what tools add, with intervals.
 
-    Every score counts the same. Results of different releases or grader versions are refused.
+    Every score counts the same. Results of different releases or grader versions are refused. Where
+    predictions say how they were made, a second table has that; `scbench runs` has it for programs.
     """
     with reported_errors():
         from scbench.analysis.paper import paper_table
         from scbench.analysis.results import read_results
+        from scbench.analysis.run_sheets import runs_sheet
+        from scbench.analysis.runs import COLUMNS, run_table
         from scbench.analysis.sheets import paper_sheet
 
-        rows = read_results(results, partial=partial)
-        table = paper_table(rows, by.value, resamples=resamples, seed=seed)
+        rows = read_results(results, COLUMNS, partial=partial)
+        table = paper_table(rows, by.value)
         title = f"Scores by {by.value}, release {rows['release'][0]}"
-        sheet = paper_sheet(title, table, missing_as_zero=missing_as_zero)
-        write_tables(table, [sheet], style, out)
+        sheets = [paper_sheet(title, table, missing_as_zero=missing_as_zero)]
+        if rows["run_metadata"].is_not_null().any():
+            sheets.append(runs_sheet(run_table(rows)))
+        write_tables(table, sheets, style, out)
+
+
+def runs(results: Files, style: Style = Form.TABLE, out: Out = None) -> None:
+    """Show how runs were made, as their predictions say: the paper's table of runs."""
+    with reported_errors():
+        from scbench.analysis.results import read_results
+        from scbench.analysis.run_sheets import runs_sheet
+        from scbench.analysis.runs import COLUMNS, run_table
+
+        table = run_table(read_results(results, COLUMNS, partial=True))
+        write_tables(table, [runs_sheet(table)], style, out)
 
 
 def compare(
     results: Files,
-    k: Annotated[
-        str, typer.Option(help="With several samples per item: pass@k for these k, by commas.")
-    ] = "1",
+    k: Tries = "1",
     style: Style = Form.TABLE,
     out: Out = None,
     partial: Partial = False,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
+    draws: Annotated[
+        int, typer.Option(min=1000, max=1_000_000, help="Draws of signs for the test.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option(help="Of the draws; the same seed, the same p.")] = 0,
 ) -> None:
-    """Compare runs score by score: paired intervals, McNemar's exact test, and who is better.
+    """Compare runs score by score: intervals, one paired test, and who is better.
 
-    Runs of one name in two files are told apart by the files. With several samples per item, a
-    second table gives means with clustered errors, and pass@k.
+    The verdict comes from the test alone, corrected over the whole table. Runs of one name in two
+    files are told apart by the files. With several samples per item, `scbench samples` follows.
     """
     with reported_errors():
-        from scbench.analysis.compare import compare_runs, pass_at_k
+        from scbench.analysis.compare import compare_runs
         from scbench.analysis.results import machines, read_results
-        from scbench.analysis.sheets import comparison_sheets, samples_sheet
-        from scbench.errors import ResultsError
+        from scbench.analysis.run_sheets import comparison_sheets, samples_sheet
+        from scbench.analysis.samples import COLUMNS, pass_at_k
 
-        if not all(part.strip().isdecimal() and int(part) for part in k.split(",")):
-            raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")
-        rows = read_results(results, ("metrics",), partial=partial, tell_apart=True)
-        table = compare_runs(rows, resamples=resamples, seed=seed)
+        ks = _tries(k)
+        rows = read_results(results, (*COLUMNS, "metrics"), partial=partial, tell_apart=True)
+        table = compare_runs(rows, draws=draws, seed=seed)
         sheets = comparison_sheets(table)
         if rows["sample"].n_unique() > 1:
-            sheets.append(samples_sheet(pass_at_k(rows, sorted({int(n) for n in k.split(",")}))))
+            sheets.append(samples_sheet(pass_at_k(rows, ks)))
         for remark in machines(rows):
             say(remark)
         write_tables(table, sheets, style, out)
+
+
+def samples(
+    results: Files,
+    k: Tries = "1",
+    style: Style = Form.TABLE,
+    out: Out = None,
+    partial: Partial = False,
+) -> None:
+    """Show what several samples per item come to: mean of n, majority, pass@k, variances."""
+    with reported_errors():
+        from scbench.analysis.results import read_results
+        from scbench.analysis.run_sheets import samples_sheet
+        from scbench.analysis.samples import COLUMNS, pass_at_k
+
+        ks = _tries(k)
+        rows = read_results(results, COLUMNS, partial=partial, tell_apart=True)
+        table = pass_at_k(rows, ks)
+        write_tables(table, [samples_sheet(table)], style, out)
+
+
+def _tries(k: str) -> list[int]:
+    from scbench.errors import ResultsError
+
+    parts = [part.strip() for part in k.split(",")]
+    if not all(part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts):
+        raise ResultsError(f"--k takes numbers from 1, separated by commas, not {k!r}")
+    return sorted({int(part[:9]) for part in parts})
+
+
+def cost(
+    results: Files,
+    bucket: Bucket = None,
+    plot: Plot = None,
+    style: Style = Form.TABLE,
+    out: Out = None,
+    partial: Partial = False,
+) -> None:
+    """Show what answers cost: tokens, seconds and money, for predictions with "usage"."""
+    with reported_errors():
+        from scbench.analysis.run_sheets import cost_sheet
+        from scbench.analysis.usage import COLUMNS, cost_table
+
+        table = cost_table(_rows(results, COLUMNS, bucket, partial=partial))
+        if plot is not None:
+            from scbench.report.charts import cost_chart
+
+            draw_chart(plot, cost_chart(table))
+        write_tables(table, [cost_sheet(table)], style, out)
+
+
+def items(
+    results: Files,
+    bucket: Bucket = None,
+    release: ReleaseName = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="For programs: the table of difficulty labels.")
+    ] = False,
+    plot: Plot = None,
+    style: Style = Form.TABLE,
+    out: Out = None,
+    partial: Partial = False,
+) -> None:
+    """Show single items over all runs, and whether difficulty labels fit what models score."""
+    with reported_errors():
+        from scbench.analysis.items import item_table, label_table
+        from scbench.analysis.run_sheets import item_sheets
+
+        rows = _rows(results, (), bucket, partial=partial)
+        held = release_of(rows, release)
+        table, fit = item_table(rows, held), label_table(rows, held)
+        if plot is not None:
+            from scbench.report.charts import item_chart
+
+            draw_chart(plot, item_chart(table))
+        sheets = item_sheets({"items": table, "labels": fit})
+        write_tables(fit if labels else table, sheets, style, out)
 
 
 def budget(
@@ -122,40 +219,71 @@ def budget(
     bucket: Annotated[
         str | None, typer.Option(help="Only this bucket; the paper sweeps axiomatic.")
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
-    ] = None,
+    plot: Plot = None,
     style: Style = Form.TABLE,
     out: Out = None,
     partial: Partial = False,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
 ) -> None:
     """Show accuracy against the output tokens used, for predictions with "budget" and "usage"."""
     with reported_errors():
-        import polars as pl
-
         from scbench.analysis.budget import COLUMNS, budget_sweep
-        from scbench.analysis.results import read_results
-        from scbench.analysis.sheets import budget_sheet
-        from scbench.errors import ResultsError, did_you_mean
+        from scbench.analysis.run_sheets import budget_sheet
 
-        rows = read_results(results, COLUMNS, partial=partial or bucket is not None)
-        if bucket is not None:
-            held = rows["bucket"].unique()
-            if bucket not in held:
-                raise ResultsError(
-                    f"the results hold no bucket {bucket!r}.{did_you_mean(bucket, held)}"
-                )
-            rows = rows.filter(pl.col("bucket") == bucket)
-        points = budget_sweep(rows, resamples=resamples, seed=seed)
+        points = budget_sweep(_rows(results, COLUMNS, bucket, partial=partial))
         if plot is not None:
-            from scbench.report.charts import budget_chart, draw
+            from scbench.report.charts import budget_chart
 
-            form = plot.suffix.lower().removeprefix(".")
-            write_file(plot, draw(budget_chart(points), form))
+            draw_chart(plot, budget_chart(points))
         write_tables(points, [budget_sheet(points)], style, out)
+
+
+def _rows(
+    results: list[Path], columns: "Sequence[str]", bucket: str | None, *, partial: bool
+) -> "pl.DataFrame":
+    """Read results, all or those of a bucket."""
+    import polars as pl
+
+    from scbench.analysis.results import read_results
+    from scbench.errors import ResultsError, did_you_mean
+
+    rows = read_results(results, columns, partial=partial or bucket is not None)
+    if bucket is None:
+        return rows
+    held = rows["bucket"].unique()
+    if bucket not in held:
+        raise ResultsError(f"the results hold no bucket {bucket!r}.{did_you_mean(bucket, held)}")
+    return rows.filter(pl.col("bucket") == bucket)
+
+
+def draw_chart(path: Path, spec: "Spec") -> None:
+    """Draw a chart into a file of the kind that its suffix names."""
+    from scbench.report.charts import draw
+
+    write_file(path, draw(spec, path.suffix.lower().removeprefix(".")))
+
+
+def release_of(rows: "pl.DataFrame", name: str | None) -> "Release":
+    """Return the release that results belong to."""
+    from scbench.errors import ReleaseError, ResultsError
+    from scbench.release.load import find_release
+
+    version, digest = rows.select("release", "release_hash").row(0)
+    try:
+        found = find_release(name or version)
+    except ReleaseError as error:
+        if name is not None:
+            raise
+        raise ResultsError(
+            f"the results are of release {version}, which is not installed; name its folder with "
+            f"--release ({error})"
+        ) from None
+    if found.manifest.rows_hash != digest:
+        raise ResultsError(
+            f"the results are of release {version} with rows {digest[:12]}, and {found.root} holds "
+            f"{found.version} with rows {found.manifest.rows_hash[:12]}; name the one they were "
+            "graded against with --release"
+        )
+    return found
 
 
 def write_tables(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.analysis import Files, Form, Out, Partial, Style, write_file, write_tables
+from scbench.cli.analysis import Files, Form, Out, Partial, Plot, Style, write_file, write_tables
 from scbench.cli.console import PROBLEMS, reported_errors, say
 
 if TYPE_CHECKING:
@@ -176,6 +176,7 @@ def shares(
     by_task: Annotated[bool, typer.Option("--by-task", help="Count each task by itself.")] = False,
     style: Style = Form.TABLE,
     out: Out = None,
+    plot: Plot = None,
     threshold: Threshold = 0.6,
     partial: Partial = False,
 ) -> None:
@@ -189,6 +190,11 @@ def shares(
 
         found = _states(labels, results, threshold, partial=partial)
         table = label_shares(found, by_task=by_task)
+        if plot is not None:
+            from scbench.report.charts import draw, failure_chart
+
+            spec = failure_chart(label_shares(found))
+            write_file(plot, draw(spec, plot.suffix.lower().removeprefix(".")))
         write_tables(table, [shares_sheet(table)], style, out)
 
 
@@ -242,18 +248,39 @@ def matrix(
 
 @app.command()
 def agree(
-    labels_a: Annotated[Path, typer.Argument(help="Labels of one judge.")],
-    labels_b: Annotated[Path, typer.Argument(help="Labels of another, on the same candidates.")],
+    labels_a: Annotated[Path, typer.Argument(help="Labels of one judge, or of people.")],
+    labels_b: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Labels of another, on the same candidates. [default: the rules, on --results]",
+            show_default=False,
+        ),
+    ] = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option("--results", help="What the labels are of, for the rules. Repeat for more."),
+    ] = None,
     style: Style = Form.TABLE,
     out: Out = None,
+    threshold: Threshold = 0.6,
+    partial: Partial = False,
 ) -> None:
-    """Compare two judges: agreement, kappa, confusion."""
+    """Compare two judges, or a judge with the rules: agreement, kappa with interval, confusion."""
     with reported_errors():
         from scbench.analysis.failure_modes.agreement import agreement
-        from scbench.analysis.failure_modes.decisions import read_labels
+        from scbench.analysis.failure_modes.decisions import labelled, read_labels
+        from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
         from scbench.analysis.failure_modes.sheets import agreement_sheet
+        from scbench.errors import ResultsError
 
-        first, second = read_labels([labels_a]), read_labels([labels_b])
+        if (labels_b is None) == (not results):
+            raise ResultsError("name a second file of labels, or --results for the rules")
+        first = read_labels([labels_a])
+        if labels_b is not None:
+            second = read_labels([labels_b])
+        else:
+            rows = _candidates(results or [], threshold, partial=partial)
+            second = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
         table = agreement(first, second)
         names = (", ".join(sorted(set(frame["judge"]))) for frame in (first, second))
         write_tables(table, [agreement_sheet(table, *names)], style, out)

@@ -113,6 +113,15 @@ def grade(
             show_default=False,
         ),
     ] = None,
+    run_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--run",
+            metavar="FILE",
+            help='JSON file that says how the runs were made, for lines without "run".',
+            show_default=False,
+        ),
+    ] = None,
     report: Annotated[
         bool,
         typer.Option(
@@ -128,7 +137,8 @@ def grade(
 
     Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
     instance's answer_schema describes) or "response" (the model's text); optional are "model",
-    "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status" and "error".
+    "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status", "error",
+    "run" (how it was made), "prompt_sha256" and "reasoning".
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
@@ -168,6 +178,7 @@ def grade(
             )
         else:
             from scbench.grading.run import Options
+            from scbench.grading.run_file import read_run_file
 
             options = Options(
                 predictions=predictions,
@@ -181,6 +192,7 @@ def grade(
                 exclude_withdrawn=exclude_withdrawn,
                 shard=_shard(shard),
                 cluster=cluster,
+                described=() if run_file is None else read_run_file(run_file),
             )
             _grade(options, style, report=report, quiet=quiet)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.analysis import Files, Resamples, write_file
+from scbench.cli.analysis import Files, write_file
 from scbench.cli.console import plain, reported_errors, require, say
 from scbench.cli.options import Quiet, ReleaseName
 from scbench.processes import processors
@@ -57,7 +57,6 @@ def report(
     items: Annotated[
         Which, typer.Option(help="Which items to show: all, those short of full marks, none.")
     ] = Which.ALL,
-    resamples: Resamples = 10_000,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that draw; 0 takes one per usable processor.")
     ] = 0,
@@ -78,7 +77,6 @@ def report(
             release=find_release(release) if release else None,
             predictions=predictions,
             items=items,
-            resamples=resamples,
             workers=workers,
             quiet=quiet,
         )
@@ -91,7 +89,6 @@ def make_report(
     release: "Release | None",
     predictions: str | None = None,
     items: Which = Which.ALL,
-    resamples: int = 10_000,
     workers: int = 0,
     quiet: bool = False,
 ) -> "Written":
@@ -109,7 +106,6 @@ def make_report(
             items=items.value,
             # Even with one processor, what draws must be a process that can be stopped.
             workers=max(workers or processors(), 2),
-            resamples=resamples,
             on_item=lambda done, _: shown.done(done, done),
         )
     failed = written.without_picture

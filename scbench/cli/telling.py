@@ -52,7 +52,11 @@ def _print_tables(report: "RunReport", style: Format) -> None:
     if not report.tally.rows:
         return
     release = report.summary["release"]["version"]
-    tables = {f"Scores by {by}, release {release}": table for by, table in report.tables.items()}
+    chosen = report.summary["options"]["tasks"]
+    over = f", only {', '.join(chosen)}" if chosen else ""
+    tables = {
+        f"Scores by {by}, release {release}{over}": table for by, table in report.tables.items()
+    }
     print(render(tables, style.value, report.remarks))  # noqa: T201
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from scbench.catalog import Task, get_task
 from scbench.errors import CatalogError
 from scbench.grading.rows.chunks import Shard
+from scbench.grading.run_file import Described
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import Release
 
@@ -27,6 +28,7 @@ class Options:
         exclude_withdrawn: leave instances out that the release withdraws.
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
+        described: metadata of runs whose lines have none, see `scbench.grading.run_file`.
     """
 
     predictions: str
@@ -40,6 +42,7 @@ class Options:
     exclude_withdrawn: bool = False
     shard: Shard | None = None
     cluster: str | None = None
+    described: Described = ()
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:

@@ -61,7 +61,12 @@ def grade_file(
     tasks = choose_tasks(options.release, options.tasks)
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
-    index = index_of(options.release, tasks, exclude_withdrawn=options.exclude_withdrawn)
+    index = index_of(
+        options.release,
+        tasks,
+        exclude_withdrawn=options.exclude_withdrawn,
+        described=options.described,
+    )
     completer = Completer(index)
     shard = options.shard or WHOLE
     checkpoint = Checkpoint(

@@ -5,11 +5,14 @@ means. Rows without a score are not zeros. They lower the coverage, which is sho
 mean, together with the mean that would count them as zeros.
 """
 
-from typing import Literal, NamedTuple
+import json
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.intervals import Part, condense, ends, pair_of
 from scbench.model import Status
 
 RUN = ("model", "setting", "budget")
@@ -24,7 +27,7 @@ def in_release(results: pl.DataFrame) -> pl.DataFrame:
 
 
 class _Parts(NamedTuple):
-    """Rows by status and score; samples; items: each by run, bucket and task."""
+    """Rows by status and score; samples; items with their scores: each by run, bucket and task."""
 
     counts: pl.DataFrame
     samples: pl.DataFrame
@@ -48,7 +51,13 @@ class Condensed:
         counts = rows.group_by(*_GROUP, "status", "score").agg(rows=pl.len().cast(pl.Int64))
         self._counts = [_summed([*self._counts, counts])]
         self._samples = [pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()]
-        self._items = [pl.concat([*self._items, rows.select(*_GROUP, "id", "subtask")]).unique()]
+        # Whole numbers: floats would add up to sums that depend on the portions.
+        points = (pl.col("score") * _UNIT).round().cast(pl.Int64)
+        items = rows.group_by(*_GROUP, *_ITEM).agg(
+            points=points.sum(), scored=pl.col("score").count().cast(pl.Int64)
+        )
+        together = pl.concat([*self._items, items]).group_by(*_GROUP, *_ITEM)
+        self._items = [together.agg(pl.col("points", "scored").sum())]
 
     def table(self, by: Literal["bucket", "task"]) -> pl.DataFrame:
         """Return what `score_table` returns of all rows taken."""
@@ -56,9 +65,10 @@ class Condensed:
         parts = _Parts(*map(pl.concat, (self._counts, self._samples, self._items)))
         table = _aggregate(parts, groups)
         if by == "bucket":
-            spatial = (part.filter(pl.col("bucket") != MANIFOLDS) for part in parts)
-            overall = (part.with_columns(bucket=pl.lit(OVERALL)) for part in spatial)
-            table = pl.concat([table, _aggregate(_Parts(*overall), groups)])
+            spatial = _Parts(*(part.filter(pl.col("bucket") != MANIFOLDS) for part in parts))
+            if spatial.items["bucket"].n_unique() > 1:  # over one there is nothing to add up
+                overall = (part.with_columns(bucket=pl.lit(OVERALL)) for part in spatial)
+                table = pl.concat([table, _aggregate(_Parts(*overall), groups)])
         order = {name: i for i, name in enumerate([*BUCKETS, OVERALL, MANIFOLDS])}
         tasks = {name: i for i, name in enumerate(all_tasks())}
         keys = [pl.col("bucket").replace_strict(order, default=len(order), return_dtype=pl.Int64)]
@@ -69,6 +79,9 @@ class Condensed:
 
 
 _GROUP = (*RUN, "bucket", "task")
+_ITEM = ("id", "subtask")
+_UNIT = 2.0**40
+"""Parts of a score that are counted."""
 
 
 def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.DataFrame:
@@ -80,8 +93,8 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
 
     Returns:
         Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
-        coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none),
-        mean_missing_as_zero, and one count per status. Runs are in alphabetical order, buckets and
+        coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none) with
+        its interval low to high (see `scbench.intervals`), mean_missing_as_zero, and one count per status. Runs are in alphabetical order, buckets and
         tasks in that of the paper.
     """
     condensed = Condensed()
@@ -113,9 +126,11 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
     n = parts.items.group_by(keys).agg(n=pl.struct("id", "subtask").n_unique().cast(pl.Int64))
     drawn = parts.samples.group_by(keys).agg(samples=pl.col("sample").n_unique().cast(pl.Int64))
     some = pl.col("scored") > 0
+    between = _intervals(parts.items, keys)
     return (
         sums.join(n, on=keys, nulls_equal=True, maintain_order="left")
         .join(drawn, on=keys, nulls_equal=True, maintain_order="left")
+        .join(between, on=keys, nulls_equal=True, maintain_order="left")
         .select(
             *keys,
             "n",
@@ -123,10 +138,44 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
             "scored",
             coverage=pl.col("scored") / pl.col("total"),
             mean=pl.when(some).then(pl.col("points") / pl.col("scored")),
+            low=pl.col("low"),
+            high=pl.col("high"),
             mean_missing_as_zero=pl.col("points") / pl.col("total"),
             **{status.value: pl.col(status.value) for status in Status},
         )
     )
+
+
+def _intervals(items: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Return the interval of each line's mean."""
+    answers = items.group_by(*_GROUP, "id").agg(pl.col("points", "scored").sum())
+    lines: dict[tuple[Any, ...], list[Part]] = {}
+    for key, part in answers.sort("task", "id").group_by(
+        [*keys, *([] if "task" in keys else ["task"])], maintain_order=True
+    ):
+        counts = part["scored"].to_numpy().astype(np.float64)
+        scores = part["points"].to_numpy() / _UNIT / np.where(counts > 0, counts, 1)
+        lines.setdefault(key[: len(keys)], []).append(condense(scores, counts))
+    rows = [
+        dict(zip(keys, key, strict=True))
+        | dict(zip(("low", "high"), pair_of(*map(float, ends(parts))), strict=True))
+        for key, parts in lines.items()
+    ]
+    types = {name: items.schema[name] for name in keys}
+    return pl.DataFrame(rows, schema=types | {"low": pl.Float64(), "high": pl.Float64()})
+
+
+def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Return what lines of each run say of how it was made; mostly the same throughout.
+
+    Args:
+        results: with the columns `RUN` and run_metadata.
+    """
+    said: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    given = results.select(*RUN, "run_metadata").unique().drop_nulls("run_metadata")
+    for *run, text in given.sort("run_metadata").iter_rows():
+        said.setdefault(tuple(run), []).append(json.loads(text))
+    return said
 
 
 def outside_release(results: pl.DataFrame) -> pl.DataFrame:

@@ -10,23 +10,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.resample import Floats, Sums, interval, resample, total
+from scbench.analysis.matrix import MEANS, Block, Matrix, Means, means_of, score_matrix
+from scbench.analysis.results import ITEM
 from scbench.canonical import content_hash
 from scbench.grading.score_tables import OVERALL
+from scbench.intervals import Floats
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
 from scbench.leaderboard.ranks import Rank, ranks
+from scbench.leaderboard.receipt import Score
 from scbench.release.manifest import Manifest, version_key
 from scbench.version import __version__
 
 SETTINGS = ("no_tools", "tools")
-RESAMPLES = 10_000
-_ITEM = ("id", "subtask")
 
 SCHEMA: Mapping[str, Any] = {
     "release": pl.String,
     "release_hash": pl.String,
     "graders": pl.String,
+    "tasks_of": pl.String,
     "setting": pl.String,
     "submission": pl.String,
     "organisation": pl.String,
@@ -40,8 +42,7 @@ SCHEMA: Mapping[str, Any] = {
     "scored": pl.Int64,
     "mean": pl.Float64,
     "mean_missing_as_zero": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
+    **dict.fromkeys(MEANS[1:], pl.Float64),
     "rank": pl.Int64,
     "rank_low": pl.Int64,
     "rank_high": pl.Int64,
@@ -64,12 +65,14 @@ def make_board(collected: Collected) -> dict[str, Any]:
         history: the overall score of each model in each release; refused: what is wrong with
         other submissions.
     """
-    groups: dict[tuple[str, str], list[BoardEntry]] = {}
+    groups: dict[tuple[str, str, str], list[BoardEntry]] = {}
     for entry in collected.entries:
         receipt = entry.receipt
-        key = (receipt.release.version, content_hash([receipt.release.rows_hash, receipt.graders]))
+        identity = content_hash([receipt.release.rows_hash, receipt.graders])
+        key = (receipt.release.version, receipt.tasks_of, identity)
         groups.setdefault(key, []).append(entry)
-    ordered = sorted(groups, key=lambda key: (version_key(key[0]), key[1]), reverse=True)
+    # Spatial tasks come before text tasks of the same release.
+    ordered = sorted(groups, key=lambda key: (version_key(key[0]), *key[1:]), reverse=True)
     boards = [_board(groups[key]) for key in ordered]
     return {
         "format": 1,
@@ -90,7 +93,7 @@ def _board(entries: Sequence[BoardEntry]) -> dict[str, Any]:
         own = [entry for entry in entries if entry.about.setting == setting]
         if own:
             shown[setting] = _ordered(own, manifest)
-    records = manifest.default_records
+    records = manifest.board_records(receipt.tasks_of)
     buckets = list(dict.fromkeys(record.bucket for record in records.values()))
     sizes = {
         bucket: sum(task.scores for task in records.values() if task.bucket == bucket)
@@ -98,9 +101,12 @@ def _board(entries: Sequence[BoardEntry]) -> dict[str, Any]:
     }
     return {
         "release": {"version": manifest.version, "rows_hash": manifest.rows_hash},
+        "tasks_of": receipt.tasks_of,
         "graders": {task: receipt.graders[task] for task in records},
         "graders_key": content_hash(receipt.graders)[:12],
-        "buckets": {OVERALL: sum(sizes.values()), **sizes},
+        # Over a single bucket, "overall" is that bucket.
+        "buckets": {OVERALL: sum(sizes.values()), **(sizes if len(sizes) > 1 else {})},
+        "over": buckets,
         "tasks": {name: record.scores for name, record in records.items()},
         "fingerprints": _fingerprints(entries),
         "settings": shown,
@@ -119,28 +125,36 @@ def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str
 
 def _ordered(entries: Sequence[BoardEntry], manifest: Manifest) -> list[dict[str, Any]]:
     """Return the entries of one table, best first, those that cannot be ranked last."""
-    scores, answers = _matrix(entries, manifest)
-    groups: dict[str, list[str]] = {OVERALL: list(scores)}
-    for task in scores:
+    matrix = _matrix(entries)
+    groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
+    for task in matrix.blocks:
         groups.setdefault(manifest.tasks[task].bucket, []).append(task)
-    drawn = resample(scores, RESAMPLES)
     complete = np.array([entry.receipt.complete for entry in entries])
     found: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
+    of_tasks: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     for name, tasks in groups.items():
-        draws = total(drawn[task] for task in tasks).means
-        placed = _ranks(scores, answers, tasks, complete)
+        blocks = [matrix.blocks[task] for task in tasks]
+        means = means_of(blocks)
+        placed = _ranks(blocks, complete)
         for i, entry in enumerate(entries):
-            low, high = interval(draws[:, i])
             place = placed.get(i)
-            found[i][name] = entry.receipt.buckets[name].model_dump() | {
-                "low": low,
-                "high": high,
+            found[i][name] = _score(entry.receipt.buckets[name], means, i) | {
                 "rank": place.rank if place else None,
                 "rank_low": place.low if place else None,
                 "rank_high": place.high if place else None,
             }
-    rows = [_row(entry, buckets) for entry, buckets in zip(entries, found, strict=True)]
+    for task, block in matrix.blocks.items():
+        means = means_of([block])
+        for i, entry in enumerate(entries):
+            of_tasks[i][task] = _score(entry.receipt.tasks[task], means, i)
+    rows = [_row(*parts) for parts in zip(entries, found, of_tasks, strict=True)]
     return sorted(rows, key=_place)
+
+
+def _score(score: Score, means: Means, entry: int) -> dict[str, Any]:
+    """Return a score of a receipt, with its interval and its place above the floor."""
+    cells = means.cells(entry)
+    return score.model_dump() | {name: cells[name] for name in MEANS if name != "mean"}
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -148,48 +162,40 @@ def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     return (not row["ranked"], -(overall["mean"] or 0.0), row["model"], row["submission"])
 
 
-def _matrix(
-    entries: Sequence[BoardEntry], manifest: Manifest
-) -> tuple[dict[str, Sums], dict[str, list[str]]]:
-    """Return scores by task, as arrays of shape (scores, entries), and what each is of."""
-    cells = [
-        entry.results.group_by("task", *_ITEM)
-        .agg(sum=pl.col("score").sum(), count=pl.col("score").count())
-        .sort("task", *_ITEM)
-        for entry in entries
-    ]
-    keys = cells[0].select("task", *_ITEM)
-    for entry, cell in zip(entries, cells, strict=True):
-        if not cell.select("task", *_ITEM).equals(keys):
-            raise ValueError(f"{entry.name}: its rows are not those of the release")
-    scores, answers = {}, {}
-    for task in manifest.default_tasks:
-        of_task = (keys["task"] == task).to_numpy()
-        sums, counts = (
-            np.stack([cell[column].to_numpy()[of_task] for cell in cells], axis=1).astype(float)
-            for column in ("sum", "count")
+def _matrix(entries: Sequence[BoardEntry]) -> Matrix:
+    """Return the scores of all entries, each a run by the place of its entry."""
+    parts: list[pl.DataFrame] = []
+    for i, entry in enumerate(entries):
+        run = entry.results.with_columns(
+            model=pl.lit(f"{i:09d}"), setting=pl.lit(None, pl.String), budget=pl.lit(None, pl.Int64)
         )
-        scores[task] = Sums(sums, counts)
-        answers[task] = keys["id"].filter(pl.Series(of_task)).to_list()
-    return scores, answers
+        if i and not _keys(run).equals(_keys(parts[0])):
+            raise ValueError(f"{entry.name}: its rows are not those of the release")
+        parts.append(run)
+    return score_matrix(pl.concat(parts))
+
+
+def _keys(results: pl.DataFrame) -> pl.DataFrame:
+    return results.select("task", *ITEM).unique().sort("task", *ITEM)
 
 
 def _ranks(
-    scores: Mapping[str, Sums],
-    answers: Mapping[str, list[str]],
-    tasks: Sequence[str],
-    complete: "np.ndarray[Any, np.dtype[np.bool_]]",
+    blocks: Sequence[Block], complete: "np.ndarray[Any, np.dtype[np.bool_]]"
 ) -> dict[int, Rank]:
     if not complete.any():
         return {}
     means: Floats = np.concatenate(
-        [scores[task].sums[:, complete] / scores[task].counts[:, complete] for task in tasks]
+        [block.sums[:, complete] / block.counts[:, complete] for block in blocks]
     )
-    names = [name for task in tasks for name in answers[task]]
+    names = [block.names[answer] for block in blocks for answer in block.answers]
     return dict(zip(np.flatnonzero(complete).tolist(), ranks(means, names), strict=True))
 
 
-def _row(entry: BoardEntry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def _row(
+    entry: BoardEntry,
+    buckets: Mapping[str, dict[str, Any]],
+    tasks: Mapping[str, dict[str, Any]],
+) -> dict[str, Any]:
     about, receipt = entry.about, entry.receipt
     return {
         "submission": entry.name,
@@ -205,9 +211,7 @@ def _row(entry: BoardEntry, buckets: Mapping[str, dict[str, Any]]) -> dict[str, 
         "ranked": receipt.complete,
         "statuses": receipt.statuses,
         "buckets": dict(buckets),
-        "tasks": {
-            name: receipt.tasks[name].model_dump() for name in entry.release.manifest.default_tasks
-        },
+        "tasks": dict(tasks),
         "files": {file: f"{GRADED}/{entry.name}/{file}" for file in entry.files},
         "predictions_sha256": receipt.predictions.sha256,
         "receipt": receipt.digest,
@@ -221,8 +225,9 @@ def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for setting, rows in board["settings"].items():
             for row in rows:
                 names = {name: row[name] for name in ("organisation", "model", "version")}
-                key = (*names.values(), setting)
-                models = found.setdefault(key, {**names, "setting": setting, "releases": []})
+                key = (*names.values(), setting, board["tasks_of"])
+                what = {"setting": setting, "tasks_of": board["tasks_of"]}
+                models = found.setdefault(key, {**names, **what, "releases": []})
                 overall = row["buckets"][OVERALL]
                 models["releases"].append(
                     {
@@ -243,6 +248,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
             "release": part["release"]["version"],
             "release_hash": part["release"]["rows_hash"],
             "graders": part["graders_key"],
+            "tasks_of": part["tasks_of"],
         }
         for setting, entries in part["settings"].items():
             for entry in entries:

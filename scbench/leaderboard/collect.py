@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 GRADED = "graded"
 """Folder, inside the board's, for each submission's results."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
-_NEEDED = ("id", "task", "bucket", "subtask", "sample", "score")
+_NEEDED = (
+    *("id", "task", "bucket", "subtask", "model", "setting", "budget", "sample"),
+    *("status", "score", "floor"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class BoardEntry:
         about: what it says of itself.
         release: that it answers.
         receipt: of its grading.
-        results: id, task, bucket, subtask, sample and score of each row.
+        results: what tables need of each row.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """
@@ -134,7 +137,8 @@ def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
 
 def _twin(entry: BoardEntry, seen: dict[tuple[str, ...], str]) -> Finding | None:
     about = entry.about
-    key = (about.release, about.organisation, about.model.name, about.model.version, about.setting)
+    named = (about.release, about.organisation, about.model.name, about.model.version)
+    key = (*named, about.setting, about.tasks)
     other = seen.setdefault(key, entry.name)
     if other == entry.name:
         return None
@@ -200,7 +204,7 @@ def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | 
     try:
         receipt = read_receipt(folder / RECEIPT)
         sent = sha256(predictions[1].read_bytes())
-        graders = installed_graders(release)
+        graders = installed_graders(release, about.tasks)
         why = mismatch(receipt, release.manifest, graders, sent, known.about_hash)
         return why or (receipt, _results(folder / RESULTS, receipt))
     except ScbenchError as error:

@@ -7,10 +7,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.canonical import sha256
+from scbench.canonical import canonical_json, sha256
 from scbench.errors import ResultsError
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
-from scbench.grading.score_tables import OVERALL, in_release
+from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
 from scbench.grading.tally import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
 from scbench.leaderboard.files import CLAIMED
@@ -28,6 +28,7 @@ from scbench.leaderboard.receipt import (
     write_receipt,
 )
 from scbench.leaderboard.validate import Validated
+from scbench.model import RunMetadata
 from scbench.progress import no_progress
 from scbench.version import __version__
 
@@ -81,7 +82,8 @@ def grade_submission(
     # What was made of earlier results must not outlive them.
     for old in (RECEIPT, REPORT):
         (out / old).unlink(missing_ok=True)
-    options = Options(str(path), release, out, limits, restart=True)
+    names = list(release.manifest.board_records(about.tasks))
+    options = Options(str(path), release, out, limits, tasks=names, restart=True)
     graded = GradedSubmission(grade_file(options, on_progress, on_wait))
     results = in_release(graded.report.results)
     receipt = make_receipt(
@@ -152,19 +154,20 @@ def make_receipt(
         submission_sha256: of ``submission.yaml``.
         allow_code: whether Python programs among the answers were run.
     """
-    order = release.manifest.default_tasks
+    order = release.manifest.board_records(about.tasks)
     tasks = scores_of(results, "task")
     buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}
     statuses = dict(sorted(results["status"].value_counts().iter_rows()))
     return Receipt(
         release=ReleaseOf(version=release.version, rows_hash=release.manifest.rows_hash),
         package_version=__version__,
-        graders=installed_graders(release),
+        graders=installed_graders(release, about.tasks),
         fingerprints=fingerprints_in(results.lazy()),
         predictions=predictions,
         submission_sha256=submission_sha256,
         model=about.title,
         organisation=about.organisation,
+        tasks_of=about.tasks,
         setting=about.setting,
         date=about.date,
         attempts=about.attempts,
@@ -173,13 +176,22 @@ def make_receipt(
         buckets=buckets,
         tasks={task: tasks[task] for task in order},
         ungraded=ungraded(results),
+        run=_run_of(results),
         results_sha256=results_hash(results),
     ).sealed()
 
 
-def installed_graders(release: "Release") -> dict[str, int]:
-    """Return the version of the installed grader of each task of a release."""
-    return {task.id: task.grader_version for task in choose_tasks(release, None)}
+def _run_of(results: "pl.DataFrame") -> list[RunMetadata]:
+    """Return what the predictions say of how the run was made."""
+    said = metadata_by_run(results).values()
+    found = {canonical_json(given): given for run in said for given in run}
+    return [RunMetadata.model_validate(found[text]) for text in sorted(found)]
+
+
+def installed_graders(release: "Release", part: str) -> dict[str, int]:
+    """Return the versions of the installed graders of a board's tasks."""
+    names = list(release.manifest.board_records(part))
+    return {task.id: task.grader_version for task in choose_tasks(release, names)}
 
 
 def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from scbench.catalog import MANIFOLDS
 from scbench.errors import ResultsError
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.receipt import Receipt
@@ -44,7 +45,10 @@ def hub_results(
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
     entries: list[dict[str, Any]] = []
-    for name, score in sorted(receipt.buckets.items(), key=lambda pair: _order(pair[0])):
+    shown = dict(sorted(receipt.buckets.items(), key=lambda pair: _order(pair[0])))
+    if receipt.tasks_of == MANIFOLDS:
+        del shown[OVERALL]  # the default config has no text tasks
+    for name, score in shown.items():
         where = {"id": dataset, "task_id": "default" if name == OVERALL else name}
         entries.append(
             {

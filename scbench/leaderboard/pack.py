@@ -25,6 +25,7 @@ _ORDER: Mapping[str, str] = {
     "organisation": "who submits it",
     "date": "when the answers were made",
     "release": "release of the benchmark that was answered",
+    "tasks": "spatial, or manifolds for the board of the text tasks",
     "setting": "no_tools or tools",
     "tools": "tools that were offered",
     "sampling": "all parameters as they were sent",
@@ -42,7 +43,7 @@ def about_text(about: Submission) -> str:
     lines = []
     for key, comment in _ORDER.items():
         value = record.get(key)
-        if value is None or (key in {"tools", "links"} and not value):
+        if value is None or (key in _UNSAID and value == _UNSAID[key]):
             continue
         lines += [f"# {comment}"] if comment else []
         if isinstance(value, dict) and value:
@@ -59,6 +60,8 @@ def json_text(value: Any) -> str:  # noqa: ANN401
     return json.dumps(value, ensure_ascii=False)
 
 
+_UNSAID: Mapping[str, Any] = {"tools": [], "links": {}, "tasks": "spatial"}
+"""Values that go without saying."""
 _TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 

@@ -1,12 +1,12 @@
 """The board as a page: one file that loads nothing, made of ``leaderboard.json``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from scbench.analysis.sheets import points
 from scbench.canonical import canonical_json
-from scbench.catalog import all_tasks
+from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.errors import printable
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.grade import REPORT
@@ -43,12 +43,10 @@ def render_board(board: Mapping[str, Any]) -> str:
 
 def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     version = part["release"]["version"]
-    buckets = {
-        name: ("Overall" if name == OVERALL else name.capitalize(), n)
-        for name, n in part["buckets"].items()
-    }
+    buckets = {name: (_head(name, part["over"]), n) for name, n in part["buckets"].items()}
     return {
         "version": version,
+        "texts": part["tasks_of"] == MANIFOLDS,
         "rows_hash": part["release"]["rows_hash"],
         "graders_key": part["graders_key"],
         "graders": part["graders"],
@@ -57,7 +55,7 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
         "tasks": {name: (titles.get(name, name), n) for name, n in part["tasks"].items()},
         "settings": [
             {
-                "id": f"r{version}-{setting}".replace(".", "-"),
+                "id": f"r{version}-{part['tasks_of']}-{setting}".replace(".", "-"),
                 "title": _HEADS[setting],
                 "tools": setting == "tools",
                 "ranked": [_line(row) for row in rows if row["ranked"]],
@@ -66,6 +64,13 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
             for setting, rows in part["settings"].items()
         ],
     }
+
+
+def _head(bucket: str, over: Sequence[str]) -> str:
+    """Return the head of a column; what is over one bucket has its name."""
+    if bucket != OVERALL:
+        return bucket.capitalize()
+    return "Overall" if len(over) > 1 else over[0].capitalize()
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,8 +112,15 @@ def _cell(score: Mapping[str, Any]) -> dict[str, Any]:
         "text": points(mean) + ("*" if gap else ""),
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
+        "above": "" if score.get("above") is None else _above(score),
         "range": _range(score),
     }
+
+
+def _above(score: Mapping[str, Any]) -> str:
+    """Return the mean above the floor, in points."""
+    ends = (points(score[f"above_{end}"]) for end in ("low", "high"))
+    return f"{points(score['above'])} ({' to '.join(ends)}) above floor"
 
 
 def _range(score: Mapping[str, Any]) -> str:
@@ -135,6 +147,7 @@ def _past(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
         )
     return {
         **{key: row[key] for key in ("organisation", "model", "version")},
-        "setting": _HEADS[row["setting"]].lower(),
+        "setting": _HEADS[row["setting"]].lower()
+        + (", text tasks" if row["tasks_of"] == MANIFOLDS else ""),
         "cells": [cells[release] for release in releases],
     }

@@ -129,8 +129,9 @@ class _Checker:
         self.name = name
         self.about = about
         self.release = release
-        self.instances = release.instances(release.manifest.default_tasks)
-        self.tasks = {task.id: task for task in choose_tasks(release, None)}
+        names = list(release.manifest.board_records(about.tasks))
+        self.instances = release.instances(names)
+        self.tasks = {task.id: task for task in choose_tasks(release, names)}
         self.coverage = Coverage(known_ids(self.instances, self.tasks))
         self.seen: list[set[str]] = [set() for _ in range(about.attempts)]
         self.budgets: Counter[int | None] = Counter()
@@ -150,7 +151,7 @@ class _Checker:
             todo = "name the release that was answered, or take the line out"
             if task in self.release.manifest.tasks:
                 message = f"{task} is in release {version}, but no task of the leaderboard"
-                todo = "take the line out"
+                todo = "take the line out; spatial and text tasks are submitted apart"
             yield self._finding("not_in_release", message, todo, line)
             return
         yield from self._run(line)

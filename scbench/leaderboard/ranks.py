@@ -1,37 +1,29 @@
 """Ranks with their uncertainty: which models of a board can be told apart.
 
-Models are compared score by score over the same instances. Under the hypothesis that two models are
-alike, each instance could as well have gone the other way round: the signs of the differences are
-random. `DRAWS` draws of such signs, the same for all pairs of models and for all scores of one
-answer, show how large the largest difference of a whole board gets by chance (each divided by the
-root of the pair's summed squares). What exceeds its 95 % quantile is told apart; the
-rest is tested again without those pairs, until nothing more comes off (a step-down test, after
-Romano and Wolf). So with a chance of 95 % no two models that are alike are told apart anywhere on
-the board, however many models there are. For one pair of right-or-wrong scores this is McNemar's
-exact test.
+Models are compared answer by answer over the same instances, by the test of
+`scbench.analysis.sign_flips`, corrected over all pairs of a board: with a chance of 95 % no two
+models that are alike are told apart anywhere on it, however many models there are.
 
 A model's rank is one more than the number of models that are better beyond chance, so tied models
 share a rank. Its range runs from there to the number of models that are not worse beyond chance.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from scbench.analysis.resample import Floats
-from scbench.seeding import Stream
+from scbench.analysis.sign_flips import DRAWS, adjusted, signs
+from scbench.intervals import LEVEL, Floats
 
-DRAWS = 10_000
-LEVEL = 0.95
 _CHUNK = 500
-_EXACT = 1e-9
 _SAME = 1e-6
 """Models whose scores differ by no more have the same scores, up to rounding."""
 
+_ROUNDING = 1e-12
+
 Truths = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +75,17 @@ def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
     total = sums.sum(axis=0)
     differ = spread > _SAME
     first, second, spread = first[differ], second[differ], spread[differ]
+    if not len(first):
+        return better
     found = (total[first] - total[second]) / spread
-    drawn = _signs(len(sums), draws, seed) @ sums
-    tied = np.ones(len(found), dtype=bool)
-    while tied.any():
-        chance = _largest(drawn, first[tied], second[tied], spread[tied])
-        limit = np.quantile(chance, LEVEL, method="higher")
-        new = tied & (np.abs(found) > limit + _EXACT)
-        if not new.any():
-            break
-        tied &= ~new
-    for a, b, value in zip(first[~tied], second[~tied], found[~tied], strict=True):
+    drawn = signs(len(sums), draws, seed) @ sums
+
+    def sizes() -> Iterator[Floats]:
+        for start in range(0, len(drawn), _CHUNK):
+            part = drawn[start : start + _CHUNK]
+            yield np.abs(part[:, first] - part[:, second]) / spread
+
+    apart = adjusted(np.abs(found), sizes(), len(sums)) <= 1 - LEVEL + _ROUNDING
+    for a, b, value in zip(first[apart], second[apart], found[apart], strict=True):
         better[(a, b) if value > 0 else (b, a)] = True
     return better
-
-
-def _signs(n: int, draws: int, seed: int) -> Floats:
-    """Return draws of n signs each, from bits whose stream numpy keeps fixed."""
-    bits = np.random.PCG64(Stream("ranks", seed).getrandbits(128))
-    words = bits.random_raw(draws * -(-n // 64)).astype("<u8").reshape(draws, -1)
-    ones = np.unpackbits(words.view(np.uint8), axis=1)[:, :n]
-    return ones.astype(np.float64) * 2 - 1
-
-
-def _largest(drawn: Floats, first: Places, second: Places, spread: Floats) -> Floats:
-    """Return, for each draw, the largest difference of any pair, over the pair's spread."""
-    parts = []
-    for start in range(0, len(drawn), _CHUNK):
-        sums = drawn[start : start + _CHUNK]
-        parts.append((np.abs(sums[:, first] - sums[:, second]) / spread).max(axis=1))
-    largest: Floats = np.concatenate(parts)
-    return largest

@@ -15,7 +15,7 @@ from scbench.canonical import canonical_json, sha256
 from scbench.errors import ResultsError, faults_of
 from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
-from scbench.model import Setting, Status
+from scbench.model import RunMetadata, Setting, Status
 from scbench.release.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -73,6 +73,9 @@ class Receipt(_Part):
     submission_sha256: str = Field(description="of submission.yaml")
     model: str
     organisation: str
+    tasks_of: Literal["spatial", "manifolds"] = Field(
+        default="spatial", description="which tasks were answered, and so which board it is for"
+    )
     setting: Setting
     date: str = Field(description="as submission.yaml gives it")
     attempts: int
@@ -80,6 +83,9 @@ class Receipt(_Part):
     statuses: dict[str, int]
     buckets: dict[str, Score] = Field(description='by bucket, and "overall"')
     tasks: dict[str, Score]
+    run: list[RunMetadata] = Field(
+        default_factory=list, description="how the run was made, as the predictions say"
+    )
     ungraded: int = Field(description="answers that the grading machine could not grade")
     results_sha256: str = Field(description="of the rows of results.parquet, see results_hash")
     digest: str = Field(default="", description="SHA-256 of this receipt with an empty digest")

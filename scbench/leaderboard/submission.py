@@ -1,7 +1,7 @@
 """What a lab says of a submission: the content of ``submission.yaml``."""
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -81,6 +81,9 @@ class Submission(_Part):
     organisation: OneLine = Field(description="who submits it")
     date: Day = Field(description="when the answers were made, as YYYY-MM-DD")
     release: Release = Field(description="release that was answered, such as 2.0.0")
+    tasks: Literal["spatial", "manifolds"] = Field(
+        default="spatial", description="spatial, or manifolds for the board of the text tasks"
+    )
     setting: Setting = Field(description="whether the model had tools")
     tools: tuple[OneLine, ...] = Field(
         default=(), max_length=20, description="tools that were offered; none without tools"

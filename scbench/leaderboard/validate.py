@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scbench.canonical import sha256
-from scbench.errors import ReleaseError, ScbenchError, did_you_mean
+from scbench.errors import CatalogError, ReleaseError, ScbenchError, did_you_mean
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.answer_overlap import Answers, answers_of, overlaps, stored_answers
 from scbench.leaderboard.documents import read_claims, read_submission
@@ -122,6 +122,15 @@ def read_about(done: Validated, releases: Releases, wanted: str | None = None) -
         todo = "name a release that is there, or install the version of scbench that has it"
         message = str(error).rstrip(".")
         done.findings.append(Finding("unknown_release", message, todo, ABOUT, line))
+        return
+    try:
+        done.release.manifest.board_records(done.about.tasks)
+    except CatalogError:
+        message = f"release {version} has no text tasks"
+        todo = "leave tasks out, or name a release that has them"
+        line = _line_of(data, "tasks")
+        done.findings.append(Finding("unknown_tasks", message, todo, ABOUT, line))
+        done.release = None
 
 
 def _line_of(data: bytes, key: str) -> int | None:
@@ -131,8 +140,9 @@ def _line_of(data: bytes, key: str) -> int | None:
 
 def _claims(done: Validated) -> None:
     assert done.release is not None  # noqa: S101  (the caller looked)
+    assert done.about is not None  # noqa: S101  (likewise)
     if CLAIMED in done.opened.files:
-        tasks = done.release.manifest.default_records
+        tasks = done.release.manifest.board_records(done.about.tasks)
         buckets = dict.fromkeys(record.bucket for record in tasks.values())
         names = [OVERALL, *buckets, *tasks]
         data = done.opened.files[CLAIMED].read_bytes()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from scbench.canonical import sha256
+from scbench.catalog import MANIFOLDS
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.model import Instance
 from scbench.release.hub import fetch_snapshot, hub_name
@@ -110,6 +111,34 @@ class Release:
             ReleaseError: as `instances`.
         """
         return self._rows(REFERENCES, _reference)
+
+    def floors(self, instances: Mapping[str, Instance]) -> dict[str, float]:
+        """Return by id what the best answer without insight scores, where that is known.
+
+        For drawn text cases it is what guessing gets; for others it stands beside the references.
+
+        Args:
+            instances: of this release.
+
+        Raises:
+            ReleaseError: as `instances`; or a floor is no score.
+        """
+        import polars as pl  # noqa: PLC0415  (as below)
+
+        found = {row.id: row.guess_rate for row in instances.values() if row.bucket == MANIFOLDS}
+        if REFERENCES not in self.manifest.files:
+            return found
+        data = BytesIO(self.read(REFERENCES))
+        if "floor" not in pl.read_parquet_schema(data):
+            return found
+        stored = pl.read_parquet(data, columns=["id", "floor"]).drop_nulls().unique()
+        wrong = stored.filter(pl.col("id").is_duplicated() | ~pl.col("floor").is_between(0, 1))
+        if wrong.height:
+            raise ReleaseError(
+                f"release {self.version}: {self.root / REFERENCES}: the floor of "
+                f"{wrong['id'][0]} is not one number from 0 to 1"
+            )
+        return found | dict(stored.iter_rows())
 
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""

@@ -205,8 +205,20 @@ class Manifest(_Part):
 
     @property
     def default_records(self) -> dict[str, TaskRecord]:
-        """The records of `default_tasks`: what leaderboards are about."""
+        """The records of `default_tasks`."""
         return {task: self.tasks[task] for task in self.default_tasks}
+
+    def board_records(self, part: str) -> dict[str, TaskRecord]:
+        """Return the records of the tasks that a leaderboard is about.
+
+        Args:
+            part: "spatial" for `default_tasks`, or "manifolds" for the text tasks.
+
+        Raises:
+            CatalogError: the release has none of these.
+        """
+        names = self.named_tasks([MANIFOLDS] if part == MANIFOLDS else None)
+        return {task: self.tasks[task] for task in names}
 
     @property
     def instances(self) -> int:

@@ -6,6 +6,7 @@ scripts.
 
 from typing import TYPE_CHECKING, Any
 
+from scbench.analysis.failure_modes.labels import MEANINGS, Mode
 from scbench.errors import ResultsError
 from scbench.report.draw.colours import COLOURS
 
@@ -29,8 +30,14 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
         points: as `scbench.analysis.budget.budget_sweep` gives them.
     """
     values = points.with_columns(run=_run()).to_dicts()
+    last = {row["run"]: i for i, row in enumerate(values) if row["mean_output_tokens"]}
+    for i, row in enumerate(values):
+        row["label"] = row["run"] if last.get(row["run"]) == i else ""
     x: Spec = {"field": "mean_output_tokens", "type": "quantitative", "title": "mean output tokens"}
-    colour: Spec = {"field": "run", "type": "nominal", "title": None}
+    # A power of two for each step; values of 0 have no place on it.
+    x |= {"scale": {"type": "log", "base": 2, "nice": False, "padding": 24}}
+    x |= {"axis": {"format": ",d", "values": _powers_of_two(points["mean_output_tokens"])}}
+    colour: Spec = {"field": "run", "type": "nominal", "title": None, "legend": None}
     tooltip: list[Spec] = [
         {"field": "run", "type": "nominal"},
         *(
@@ -49,7 +56,7 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
         ),
     ]
     line: Spec = {"type": "line", "point": {"size": 50, "filled": True}}
-    label: Spec = {"type": "text", "align": "left", "dx": 7, "dy": -7, "fontSize": 10}
+    label: Spec = {"type": "text", "align": "left", "dx": 6, "dy": 11, "fontSize": 10}
     accuracy: Spec = {
         "field": "accuracy",
         "type": "quantitative",
@@ -84,6 +91,10 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
                             "text": {"field": "budget", "type": "quantitative", "format": ",d"},
                         },
                     },
+                    {
+                        "mark": {"type": "text", "align": "right", "dx": -8, "dy": -12},
+                        "encoding": {"y": accuracy, "text": {"field": "label"}},
+                    },
                 ],
             },
             {
@@ -91,6 +102,121 @@ def budget_chart(points: "pl.DataFrame") -> Spec:
                 "height": 80,
                 "mark": line,
                 "encoding": {"x": x, "y": share, "color": colour, "tooltip": tooltip},
+            },
+        ],
+    }
+
+
+def _powers_of_two(tokens: "pl.Series") -> list[int]:
+    """Return the powers of two from just below the least to just above the most."""
+    known = [value for value in tokens.drop_nulls().to_list() if value > 0]
+    if not known:
+        return []
+    first, last = int(min(known)).bit_length() - 1, int(max(known)).bit_length()
+    return [2**i for i in range(max(first, 0), last + 1)]
+
+
+def cost_chart(table: "pl.DataFrame") -> Spec:
+    """Return score against cost (output tokens where no cost is given), a point for each run.
+
+    Args:
+        table: as `scbench.analysis.usage.cost_table` gives it; of each run the widest line counts.
+    """
+    import polars as pl  # noqa: PLC0415  (as below)
+
+    priced = table["cost_reported"].sum() > 0
+    field, title = ("cost", "US dollars") if priced else ("output_tokens", "output tokens")
+    widest = table.filter(pl.col("task").is_null()).sort("answers", descending=True)
+    runs = ["model", "setting", "budget"]
+    values = widest.unique(runs, keep="first", maintain_order=True).with_columns(run=_run())
+    values = values.filter(pl.col(field) > 0).sort(*runs)
+    x: Spec = {"field": field, "type": "quantitative", "title": f"{title} per answer"}
+    x |= {"scale": {"type": "log", "padding": 30}}
+    y: Spec = {"field": "mean", "type": "quantitative", "title": "mean score"}
+    y |= {"scale": {"domain": [0, 1]}}
+    colour: Spec = {"field": "run", "type": "nominal", "legend": None}
+    ends: Spec = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "description": f"Mean score against {title} per answer, a point for each run.",
+        "config": _CONFIG,
+        "data": {"values": values.to_dicts()},
+        "width": 520,
+        "height": 320,
+        "encoding": {"x": x, "y": y, "color": colour},
+        "layer": [
+            {"mark": {"type": "rule", "opacity": 0.5}, "encoding": ends},
+            {"mark": {"type": "point", "size": 60, "filled": True}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 7, "dy": -7},
+                "encoding": {"text": {"field": "run"}},
+            },
+        ],
+    }
+
+
+def item_chart(table: "pl.DataFrame") -> Spec:
+    """Return means by subtask over all runs, a panel for each task, as in the paper's appendix.
+
+    Args:
+        table: as `scbench.analysis.items.item_table` gives it.
+    """
+    y: Spec = {"field": "mean", "type": "quantitative", "title": "mean"}
+    y |= {"scale": {"domain": [0, 1]}}
+    order = list(dict.fromkeys(table["task"].to_list()))
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "description": "Mean score by subtask over all runs, a panel for each task.",
+        "config": _CONFIG,
+        "data": {"values": table.to_dicts()},
+        "facet": {"field": "task", "type": "nominal", "title": None, "sort": order},
+        "columns": 3,
+        "resolve": {"scale": {"x": "independent"}},
+        "spec": {
+            "width": 240,
+            "height": 90,
+            "mark": "bar",
+            "encoding": {"x": {"field": "subtask", "type": "ordinal", "title": None}, "y": y},
+        },
+    }
+
+
+def failure_chart(table: "pl.DataFrame") -> Spec:
+    """Return shares of failure modes among what was judged, a bar for each run (paper, Figure 3).
+
+    Args:
+        table: as `scbench.analysis.failure_modes.shares.label_shares` gives it, by run.
+    """
+    import polars as pl  # noqa: PLC0415  (as below)
+
+    titles = {mode.value: MEANINGS[mode].short for mode in Mode}
+    judged = pl.format("{} ({} judged)", _run(), "judged")
+    values = table.with_columns(
+        run=judged, mode=pl.col("failure_mode").replace_strict(titles, return_dtype=pl.String)
+    )
+    order = [titles[mode] for mode in Mode]
+    rank: Spec = {"calculate": f"indexof({order}, datum.mode)", "as": "rank"}
+    x: Spec = {"field": "share", "type": "quantitative", "title": "share of the judged"}
+    x |= {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}, "stack": "zero"}
+    y: Spec = {"field": "run", "type": "nominal", "title": None, "sort": None}
+    y |= {"axis": {"labelLimit": 300}}
+    colour: Spec = {"field": "mode", "type": "nominal", "title": None, "sort": order}
+    count: Spec = {"field": "count", "type": "quantitative"}
+    middle: Spec = {**x, "bandPosition": 0.5}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "description": "Shares of failure modes among the judged answers, a bar for each run.",
+        "config": _CONFIG,
+        "data": {"values": values.to_dicts()},
+        "transform": [rank, {"filter": "datum.count > 0"}],
+        "width": 440,
+        "height": {"step": 30},
+        "encoding": {"y": y, "order": {"field": "rank", "type": "quantitative"}},
+        "layer": [
+            {"mark": "bar", "encoding": {"x": x, "color": colour}},
+            {
+                "mark": {"type": "text", "fill": "white", "fontSize": 10},
+                "encoding": {"x": middle, "detail": colour, "text": count},
             },
         ],
     }

@@ -17,7 +17,7 @@ _CONFIG: Spec = {
     "axis": {"titleFontWeight": "normal", "labelAngle": 0},
 }
 _COUNT: Spec = {"field": "n", "type": "quantitative", "title": "rows"}
-_SHARES = {"accuracy", "corrected", "truncated", "unparsed"}
+_SHARES = {"accuracy", "above", "truncated", "unparsed"}
 
 
 def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
@@ -77,7 +77,7 @@ def _axis(rows: list[Spec], field: str, title: str) -> Spec:
 
 
 def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
-    """Return accuracy along one parameter, corrected for guessing, a line for each run.
+    """Return accuracy along one parameter, above the floor, a line for each run.
 
     Args:
         table: as `scbench.analysis.manifolds.manifold_table` gives it for one parameter.
@@ -85,14 +85,14 @@ def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
     """
     values = _named(table, with_task=False)
     x = _axis(values, "value", title)
-    y: Spec = {"field": "corrected", "type": "quantitative", "scale": {"domain": [0, 1]}}
-    y |= {"title": "accuracy corrected for guessing"}
+    y: Spec = {"field": "above", "type": "quantitative"}
+    y |= {"title": "accuracy above the floor"}
     colour: Spec = {"field": "panel", "type": "nominal", "title": None}
-    ends: Spec = {"y": {"field": "corrected_low", "type": "quantitative", "title": y["title"]}}
-    ends |= {"y2": {"field": "corrected_high"}}
+    ends: Spec = {"y": {"field": "above_low", "type": "quantitative", "title": y["title"]}}
+    ends |= {"y2": {"field": "above_high"}}
     return {
         "$schema": _SCHEMA,
-        "description": f"Accuracy corrected for guessing along {title}.",
+        "description": f"Accuracy above the floor along {title}.",
         "config": _CONFIG,
         "data": {"values": values},
         "facet": {"field": "task", "type": "nominal", "title": None},

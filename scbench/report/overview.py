@@ -4,12 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.budget import budget_sweep
+from scbench.analysis.failure_modes.candidates import candidates
+from scbench.analysis.failure_modes.decisions import labelled
+from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
+from scbench.analysis.failure_modes.shares import label_shares, states
+from scbench.analysis.failure_modes.sheets import shares_sheet
+from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
-from scbench.analysis.sheets import budget_sheet, points
+from scbench.analysis.run_sheets import budget_sheet, runs_sheet
+from scbench.analysis.runs import run_table
+from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
 from scbench.model import Status
-from scbench.report.charts import budget_chart, draw
+from scbench.report.charts import budget_chart, draw, failure_chart
 from scbench.report.items import run_labels
 from scbench.report.strips import interval_strip, score_strip
 
@@ -19,22 +27,20 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 
 _STATUSES = sorted(Status, key=lambda status: not status.scored)
-RESAMPLES = 10_000
 _MOST_COLUMNS = 12
 """Runs that get columns in the table of tasks; more would be read by nobody."""
 
 RunKey = tuple[str, str | None, int | None]
 
 
-def overview(results: "pl.DataFrame", resamples: int = RESAMPLES) -> Values:
+def overview(results: "pl.DataFrame") -> Values:
     """Return what the tables of a report show.
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with the columns of
-            `scbench.analysis.budget`.
-        resamples: bootstrap resamples for the intervals.
+            `scbench.analysis.budget` and `scbench.analysis.failure_modes.candidates`.
     """
-    table = paper_table(results, "task", resamples=resamples).to_dicts()
+    table = paper_table(results, "task").to_dicts()
     keys = sorted(
         {(row["model"], row["setting"], row["budget"]) for row in table},
         key=lambda run: (run[0], run[1] or "", run[2] or 0),
@@ -50,8 +56,38 @@ def overview(results: "pl.DataFrame", resamples: int = RESAMPLES) -> Values:
         **_buckets(cells, labels),
         **_statuses(results, labels),
         **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
-        "budget": _budget(results, resamples),
+        "above_note": ABOVE_NOTE if any(row["floor"] for row in table) else "",
+        "runs_table": _runs(results),
+        "failures": _failures(results),
+        "budget": _budget(results),
     }
+
+
+def _plain(sheet: Sheet) -> Values:
+    """Return a sheet as the template wants a table."""
+    return {
+        "heads": sheet.heads,
+        "rows": sheet.rows,
+        "words": sheet.words,
+        "notes": " ".join(sheet.notes),
+    }
+
+
+def _runs(results: "pl.DataFrame") -> Values | None:
+    """Return how the runs were made; nothing where no prediction says so."""
+    if results["run_metadata"].is_null().all():
+        return None
+    return _plain(runs_sheet(run_table(results)))
+
+
+def _failures(results: "pl.DataFrame") -> Values | None:
+    """Return why answers scored low, by the rules; nothing where none did."""
+    found = candidates(results)
+    if found.is_empty():
+        return None
+    labels = labelled(found, judge_by_rules(found), JUDGE, VERSION)
+    shares = label_shares(states(results, labels))
+    return {"chart": draw(failure_chart(shares), "svg").decode(), **_plain(shares_sheet(shares))}
 
 
 Cells = Mapping[tuple[str, str | None, RunKey], Values]
@@ -61,6 +97,7 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
     buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
     # Text tasks alone have no overall mean.
     buckets.sort(key=lambda name: name != OVERALL)
+    over = {row["bucket"]: row["over"] for row in cells.values() if row["task"] is None}
     most = {
         name: max(
             row["n"] for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)
@@ -81,16 +118,17 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
                 "coverage": f"{whole['scored']}/{whole['n'] * whole['samples']}",
             }
         )
-    return {"bucket_heads": list(most.items()), "bucket_rows": rows}
+    heads = [(f"{name} ({over[name]})" if over[name] else name, n) for name, n in most.items()]
+    return {"bucket_heads": heads, "bucket_rows": rows}
 
 
 def _cell(row: Values, strip: str) -> Values:
     low, high = (None if row[end] is None else points(row[end]) for end in ("low", "high"))
-    certain = low == high == points(row["mean"])  # all scores are alike
     return {
         "mean": points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else ""),
-        "low": None if certain else low,
+        "low": low,
         "high": high,
+        "above": above_line(row, "above", points).strip() if row["floor"] else "",
         "strip": strip,
     }
 
@@ -125,6 +163,7 @@ def _tasks(
 ) -> Values:
     titles = {task.id: task.title for task in all_tasks().values()}
     groups: list[list[Values]] = [[]]
+    over = {(row["bucket"], row["task"]): row["over"] for row in cells.values()}
     for bucket, task in dict.fromkeys((bucket, task) for bucket, task, _ in cells):
         line = []
         for run in labels:
@@ -133,7 +172,7 @@ def _tasks(
             line.append(row and _cell(row, score_strip(held)))
         groups[-1].append(
             {
-                "title": titles.get(task, task) if task else _all_of(bucket),
+                "title": _title(bucket, task, over[bucket, task], titles),
                 "total": task is None,
                 "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),
                 "cells": line,
@@ -144,8 +183,10 @@ def _tasks(
     return {"runs": list(labels.values()), "task_groups": [group for group in groups if group]}
 
 
-def _all_of(bucket: str) -> str:
-    return "all" if bucket == OVERALL else f"all {bucket}"
+def _title(bucket: str, task: str | None, over: str | None, titles: Mapping[str, str]) -> str:
+    if bucket == OVERALL and over is None:
+        return "all"
+    return line_name(bucket, task, over, titles, every=True)
 
 
 def _joined(
@@ -162,15 +203,9 @@ def _joined(
     return [score for task in tasks for score in scores.get((task, run), ())]
 
 
-def _budget(results: "pl.DataFrame", resamples: int) -> Values | None:
+def _budget(results: "pl.DataFrame") -> Values | None:
     if results["budget"].is_null().all():
         return None
-    found = budget_sweep(results, resamples=resamples)
+    found = budget_sweep(results)
     sheet = budget_sheet(found)
-    return {
-        "chart": draw(budget_chart(found), "svg").decode(),
-        "heads": sheet.heads,
-        "rows": sheet.rows,
-        "words": sheet.words,
-        "notes": " ".join(sheet.notes),
-    }
+    return {"chart": draw(budget_chart(found), "svg").decode(), **_plain(sheet)}

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from scbench.analysis.budget import COLUMNS as BUDGET_COLUMNS
+from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.results import read_results
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ResultsError
@@ -24,7 +25,7 @@ from scbench.report.figures import FigureJob, draw_all
 from scbench.report.html import page_parts, render_page
 from scbench.report.items import COLUMNS, Item, Run, chosen, items_of, run_labels, same_instance
 from scbench.report.notes import warnings_of
-from scbench.report.overview import RESAMPLES, overview
+from scbench.report.overview import overview
 from scbench.report.responses import find_responses
 
 if TYPE_CHECKING:
@@ -65,7 +66,6 @@ def write_report(
     predictions: str | None = None,
     items: str = "all",
     workers: int = 1,
-    resamples: int = RESAMPLES,
     most_items: int = MOST_ITEMS,
     on_item: Callable[[int, int], object] = no_progress,
 ) -> Written:
@@ -79,7 +79,6 @@ def write_report(
         predictions: file of the predictions, to show the models' texts as well.
         items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
-        resamples: bootstrap resamples for the intervals.
         most_items: items of one page.
         on_item: called with the number of items done, and of all.
 
@@ -88,10 +87,12 @@ def write_report(
             cannot be written.
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
-    rows = read_results(results, (*COLUMNS, *_BUDGET_ONLY), partial=True)
+    rows = read_results(
+        results, tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS))), partial=True
+    )
     held = _release_of(rows, release)
     shown = list(chosen(items_of(rows), items))
-    values = _head(rows, held, results, resamples)
+    values = _head(rows, held, results)
     texts = find_responses(predictions, shown) if predictions else {}
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -111,9 +112,6 @@ def write_report(
         tuple((entry.item.id, entry.problem) for entry in drawn if entry.problem),
         size,
     )
-
-
-_BUDGET_ONLY = tuple(name for name in BUDGET_COLUMNS if name not in COLUMNS)
 
 
 def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None:
@@ -139,12 +137,10 @@ def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None
     return found if found.manifest.rows_hash == rows_hash else None
 
 
-def _head(
-    rows: "pl.DataFrame", release: Release | None, results: Sequence[str | Path], resamples: int
-) -> Values:
+def _head(rows: "pl.DataFrame", release: Release | None, results: Sequence[str | Path]) -> Values:
     summaries = list(_summaries(results))
     version, rows_hash = rows.select("release", "release_hash").row(0)
-    tables = overview(rows, resamples)
+    tables = overview(rows)
     models = list(dict.fromkeys(rows["model"].sort()))
     named = " and ".join(filter(None, (", ".join(models[:-1]), models[-1])))
     named = named if len(models) <= 3 else f"{len(models)} models"

@@ -2,12 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from scbench.analysis.failure_modes.labels import Mode
 from scbench.errors import ResultsError
+from scbench.intervals import LEVEL, Floats
 
 AGREEMENT: Mapping[str, Any] = {
     "first_label": pl.String(),
@@ -16,6 +19,8 @@ AGREEMENT: Mapping[str, Any] = {
     "n": pl.Int64(),
     "agreement": pl.Float64(),
     "kappa": pl.Float64(),
+    "kappa_low": pl.Float64(),
+    "kappa_high": pl.Float64(),
 }
 """Columns of `agreement`."""
 
@@ -31,7 +36,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
         The confusion matrix, a row per pair of labels, with columns `AGREEMENT`: count; and the
         same in every row: n (candidates), agreement (the share with the same label) and Cohen's
         kappa, which takes off what would agree by chance (null if both gave one and the same label
-        throughout, so that there is no chance to take off).
+        throughout, so that there is no chance to take off) with its interval.
 
     Raises:
         ResultsError: the two are not of the same candidates, or there are none.
@@ -56,7 +61,9 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     # Whole numbers, so that perfect agreement gives exactly 1.
     chance = sum(ours[mode] * theirs[mode] for mode in Mode)
     kappa = (n * same - chance) / (n * n - chance) if chance < n * n else None
-    fixed = {"n": n, "agreement": same / n, "kappa": kappa}
+    table = np.array([[counts[a, b] for b in Mode] for a in Mode], dtype=np.float64)
+    low, high = (None, None) if kappa is None else kappa_interval(table, kappa)
+    fixed = {"n": n, "agreement": same / n, "kappa": kappa, "kappa_low": low, "kappa_high": high}
     return pl.DataFrame(
         [
             {"first_label": str(a), "second_label": str(b), "count": counts[a, b]} | fixed
@@ -65,3 +72,32 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
         ],
         schema=AGREEMENT,
     )
+
+
+def kappa_interval(table: Floats, kappa: float, level: float = LEVEL) -> tuple[float, float]:
+    """Return an interval of Cohen's kappa.
+
+    Its variance is that of Fleiss, Cohen and Everitt (1969), of a table to which two candidates
+    are added, one that agrees and one that does not, by the margins: perfect agreement on a few
+    candidates is no proof of agreement.
+
+    Args:
+        table: counts of pairs of labels, square.
+        kappa: of the table.
+        level: chance with which the interval is to hold the true kappa.
+    """
+    n = table.sum() + 2
+    shares = (table.sum(axis=0) + table.sum(axis=1)) / (2 * table.sum())
+    apart = np.outer(shares, shares) * (1 - np.eye(len(table)))
+    p = (table + np.diag(shares) + apart / apart.sum()) / n
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    agreed, chance = float(np.trace(p)), float(rows @ columns)
+    smooth = (agreed - chance) / (1 - chance)
+    weights = columns[:, None] + rows[None, :]  # of each cell, the margins of the other judge
+    on = float((np.diag(p) * ((1 - chance) - np.diag(weights) * (1 - agreed)) ** 2).sum())
+    off = p * weights.T**2
+    apart_sum = float(off.sum() - np.trace(off)) * (1 - agreed) ** 2
+    last = (agreed * chance - 2 * chance + agreed) ** 2
+    spread = max(on + apart_sum - last, 0) ** 0.5 / ((1 - chance) ** 2 * n**0.5)
+    half = NormalDist().inv_cdf((1 + level) / 2) * spread
+    return max(-1.0, min(smooth - half, kappa)), min(1.0, max(smooth + half, kappa))

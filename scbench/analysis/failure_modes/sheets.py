@@ -122,7 +122,9 @@ def agreement_sheet(frame: "pl.DataFrame", first: str, second: str) -> Sheet:
     """
     cells = {(a, b): n for a, b, n in frame.select(list(frame.columns[:3])).iter_rows()}
     head = frame.row(0, named=True)
-    kappa = "-" if head["kappa"] is None else f"{head['kappa']:.3f}"
+    kappa = "-"
+    if head["kappa"] is not None:
+        kappa = f"{head['kappa']:.3f} (95 %: {head['kappa_low']:.3f} to {head['kappa_high']:.3f})"
     agreed = points(head["agreement"])
     note = f"Agreement {agreed} % of {head['n']} candidates, Cohen's kappa {kappa}."
     title = f"Labels by {printable(first)} (rows) and {printable(second)} (columns)"

@@ -15,7 +15,8 @@ from scbench.catalog import all_tasks
 from scbench.grading.rows.index import ReleaseIndex
 from scbench.grading.rows.schema import ColumnTypes, RunKey, column_types
 from scbench.grading.rows.wire import WireOutcome
-from scbench.model import Status
+from scbench.grading.run_file import metadata_of
+from scbench.model import RunMetadata, Status
 from scbench.predictions import Line
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class Head(NamedTuple):
         finish: finish reason, as given.
         characters: length of the model's text without blanks around it.
         usage: what the provider reported, as canonical JSON.
+        described: how the run was made, as canonical JSON.
+        prompt: SHA-256 of the text that was sent, as given.
+        reasoning: length of the reasoning that is given.
     """
 
     line: int | None
@@ -42,6 +46,9 @@ class Head(NamedTuple):
     finish: str | None = None
     characters: int | None = None
     usage: str | None = None
+    described: str | None = None
+    prompt: str | None = None
+    reasoning: int | None = None
 
     @classmethod
     def of(cls, line: Line, position: int) -> "Head":
@@ -56,6 +63,9 @@ class Head(NamedTuple):
             given.finish_reason,
             None if given.response is None else len(given.response.strip()),
             canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
+            None if given.run is None else run_text(given.run),
+            given.prompt_sha256,
+            None if given.reasoning is None else len(given.reasoning.strip()),
         )
 
     @classmethod
@@ -63,6 +73,11 @@ class Head(NamedTuple):
         """Return a head that was written as JSON."""
         line, position, run, *rest = values
         return cls(line, position, RunKey(*run), *rest)
+
+
+def run_text(run: RunMetadata) -> str:
+    """Return how a run was made, as results hold it."""
+    return canonical_json(run.model_dump(mode="json", exclude_none=True))
 
 
 class RowMaker:
@@ -96,12 +111,13 @@ class RowMaker:
 
     def add(self, head: Head, outcome: WireOutcome) -> None:
         """Add the rows of a line: one per score of its instance."""
-        line, position, run_key, digest, finish, characters, usage = head
+        line, position, run_key, digest, finish, characters, usage = head[:7]
         entries = self._index.entries
         run = self.run(run_key)
         status, reason = self._word(outcome.status), self._word(outcome.reason)
         source, repairs = self._word(outcome.source), self._list(outcome.repairs)
         finish_word, answer = self._word(finish), outcome.answer
+        described, prompt, reasoning = self._word(head.described), head.prompt, head.reasoning
         count = entries[position].scores if position < len(entries) else 1
         for i, scored in enumerate(outcome.scores or (None,) * count):
             score, failed, checks, metrics, notes = scored or (None, (), "[]", "{}", ())
@@ -124,6 +140,9 @@ class RowMaker:
                     finish_word,
                     characters,
                     usage,
+                    described,
+                    prompt,
+                    reasoning,
                     digest,
                 )
             )
@@ -184,14 +203,15 @@ def _short_types(types: ColumnTypes) -> ColumnTypes:
     names = [
         *("line", "position", "run", "part", "status", "score", "failed_checks", "checks"),
         *("metrics", "notes", "reason", "answer", "answer_source", "repairs", "finish_reason"),
-        *("response_characters", "usage", "prediction_hash"),
+        *("response_characters", "usage", "run_metadata", "prompt_sha256", "reasoning_characters"),
+        "prediction_hash",
     ]
     looked_up = {"position", "run", "part", *_WORDS, *_LISTS}
     return {name: pl.UInt32() if name in looked_up else types[name] for name in names}
 
 
-_FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "grader_version")
-_WORDS = ("status", "reason", "answer_source", "finish_reason")
+_FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "floor", "grader_version")
+_WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata")
 _LISTS = ("failed_checks", "notes", "repairs")
 _LONG = ("answer", "checks", "metrics", "reason", "usage")
 
@@ -207,10 +227,7 @@ class Completer:
         self.index = index
         self.types = column_types()
         self._entries = self._table(
-            [
-                (e.id, e.task, e.bucket, e.subtask, e.content_hash, index.versions.get(e.task))
-                for e in index.entries
-            ]
+            [(*e[:4], e.content_hash, e.floor, index.versions.get(e.task)) for e in index.entries]
         )
 
     def _table(self, rows: Sequence[Sequence[Any]]) -> "pl.DataFrame":
@@ -242,6 +259,15 @@ class Completer:
         texts = pl.Series(values=words, dtype=pl.String())
         several = pl.Series(values=list(map(list, lists)), dtype=pl.List(pl.String()))
         made |= {name: texts[short[name]] for name in _WORDS}
+        if self.index.described:
+            given = [
+                metadata_of(run.model, run.setting, run.budget, self.index.described)
+                for run in runs
+            ]
+            beside = pl.Series(values=given, dtype=pl.String())[short["run"]]
+            made["run_metadata"] = made["run_metadata"].zip_with(
+                made["run_metadata"].is_not_null(), beside
+            )
         made |= {name: several[short[name]] for name in _LISTS}
         constant = {"release": self.index.release, "release_hash": self.index.release_hash}
         for name, text in constant.items():
@@ -253,4 +279,4 @@ class Completer:
 
 def _outside(task_id: str, subtask: int) -> tuple[Any, ...]:
     bucket = all_tasks()[task_id].bucket
-    return (f"{task_id}/{subtask:02d}", task_id, bucket, subtask, None, None)
+    return (f"{task_id}/{subtask:02d}", task_id, bucket, subtask, None, None, None)

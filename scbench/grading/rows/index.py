@@ -15,6 +15,7 @@ from scbench.canonical import content_hash
 from scbench.catalog import Task, all_tasks
 from scbench.model import Instance, task_of
 from scbench.predictions import Line, Problem
+from scbench.grading.run_file import Described
 from scbench.version import __version__
 
 if TYPE_CHECKING:
@@ -119,9 +120,12 @@ class IndexEntry(NamedTuple):
     scores: int
     params: str
     content_hash: str
+    floor: float | None = None
 
 
-_fields_of = attrgetter(*("all_params" if f == "params" else f for f in IndexEntry._fields))
+_fields_of = attrgetter(
+    *("all_params" if f == "params" else f for f in IndexEntry._fields[:-1])
+)
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,7 @@ class ReleaseIndex:
         versions: grader version by chosen task.
         heavy: seconds that an item may take, by chosen task whose items are graded singly.
         excluded: ids of instances that are not to be graded.
+        described: metadata of runs, see `scbench.grading.run_file`.
     """
 
     release: str
@@ -145,6 +150,7 @@ class ReleaseIndex:
     versions: Mapping[str, int]
     heavy: Mapping[str, float] = field(default_factory=dict)
     excluded: Sequence[str] = ()
+    described: Described = ()
 
     @cached_property
     def known(self) -> KnownIds:
@@ -171,13 +177,18 @@ class ReleaseIndex:
                 dict(self.versions),
                 sorted(self.excluded),
                 sorted(self.heavy),
+                *([list(map(list, self.described))] if self.described else []),
                 *more,
             ]
         )
 
 
 def index_of(
-    release: "Release", tasks: Sequence[Task], *, exclude_withdrawn: bool = False
+    release: "Release",
+    tasks: Sequence[Task],
+    *,
+    exclude_withdrawn: bool = False,
+    described: Described = (),
 ) -> ReleaseIndex:
     """Return what is needed of a release to grade tasks of it.
 
@@ -185,16 +196,19 @@ def index_of(
         ReleaseError: it cannot be read.
     """
     excluded = release.manifest.withdrawn if exclude_withdrawn else {}
+    instances = release.instances()
+    floors = release.floors(instances)
     return ReleaseIndex(
         release.version,
         release.manifest.rows_hash,
         [
-            IndexEntry(*_fields_of(row))
-            for row in release.instances().values()
+            IndexEntry(*_fields_of(row))._replace(floor=floors.get(row.id))
+            for row in instances.values()
             if row.id not in excluded
         ],
         list(release.manifest.tasks),
         {task.id: task.grader_version for task in tasks},
         {task.id: task.seconds for task in tasks if task.heavy},
         sorted(excluded),
+        described,
     )

@@ -51,8 +51,12 @@ class Row:
         response_characters: length of the model's text without blanks around it; None if the line
             gives none.
         usage: what the provider reported, as canonical JSON.
+        run_metadata: how the run was made (`scbench.model.RunMetadata`), as canonical JSON.
+        prompt_sha256: of the text that was sent, as the line says.
+        reasoning_characters: length of the reasoning that the line gives; None if it gives none.
         prediction_hash: SHA-256 of the line's bytes.
         instance_hash: content hash of the instance; None if the release does not hold it.
+        floor: score of the best answer without insight, by the release; None if it is not known.
         grader_version: version of the task's grader.
     """
 
@@ -78,8 +82,12 @@ class Row:
     finish_reason: str | None
     response_characters: int | None
     usage: str | None
+    run_metadata: str | None
+    prompt_sha256: str | None
+    reasoning_characters: int | None
     prediction_hash: str | None
     instance_hash: str | None
+    floor: float | None
     grader_version: int | None
     release: str
     release_hash: str

@@ -1,0 +1,162 @@
+"""Where along a parameter half of the ability is lost: a logistic curve above the floor.
+
+The chance of a right answer at a value x of the parameter is taken to be
+``g + (1 - g) / (1 + exp(s (x - h)))``: it falls from 1 to what guessing gets, g, and at h it is
+half-way between. h and the slope s are those of the greatest likelihood; the interval of h holds
+what a likelihood-ratio test does not refuse. An end that the data do not bound is not given.
+"""
+
+from collections.abc import Iterator, Mapping
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from scbench.analysis.manifolds import joined
+from scbench.analysis.matrix import lifted
+from scbench.analysis.points import Cases
+from scbench.grading.score_tables import RUN
+from scbench.intervals import LEVEL, Floats
+from scbench.model import Status
+
+SCHEMA: Mapping[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+    "task": pl.String,
+    "parameter": pl.String,
+    "n": pl.Int64,
+    "values": pl.Int64,
+    "half": pl.Float64,
+    "half_low": pl.Float64,
+    "half_high": pl.Float64,
+    "direction": pl.String,
+}
+"""Columns of `falloff_table`."""
+
+_PLACES = 401
+_SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
+"""Slopes that are tried, per span of the values."""
+_REACH = 1.0
+"""How far beyond the values the half-way point is looked for, in spans of them."""
+_CLEAR = 1e-9
+
+
+class Half(NamedTuple):
+    """The half-way point.
+
+    Attributes:
+        value: where half of what lies above the floor is lost; None if that is nowhere near.
+        low: lower end of its interval; None if the data do not bound it.
+        high: upper end, likewise.
+        falls: whether larger values are harder.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    falls: bool
+
+
+def half_point(
+    values: Floats, right: Floats, n: Floats, floor: Floats, level: float = LEVEL
+) -> Half | None:
+    """Return the half-way point of a logistic curve; None if nothing falls or rises.
+
+    Args:
+        values: of the parameter, at least two different ones.
+        right: sum of the scores at each.
+        n: number of the scores.
+        floor: what guessing gets there, below 1.
+        level: of the interval.
+    """
+    span = float(np.ptp(values))
+    places = np.linspace(values.min() - _REACH * span, values.max() + _REACH * span, _PLACES)
+    surface = _likelihood(places, values, right, n, floor, span)
+    flat = float(_loglik((right.sum() / n.sum()) * np.ones_like(n), right, n))
+    along = surface.max(axis=1)
+    best = float(along.max())
+    allowed = NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2
+    if best - flat <= allowed:
+        return None
+    at = np.flatnonzero(along >= best - _CLEAR)  # a plateau, where a step fits anywhere between
+    falls = bool(_SLOPES[surface[at[0]].argmax()] > 0)
+    held = np.flatnonzero(along >= best - allowed)
+    edge = _PLACES - 1
+    value = None if at[0] == 0 or at[-1] == edge else float(places[at].mean())
+    low = None if held[0] == 0 else float(places[held[0]])
+    high = None if held[-1] == edge else float(places[held[-1]])
+    return Half(value, low, high, falls)
+
+
+def _likelihood(
+    places: Floats, values: Floats, right: Floats, n: Floats, floor: Floats, span: float
+) -> Floats:
+    """Return log-likelihoods, of shape (places, slopes)."""
+    steps = _SLOPES[None, :, None] * (values - places[:, None, None]) / span
+    chance = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
+    return _loglik(chance, right, n)
+
+
+def _loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
+    safe = np.clip(chance, 1e-6, 1 - 1e-6)
+    summed: Floats = (right * np.log(safe) + (n - right) * np.log(1 - safe)).sum(axis=-1)
+    return summed
+
+
+def falloff_table(
+    results: pl.DataFrame, cases: Cases, parameter: str | None = None, *, level: float = LEVEL
+) -> pl.DataFrame:
+    """Return the half-way point along each parameter with ordered values, for each run and task.
+
+    Args:
+        results: as `scbench.analysis.manifolds.manifold_table` takes them.
+        cases: of the release they belong to.
+        parameter: only this one.
+        level: of the intervals.
+
+    Returns:
+        Columns `SCHEMA`: n (scores), values (how many different ones), half with its interval (null
+        where the data do not say), and direction: "falls", "rises", or "level" if no slope can be
+        told from none.
+    """
+    rows = joined(results, cases).filter(pl.col("score").is_not_null())
+    guessed = pl.when(pl.col("status") == Status.ANSWERED.value).then("floor").otherwise(0.0)
+    rows = rows.with_columns(guessed=guessed, raised=lifted())
+    lines: list[dict[str, Any]] = []
+    for task, name, values in _ordered(cases, parameter):
+        of_task = rows.filter(pl.col("task") == task)
+        value = pl.col("id").replace_strict(values, default=None, return_dtype=pl.Float64)
+        held = of_task.with_columns(value=value).filter(pl.col("value").is_not_null())
+        cells = held.group_by(*RUN, "value").agg(
+            right=pl.col("score").sort().sum(), n=pl.len(), floor=pl.col("guessed").sort().mean()
+        )
+        for run, part in sorted(
+            cells.partition_by(RUN, as_dict=True).items(), key=lambda pair: str(pair[0])
+        ):
+            line = dict(zip(RUN, run, strict=True)) | {"task": task, "parameter": name}
+            line |= {"n": part["n"].sum(), "values": part.height, "direction": "level"}
+            lines.append(line | _half(part.sort("value"), level))
+    return pl.DataFrame(lines, schema=SCHEMA)
+
+
+def _half(part: pl.DataFrame, level: float) -> dict[str, Any]:
+    columns = (part[name].cast(pl.Float64).to_numpy() for name in ("value", "right", "n", "floor"))
+    values, right, n, floor = columns
+    if len(values) < 2 or np.isnan(floor).any() or (floor >= 1).any():
+        return {}
+    found = half_point(values, right, n, floor, level)
+    if found is None:
+        return {}
+    ends = {"half": found.value, "half_low": found.low, "half_high": found.high}
+    return ends | {"direction": "falls" if found.falls else "rises"}
+
+
+def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Yield task, parameter, and the value by instance id, of parameters with several numbers."""
+    for task in cases.by_task if parameter is None else cases.with_name(parameter):
+        for name in cases.varied(task) if parameter is None else [parameter]:
+            if cases.is_ordered(task, name) and len(cases.values(task, name)) > 1:
+                points = {row_id: cases.points[row_id] for row_id in cases.by_task[task]}
+                yield task, name, {i: float(p[name]) for i, p in points.items() if name in p}

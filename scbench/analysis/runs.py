@@ -1,0 +1,61 @@
+"""How the runs in results were made: the paper's table of runs."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from scbench.grading.score_tables import RUN, metadata_by_run
+
+COLUMNS = ("run_metadata", "prompt_sha256")
+"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
+
+_FIELDS = ("model_version", "effort", "temperature", "tools", "system_prompt_sha256", "date")
+
+SCHEMA: Mapping[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+    **dict.fromkeys(_FIELDS, pl.String),
+    "budget_stated": pl.String,
+    "rows": pl.Int64,
+    "prompts_hashed": pl.Int64,
+}
+"""Columns of `run_table`."""
+
+
+def run_table(results: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per run, with what its predictions say of it.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+
+    Returns:
+        Columns `SCHEMA`. A field that nobody gave is null; one that lines of the run give
+        differently holds all that was given, with " / " between. rows counts the scores of the run,
+        prompts_hashed those whose line has the hash of the text that was sent.
+    """
+    said = metadata_by_run(results)
+    counts = results.group_by(RUN).agg(
+        rows=pl.len().cast(pl.Int64), prompts_hashed=pl.col("prompt_sha256").count().cast(pl.Int64)
+    )
+    rows = []
+    for row in counts.sort(*RUN, nulls_last=False).iter_rows(named=True):
+        given = said.get(tuple(row[name] for name in RUN), [])
+        fields = {name: _joined(given, name) for name in (*_FIELDS, "budget_stated")}
+        rows.append(row | fields)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _joined(given: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    values = dict.fromkeys(_text(found[name]) for found in given if name in found)
+    return " / ".join(values) or None
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,144 @@
+"""Several samples per item: what one, k and a vote of them come to, and where scores vary."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import comb
+from typing import Any
+
+import polars as pl
+
+from scbench.analysis.matrix import means_of, score_matrix
+from scbench.analysis.results import ITEM
+from scbench.grading.score_tables import RUN
+
+COLUMNS = ("answer",)
+"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
+
+SCHEMA: Mapping[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+    "bucket": pl.String,
+    "task": pl.String,
+    "over": pl.String,
+    "n": pl.Int64,
+    "samples": pl.Int64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "majority": pl.Float64,
+    "majority_n": pl.Int64,
+    "within": pl.Float64,
+    "between": pl.Float64,
+    "k": pl.Int64,
+    "pass_at_k": pl.Float64,
+}
+"""Columns of `pass_at_k`."""
+
+_EXACT = 1e-9
+
+
+def pass_at_k(
+    results: pl.DataFrame, ks: Sequence[int] = (1,), *, passes: float = 1.0
+) -> pl.DataFrame:
+    """Return what several samples per item come to.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        ks: numbers of tries; a k above the samples that every item of a row has is left out.
+        passes: the score from which on a sample passes.
+
+    Returns:
+        One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`: n (scores
+        of one sample that have a sample with a score), samples (the least that any of them has),
+        mean of the scores' means over samples, with its interval; majority (the mean score of the
+        answer that most samples gave, over the majority_n scores where an answer was given twice
+        and no other as often; null if there is none), within (variance between samples of one item,
+        unbiased; null with one sample) and between (variance between items beyond that; at least
+        0), and pass_at_k: the chance that at least one of k samples, drawn without replacement,
+        passes (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over scores).
+    """
+    matrix = score_matrix(_one_each(results))
+    items = _items(results, passes)
+    rows: list[dict[str, Any]] = []
+    for bucket, task, tasks in matrix.lines("task"):
+        found = means_of([matrix.blocks[name] for name in tasks])
+        held = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
+        for r, run in enumerate(matrix.runs):
+            part = held.get(run)
+            if part is None:
+                continue
+            row: dict[str, Any] = dict(zip(RUN, run, strict=True))
+            row |= {"bucket": bucket, "task": task}
+            row |= {"over": matrix.over(bucket, task)} | _spread(part)
+            row |= {name: value for name, value in found.cells(r).items() if name in SCHEMA}
+            counts = list(zip(part["samples"], part["passed"], strict=True))
+            rows += (
+                row | {"k": k, "pass_at_k": sum(_chance(s, c, k) for s, c in counts) / len(counts)}
+                for k in ks
+                if k <= row["samples"]
+            )
+    order = {run: i for i, run in enumerate(matrix.runs)}
+    rows.sort(key=lambda row: order[tuple(row[name] for name in RUN)])
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _one_each(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with one row per item, of the mean of its samples."""
+    return results.group_by(*RUN, "bucket", "task", *ITEM).agg(
+        pl.col("score").sort().mean(), pl.col("status").first(), pl.col("floor").first()
+    )
+
+
+def _chance(samples: int, passed: int, k: int) -> float:
+    return 1 - comb(samples - passed, k) / comb(samples, k)
+
+
+def _items(results: pl.DataFrame, passes: float) -> pl.DataFrame:
+    """Return each item's samples: how many, how many pass, their variance, and what a vote says."""
+    scored = results.filter(pl.col("score").is_not_null()).with_columns(
+        answer=pl.col("answer").drop_nulls().first().over(*RUN, "sample", "id")
+    )
+    return (
+        scored.group_by(*RUN, "task", *ITEM)
+        .agg(
+            mean=pl.col("score").sort().mean(),
+            variance=pl.col("score").sort().var(),
+            samples=pl.len().cast(pl.Int64),
+            passed=(pl.col("score") >= passes - _EXACT).sum().cast(pl.Int64),
+            vote=pl.struct("answer", "score").map_batches(
+                _vote, return_dtype=pl.Float64, returns_scalar=True
+            ),
+        )
+        .sort(*RUN, "task", *ITEM)
+    )
+
+
+def _vote(samples: pl.Series) -> pl.Series:
+    """Return the score of the answer given most often; null if none was given twice, or two tie.
+
+    Answers are compared as canonical JSON: equal for short answers and labels, hardly ever for
+    solids, so the vote counts where answers can be compared.
+    """
+    given = [(row["answer"], row["score"]) for row in samples.to_list()]
+    counts = Counter(answer for answer, _ in given if answer is not None).most_common(2)
+    settled = counts and counts[0][1] > 1 and (len(counts) == 1 or counts[0][1] > counts[1][1])
+    chosen = next((s for answer, s in given if answer == counts[0][0]), None) if settled else None
+    return pl.Series([chosen], dtype=pl.Float64)
+
+
+def _spread(part: pl.DataFrame) -> dict[str, Any]:
+    """Return counts, the vote and the variances of a line's items."""
+    votes, repeated = part["vote"].drop_nulls(), part.filter(pl.col("samples") > 1)
+    within = repeated["variance"].mean()
+    noise = (repeated["variance"] / repeated["samples"]).mean()
+    spread = repeated["mean"].var() if repeated.height > 1 else None
+    between = None if spread is None else max(0.0, float(spread) - float(noise))  # type: ignore[arg-type]
+    return {
+        "n": part.height,
+        "samples": part["samples"].min(),
+        "majority": votes.mean(),
+        "majority_n": len(votes),
+        "within": within,
+        "between": between,
+    }

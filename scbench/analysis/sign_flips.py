@@ -1,0 +1,181 @@
+"""Are runs different? A paired test for all kinds of scores, corrected over a whole table.
+
+Under the hypothesis that two runs are alike, each answer could as well have gone the other way
+round: the signs of the differences are random. A line's statistic is the sum of its answers'
+differences over the root of their summed squares; for right-or-wrong scores its test is McNemar's
+exact one. Signs are drawn once for all lines of a table, so that lines that share answers stay
+together, and scores of one answer get one sign.
+
+The correction is the step-down of Romano and Wolf: the largest statistic is compared with the
+largest of each draw, the next with the largest among those that are left, and so on. With a chance
+of 95 % no line of runs that are alike is called different anywhere in the table.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb
+from statistics import NormalDist
+
+import numpy as np
+
+from scbench.intervals import LEVEL, Floats
+from scbench.seeding import Stream
+
+DRAWS = 10_000
+POWER = 0.8
+"""Chance with which a difference that a line can show is found."""
+_CHUNK = 500
+_EXACT = 1e-9
+_ALL_SIGNS = 13
+"""Up to so many answers all signs are tried, instead of drawn."""
+_NONE = 1e-12
+
+
+def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """Return signs for n answers: all that there are if few, else draws.
+
+    Args:
+        n: answers.
+        draws: how often to draw.
+        seed: another seed gives other draws.
+
+    Returns:
+        Shape (draws, n), of 1 and -1. The opposite of each row counts as tried, too.
+    """
+    if n <= _ALL_SIGNS:
+        rows = np.arange(2 ** max(n - 1, 0))
+        return 1.0 - 2.0 * ((rows[:, None] >> np.arange(n)) & 1).astype(np.float64)
+    # Bits of a stream that numpy keeps fixed.
+    bits = np.random.PCG64(Stream("ranks", seed).getrandbits(128))
+    words = bits.random_raw(draws * -(-n // 64)).astype("<u8").reshape(draws, -1)
+    ones = np.unpackbits(words.view(np.uint8), axis=1)[:, :n]
+    return ones.astype(np.float64) * 2 - 1
+
+
+def adjusted(found: Floats, drawn: Iterator[Floats], n: int) -> Floats:
+    """Return p-values, corrected over all lines of a table by the step-down.
+
+    Args:
+        found: sizes of the statistics, shape (lines,).
+        drawn: sizes of the statistics of draws, some draws at a time, shape (draws, lines).
+        n: answers, which say whether draws are all that there are.
+    """
+    order = np.argsort(-found, kind="stable")
+    counts = np.zeros(len(found))
+    total = 0
+    for part in drawn:
+        left = np.maximum.accumulate(part[:, order][:, ::-1], axis=1)[:, ::-1]
+        counts += (left >= found[order] - _EXACT).sum(axis=0)
+        total += len(part)
+    p = np.maximum.accumulate(_share(counts, total, n))
+    back = np.empty_like(p)
+    back[order] = p
+    return back
+
+
+def _share(counts: Floats, total: int, n: int) -> Floats:
+    """Return the share of draws, with what was found as one of them where signs are drawn."""
+    drawn = n > _ALL_SIGNS
+    share: Floats = (counts + drawn) / (total + drawn)
+    return share
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What the test says of each line of a table; arrays of shape (lines,).
+
+    Attributes:
+        p_value: of the line by itself, exact where answers are few or differ by one amount.
+        p_corrected: over the table.
+        too_few: whether no outcome on the line's answers could reach the level.
+        shows: the mean difference that would be found with the chance `POWER`; NaN if none would.
+    """
+
+    p_value: Floats
+    p_corrected: Floats
+    too_few: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
+    shows: Floats
+
+
+def lines_tested(
+    differences: Floats,
+    weights: Floats,
+    level: float = LEVEL,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Tested:
+    """Test the lines of a table.
+
+    Args:
+        differences: of shape (answers, lines): summed over an answer's scores; 0 where a line does
+            not hold the answer, or the runs do not differ.
+        weights: of the same shape: how many scores of the line the answer has.
+        level: one minus the level of the test.
+        draws: how often to draw signs.
+        seed: of the draws.
+    """
+    n, alpha = len(differences), 1 - level
+    spread = np.sqrt((differences**2).sum(axis=0))
+    differ = spread > _NONE
+    scaled = np.where(differ, differences / np.where(differ, spread, 1), 0.0)
+    found = np.abs(scaled.sum(axis=0))
+    flips = signs(n, draws, seed)
+
+    def drawn() -> Iterator[Floats]:
+        for start in range(0, len(flips), _CHUNK):
+            yield np.abs(flips[start : start + _CHUNK] @ scaled)
+
+    alone = _share(sum((part >= found - _EXACT).sum(axis=0) for part in drawn()), len(flips), n)
+    for line in np.flatnonzero(differ):
+        exact = _exact(differences[:, line])
+        alone[line] = alone[line] if exact is None else exact
+    alone = np.where(differ, alone, 1.0)
+    corrected = np.maximum(np.where(differ, adjusted(found, drawn(), n), 1.0), alone)
+    tied = corrected > alpha
+    largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in drawn()])
+    answers = (weights > 0).sum(axis=0)
+    best = np.sqrt(answers)
+    chance = _share((largest[:, None] >= best - _EXACT).sum(axis=0), len(largest), n)
+    least = np.maximum(chance, np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0))
+    limit = max(
+        float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf(1 - alpha / 2)
+    )
+    return Tested(alone, corrected, tied & (least > alpha), _shows(spread, weights, limit))
+
+
+def _shows(spread: Floats, weights: Floats, limit: float) -> Floats:
+    """Return differences that a test with this limit finds with the chance `POWER`.
+
+    Runs differ as often as they were seen to, or only in the direction of the better one if that
+    takes more.
+    """
+    reach = limit + NormalDist().inv_cdf(POWER)
+    n = weights.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        usual = reach * spread / n
+        all_one_way = reach**2 * ((weights**2).sum(axis=0) / n) / n
+        shown = np.maximum(usual, all_one_way)
+        return np.where(shown <= 1, shown, np.nan)
+
+
+def _exact(differences: Floats) -> float | None:
+    """Return the two-sided p-value of one line where it can be had without draws."""
+    held = differences[np.abs(differences) > _NONE]
+    sizes = np.abs(held)
+    if np.ptp(sizes) < _EXACT:
+        return sign_test(int((held < 0).sum()), int((held > 0).sum()))
+    if len(held) > _ALL_SIGNS:
+        return None
+    return float((np.abs(signs(len(held)) @ held) >= abs(held.sum()) - _EXACT).mean())
+
+
+def sign_test(less: int, more: int) -> float:
+    """Return the two-sided p-value of the sign test: McNemar's exact test.
+
+    Args:
+        less: differences below 0.
+        more: above 0.
+    """
+    n, fewer = less + more, min(less, more)
+    tail = sum(comb(n, k) for k in range(fewer + 1))
+    return min(1.0, float(2 * tail / 2**n))

@@ -1,0 +1,122 @@
+"""What runs used, as the provider reports it, and what that bought."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from scbench.analysis.matrix import Matrix, means_of, score_matrix
+from scbench.errors import ResultsError
+from scbench.grading.outcome import CUT_OFF
+from scbench.grading.score_tables import RUN
+from scbench.model import Status
+
+COLUMNS = ("usage", "finish_reason")
+"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
+
+_AMOUNTS = ("input_tokens", "output_tokens", "reasoning_tokens", "seconds", "cost")
+
+SCHEMA: Mapping[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+    "bucket": pl.String,
+    "task": pl.String,
+    "over": pl.String,
+    "answers": pl.Int64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    **{
+        column: kind
+        for name in _AMOUNTS
+        for column, kind in ((name, pl.Float64), (f"{name}_reported", pl.Int64))
+    },
+    "score_per_1000_tokens": pl.Float64,
+    "cut_off": pl.Float64,
+}
+"""Columns of `cost_table`."""
+
+
+def usage(name: str) -> pl.Expr:
+    """Return an amount that the provider reports; null where it does not."""
+    found = pl.col("usage").str.json_path_match(f"$.{name}").cast(pl.Float64, strict=False)
+    return found.alias(name)
+
+
+def was_cut_off() -> pl.Expr:
+    """Return whether the length limit ended the output."""
+    reasons = (
+        pl.col("finish_reason").str.strip_chars().str.to_lowercase().str.split(".").list.last()
+    )
+    cut = reasons.is_in(CUT_OFF) | (pl.col("status") == Status.TRUNCATED.value)
+    return cut.fill_null(value=False)
+
+
+def was_answered() -> pl.Expr:
+    """Return whether the model said something, if only up to a limit: it was called, and replied.
+
+    A refusal and an answer that cannot be read are replies, too; what was never sent, blocked, or
+    lost on the way is none.
+    """
+    return pl.col("status").is_in([status.value for status in Status if status.scored])
+
+
+def cost_table(results: pl.DataFrame) -> pl.DataFrame:
+    """Return what runs used per answer, and what that bought.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+
+    Returns:
+        One row per run, and per task, bucket and overall, with columns `SCHEMA`: answers (lines
+        that were replied to; one answer may have several scores), mean of the scores with its
+        interval, means of tokens, seconds and cost (US dollars) per answer over the answers that
+        report them, with their number, score_per_1000_tokens (the sum of scores over the thousands
+        of output tokens, both over answers that report output tokens) and cut_off (share of answers
+        that the length limit ended).
+
+    Raises:
+        ResultsError: no row reports any usage.
+    """
+    if results["usage"].is_null().all():
+        raise ResultsError(
+            'no row reports what it used; give predictions what the provider reports as "usage"'
+        )
+    matrix = score_matrix(results)
+    answers = (
+        results.filter(was_answered())
+        .with_columns(cut=was_cut_off(), **{name: usage(name) for name in _AMOUNTS})
+        .group_by(*RUN, "task", "sample", "id")
+        .agg(pl.col("score").sort().sum(), pl.col("cut", *_AMOUNTS).first())
+        .sort(*RUN, "task", "sample", "id")
+    )
+    rows = [
+        line | dict(zip(RUN, run, strict=True))
+        for r, run in enumerate(matrix.runs)
+        for line in _lines(matrix, r, answers)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, Any]]:
+    names = matrix.runs[run]
+    own = answers.filter(
+        pl.col(column).eq_missing(pl.lit(value)) for column, value in zip(RUN, names, strict=True)
+    )
+    rows = []
+    for bucket, task, tasks in matrix.lines("task"):
+        part = own.filter(pl.col("task").is_in(tasks))
+        if part.is_empty():
+            continue
+        found = means_of([matrix.blocks[name] for name in tasks]).cells(run)
+        row: dict[str, Any] = {"bucket": bucket, "task": task, "over": matrix.over(bucket, task)}
+        row |= {"answers": part.height, "cut_off": part["cut"].mean()}
+        row |= {name: found[name] for name in ("mean", "low", "high")}
+        for name in _AMOUNTS:
+            row |= {name: part[name].mean(), f"{name}_reported": part[name].count()}
+        told = part.filter(pl.col("output_tokens").is_not_null())
+        used = float(told["output_tokens"].sum())
+        row["score_per_1000_tokens"] = 1000 * float(told["score"].sum()) / used if used else None
+        rows.append(row)
+    return rows
