@@ -32,7 +32,10 @@ _WIDER = 0.3
 _NEAR = 2.0
 """Right (or wrong) scores up to which the bound towards 0 (or 1) is a Poisson one."""
 _SMOOTHING = 0.04
-_UNSURE = 3.0
+"""Added to both variances before they are divided, over the root of n."""
+_SMOOTHING_OF_DIFFERENCES = 0.07
+"""The same for differences: most of them may be 0, and the next one may not."""
+_UNSURE = 1.8
 """How much a variance that was estimated from n scores is raised, times n - 1."""
 _SHRINK = 1.0
 """Scores at the mean of all that are added to each task."""
@@ -54,7 +57,9 @@ class Part:
     worth: Floats
 
 
-def condense(scores: Floats, weights: Floats | None = None) -> Part:
+def condense(
+    scores: Floats, weights: Floats | None = None, *, smoothing: float = _SMOOTHING
+) -> Part:
     """Return the scores of one task, condensed.
 
     Args:
@@ -62,6 +67,7 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
             independently; scores of one answer, and samples of one item, are averaged before.
         weights: of the same shape: how many scores each stands for, 0 for a missing one; None for
             one each.
+        smoothing: of the variances, see above.
     """
     held = np.ones_like(scores) if weights is None else weights
     weight = held.sum(axis=0)
@@ -69,7 +75,7 @@ def condense(scores: Floats, weights: Floats | None = None) -> Part:
         n = weight**2 / (held**2).sum(axis=0)
         mean = np.where(held > 0, held * scores, 0.0).sum(axis=0) / weight
         spread = np.where(held > 0, held * (scores - mean) ** 2, 0.0).sum(axis=0) / weight
-        little = _SMOOTHING / np.sqrt(n)
+        little = smoothing / np.sqrt(n)
         binary = np.maximum(mean * (1 - mean), 0)
         ratio = np.clip((spread + little) / (binary + little), 0, 1)
         ratio = np.minimum(1, ratio * (1 + _UNSURE * (1 - ratio) / (n - 1)))
@@ -116,14 +122,15 @@ def _towards_zero(low: Floats, count: Floats, n: Floats, level: float) -> Floats
     few = np.maximum(count, _TINY)
     q = NormalDist().inv_cdf(level)
     poisson = few * np.maximum(1 - 1 / (9 * few) - q / (3 * np.sqrt(few)), 0) ** 3 / n
-    part = np.clip(_NEAR + 1 - count, 0, 1)  # fades out, so that no score moves the bound by a jump
+    # Fades out with more scores, and towards the other end, so that none moves the bound by a jump.
+    part = np.clip(_NEAR + 1 - count, 0, 1) * np.clip(3 - 4 * count / n, 0, 1)
     bound: Floats = low + part * (np.minimum(low, poisson) - low)
     return bound
 
 
 def condense_differences(differences: Floats, weights: Floats | None = None) -> Part:
     """Return differences in [-1, 1], condensed, for `ends_of_differences`; see `condense`."""
-    return condense((differences + 1) / 2, weights)
+    return condense((differences + 1) / 2, weights, smoothing=_SMOOTHING_OF_DIFFERENCES)
 
 
 def ends_of_differences(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:

@@ -284,9 +284,11 @@ def item_sheets(tables: "Mapping[str, pl.DataFrame]") -> list[Sheet]:
         ],
         frozenset({"task", "difficulty"}),
         [
-            "Means are over runs, in points. Discrimination: correlation over runs of an item's "
-            "score with the run's mean on all other items of the table; - with fewer than three "
-            "runs, or where all score alike."
+            (
+                "Means are over runs, in points. Discrimination: correlation over runs of an "
+                "item's score with the run's mean on all other items of the table; - with fewer "
+                "than three runs, or where all score alike."
+            )
         ],
         _starts([row["task"] for row in tables["items"].iter_rows(named=True)]),
     )

@@ -38,7 +38,7 @@ def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
     heads += ["N"]
     heads += ["samples"] if any(row["samples"] > 1 for row in rows) else []
     gaps = any(row["scored"] < row["n"] * row["samples"] for row in rows)
-    heads += ["mean", "missing as 0"] if gaps else ["mean"]
+    heads += ["mean", "95 %", "missing as 0"] if gaps else ["mean", "95 %"]
     heads += ["coverage", "status"]
     breaks = {i for i in range(1, len(rows)) if rows[i]["model"] != rows[i - 1]["model"]}
     cells = [[_score_cell(row, head) for head in heads] for row in rows]
@@ -51,6 +51,8 @@ def _score_cell(row: Mapping[str, Any], head: str) -> str:
             return str(row["n"])
         case "mean":
             return points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else "")
+        case "95 %":
+            return "-" if row["low"] is None else f"{points(row['low'])} to {points(row['high'])}"
         case "missing as 0":
             return points(row["mean_missing_as_zero"])
         case "coverage":

@@ -11,8 +11,9 @@ largest of each draw, the next with the largest among those that are left, and s
 of 95 % no line of runs that are alike is called different anywhere in the table.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 from statistics import NormalDist
 
@@ -24,13 +25,15 @@ from scbench.seeding import Stream
 DRAWS = 10_000
 POWER = 0.8
 """Chance with which a difference that a line can show is found."""
-_CHUNK = 500
+_CHUNK = 1_000
+_MOST_KEPT = 4_000_000
 _EXACT = 1e-9
 _ALL_SIGNS = 13
 """Up to so many answers all signs are tried, instead of drawn."""
 _NONE = 1e-12
 
 
+@lru_cache(maxsize=2)
 def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     """Return signs for n answers: all that there are if few, else draws.
 
@@ -52,7 +55,7 @@ def signs(n: int, draws: int = DRAWS, seed: int = 0) -> Floats:
     return ones.astype(np.float64) * 2 - 1
 
 
-def adjusted(found: Floats, drawn: Iterator[Floats], n: int) -> Floats:
+def adjusted(found: Floats, drawn: Iterable[Floats], n: int) -> Floats:
     """Return p-values, corrected over all lines of a table by the step-down.
 
     Args:
@@ -121,18 +124,15 @@ def lines_tested(
     found = np.abs(scaled.sum(axis=0))
     flips = signs(n, draws, seed)
 
-    def drawn() -> Iterator[Floats]:
-        for start in range(0, len(flips), _CHUNK):
-            yield np.abs(flips[start : start + _CHUNK] @ scaled)
-
-    alone = _share(sum((part >= found - _EXACT).sum(axis=0) for part in drawn()), len(flips), n)
+    drawn = _Drawn(flips, scaled)
+    alone = _share(sum((part >= found - _EXACT).sum(axis=0) for part in drawn), len(flips), n)
     for line in np.flatnonzero(differ):
         exact = _exact(differences[:, line])
         alone[line] = alone[line] if exact is None else exact
     alone = np.where(differ, alone, 1.0)
-    corrected = np.maximum(np.where(differ, adjusted(found, drawn(), n), 1.0), alone)
+    corrected = np.maximum(np.where(differ, adjusted(found, drawn, n), 1.0), alone)
     tied = corrected > alpha
-    largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in drawn()])
+    largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in drawn])
     answers = (weights > 0).sum(axis=0)
     best = np.sqrt(answers)
     chance = _share((largest[:, None] >= best - _EXACT).sum(axis=0), len(largest), n)
@@ -141,6 +141,26 @@ def lines_tested(
         float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf(1 - alpha / 2)
     )
     return Tested(alone, corrected, tied & (least > alpha), _shows(spread, weights, limit))
+
+
+class _Drawn:
+    """Sizes of the statistics of all draws, some draws at a time; kept if they are few."""
+
+    def __init__(self, flips: Floats, scaled: Floats) -> None:
+        self._draws, self._turned = len(flips), np.ascontiguousarray(flips.T)
+        # Most lines hold few of the answers.
+        held = [np.flatnonzero(column) for column in scaled.T]
+        self._lines = [(rows, scaled[rows, line]) for line, rows in enumerate(held)]
+        few = self._draws * len(self._lines) <= _MOST_KEPT
+        self._kept = list(self._made()) if few else None
+
+    def _made(self) -> Iterator[Floats]:
+        for start in range(0, self._draws, _CHUNK):
+            part = self._turned[:, start : start + _CHUNK]
+            yield np.abs(np.column_stack([values @ part[rows] for rows, values in self._lines]))
+
+    def __iter__(self) -> Iterator[Floats]:
+        return self._made() if self._kept is None else iter(self._kept)
 
 
 def _shows(spread: Floats, weights: Floats, limit: float) -> Floats:

@@ -77,7 +77,7 @@ def manifolds(
     style: Style = Form.TABLE,
     out: Out = None,
 ) -> None:
-    """Show where accuracy falls off: per task, along each parameter, plain and above what guessing gets.
+    """Show where accuracy falls off: per task and along parameters, plain and above guessing.
 
     Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
     `scbench generate` wrote; name such a folder with --release.

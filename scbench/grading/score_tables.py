@@ -94,8 +94,9 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
     Returns:
         Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
         coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none) with
-        its interval low to high (see `scbench.intervals`), mean_missing_as_zero, and one count per status. Runs are in alphabetical order, buckets and
-        tasks in that of the paper.
+        its interval low to high (see `scbench.intervals`), mean_missing_as_zero, and one count per
+        status. Runs are in alphabetical order, buckets and tasks in that of the paper. Over a
+        single bucket there is no line of all.
     """
     condensed = Condensed()
     condensed.add(results)

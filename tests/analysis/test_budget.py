@@ -82,7 +82,7 @@ def test_a_wrong_answer_is_not_an_invalid_one(points):
 
 def point(make_results, *rows):
     full = ({"budget": 100, "subtask": i} | row for i, row in enumerate(rows))
-    return budget_sweep(make_results(*full), resamples=0).row(0, named=True)
+    return budget_sweep(make_results(*full)).row(0, named=True)
 
 
 def used(tokens) -> str:
@@ -132,7 +132,7 @@ def test_what_went_wrong_is_told_apart(make_results):
 
 def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
     rows = make_results({"score": 1.0}, {"score": 0.0, "budget": 9})
-    assert budget_sweep(rows, resamples=0)["budget"].to_list() == [9]
+    assert budget_sweep(rows)["budget"].to_list() == [9]
     with pytest.raises(ResultsError, match="no row has a budget"):
         budget_sweep(rows.head(1))
 

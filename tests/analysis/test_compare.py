@@ -115,7 +115,7 @@ def test_scores_that_samples_disagree_on_are_not_tested(make_results):
 
 
 def test_every_pair_of_runs_is_compared(paper_results, paper_numbers):
-    table = compare_runs(paper_results, resamples=100)
+    table = compare_runs(paper_results)
     pairs = list(dict.fromkeys(table.select("first", "second").iter_rows()))
     assert len(pairs) == 15
     assert pairs[0] == ("claude-sonnet-4-5 no_tools", "claude-sonnet-4-5 tools")

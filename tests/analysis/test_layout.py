@@ -80,7 +80,7 @@ def test_names_of_models_cannot_steer_a_terminal(make_results):
     rows = make_results(
         *({"model": model, "score": score} for model, score in (("\x1b[31mA", 1.0), ("b\n", 0.0)))
     )
-    for sheet in comparison_sheets(compare_runs(rows, resamples=100)):
+    for sheet in comparison_sheets(compare_runs(rows)):
         for form in (markdown, latex, terminal):
             assert "\x1b" not in form(sheet)
         assert sheet.title.startswith("\\x1b[31mA")

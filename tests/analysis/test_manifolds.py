@@ -85,7 +85,7 @@ def test_figures_are_those_worked_out_by_hand(release, cases):
                 return {"score": 0.0, "status": "truncated"}
         return {"score": None, "status": "api_error", "usage": '{"input_tokens": 3}'}
 
-    table = manifold_table(results_of(release, what), cases, resamples=0)
+    table = manifold_table(results_of(release, what), cases)
     rows = {row["task"]: row for row in table.to_dicts()}
     assert table.schema == pl.Schema(SCHEMA)
     row = rows["boolean"]
@@ -272,13 +272,13 @@ def test_text_tasks_are_a_bucket_of_their_own_and_never_in_overall(release, make
     same = {name: texts[name][0] for name in ("release", "release_hash")}
     spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     both = pl.concat([texts, spatial])
-    for table in (score_table(both, "bucket"), paper_table(both, resamples=0)):
+    for table in (score_table(both, "bucket"), paper_table(both)):
         found = {row["bucket"]: (row["n"], row["mean"]) for row in table.to_dicts()}
         assert found["overall"] == (4, 0.0)
         assert found["manifolds"] == (60, pytest.approx(0.9))
     alone = score_table(texts, "bucket")
     assert alone["bucket"].to_list() == ["manifolds"]
-    assert set(paper_table(texts, resamples=0)["bucket"]) == {"manifolds"}
+    assert set(paper_table(texts)["bucket"]) == {"manifolds"}
 
 
 def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):

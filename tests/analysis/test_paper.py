@@ -9,7 +9,7 @@ from scbench.analysis.sheets import paper_sheet, points, signed
 
 @pytest.fixture(scope="module")
 def by_task(paper_results):
-    return paper_table(paper_results, "task", resamples=0)
+    return paper_table(paper_results, "task")
 
 
 def cells(table: pl.DataFrame) -> dict:
@@ -19,7 +19,7 @@ def cells(table: pl.DataFrame) -> dict:
 
 
 def test_all_cells_of_the_papers_bucket_table(paper_results, paper_numbers):
-    found = cells(paper_table(paper_results, resamples=0))
+    found = cells(paper_table(paper_results))
     assert len(found) == 4 * 6
     for row in paper_numbers["table1"]:
         bucket = row["bucket"].lower()
@@ -120,7 +120,7 @@ def test_a_difference_is_over_the_scores_that_both_runs_have(make_results):
 
 
 def test_gaps_are_marked_where_they_are_printed(make_results):
-    table = paper_table(make_results(*GAPS), resamples=0)
+    table = paper_table(make_results(*GAPS))
     rows = paper_sheet("t", table, missing_as_zero=True).rows
     assert rows[0] == ["axiomatic", "4", "66.7*\n(50.0)", "-50.0*"]
     assert paper_sheet("t", table).rows[0] == ["axiomatic", "4", "66.7*", "-50.0*"]
@@ -132,7 +132,7 @@ def test_a_difference_is_marked_if_only_the_run_without_tools_has_gaps(make_resu
         row | {"status": "answered", "score": 1.0} if "tools" in row.values() else row
         for row in GAPS
     ]
-    sheet = paper_sheet("t", paper_table(make_results(*rows), resamples=0))
+    sheet = paper_sheet("t", paper_table(make_results(*rows)))
     assert sheet.rows[0][3] == "+33.3*"
 
 
@@ -171,19 +171,19 @@ def test_runs_that_lack_tasks_are_not_passed_off_as_whole(make_results):
     rows += [
         {"model": "b", "task": "enumerate_edges", "subtask": i, "score": 0.0} for i in range(8)
     ]
-    table = paper_table(make_results(*rows), resamples=0)
+    table = paper_table(make_results(*rows))
     overall = table.filter(pl.col("bucket") == "overall").to_dicts()
     assert [(row["n"], row["samples"]) for row in overall] == [(3, 1), (11, 1)]
     sheet = paper_sheet("t", table)
     assert sheet.rows[-1] == ["overall", "11", "100.0†", "27.3"]
     assert any("tasks lack" in note for note in sheet.notes)
-    by_task = paper_sheet("t", paper_table(make_results(*rows), "task", resamples=0))
+    by_task = paper_sheet("t", paper_table(make_results(*rows), "task"))
     assert by_task.rows[0] == ["Enumerate Edges", "8", "", "0.0"]
 
 
 def test_runs_of_several_budgets_and_without_a_setting_have_columns_of_their_own(make_results):
     rows = [{"budget": 1024, "score": 1.0}, {"budget": 1024, "setting": "tools", "score": 0.0}]
     rows += [{"setting": None, "score": 1.0}, {"model": "z", "setting": "tools", "score": 0.0}]
-    sheet = paper_sheet("t", paper_table(make_results(*rows), resamples=0))
+    sheet = paper_sheet("t", paper_table(make_results(*rows)))
     assert sheet.heads == ["bucket", "N", "m", "m @1024", "m @1024 Δ", "z tools"]
     assert sheet.rows[0] == ["axiomatic", "1", "100.0", "100.0", "-100.0", "0.0"]

@@ -22,7 +22,7 @@ from scbench.analysis.results import read_results
 started = time.perf_counter()
 rows = read_results([sys.argv[1]])
 read = time.perf_counter() - started
-table = paper_table(rows, "task", resamples=int(sys.argv[2]))
+table = paper_table(rows, "task"int(sys.argv[2]))
 print(json.dumps({
     "rows": rows.height,
     "lines": table.height,
@@ -35,7 +35,7 @@ print(json.dumps({
 
 def test_resamples_of_a_full_run(benchmark, paper_results):
     resamples = 10_000 if benchmark.enabled else 100
-    table = benchmark(paper_table, paper_results, "task", resamples=resamples)
+    table = benchmark(paper_table, paper_results, "task"resamples)
     assert table.height == 6 * 26
 
 

@@ -212,7 +212,7 @@ def many(make_results, tmp_path_factory) -> list[Path]:
     ]
     folder = tmp_path_factory.mktemp("many")
     make_results(*rows).write_parquet(folder / "results.parquet")
-    written = write_report([folder], folder / "report.html", resamples=200)
+    written = write_report([folder], folder / "report.html")
     return list(written.pages)
 
 

@@ -21,7 +21,7 @@ def points(make_results):
         for k, budget in enumerate(BUDGETS)
         for i in range(6)
     )
-    return budget_sweep(make_results(*rows), resamples=200)
+    return budget_sweep(make_results(*rows))
 
 
 def test_an_svg_labels_every_budget(points):

@@ -123,7 +123,7 @@ def test_nothing_in_the_results_is_trusted(make_results, stored, tmp_path, field
     summary |= {"problem_counts": {NASTY: 1}, "not_in_release": [{"task": NASTY, "rows": 1}]}
     summary |= {"withdrawn": {"excluded": True, "instances": [NASTY]}}
     (folder / "summary.json").write_text(json.dumps(summary), "utf-8")
-    write_report([folder], tmp_path / "report.html", resamples=100)
+    write_report([folder], tmp_path / "report.html")
     page = read(tmp_path / "report.html")
     assert "alert(1)" in " ".join(page.texts)
     assert "49" not in re.findall(r"\d+", " ".join(page.texts).replace("{{7*7}}", ""))
@@ -157,7 +157,7 @@ def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path)
 def test_an_answer_is_clipped_and_says_so(make_results, stored, tmp_path):
     answer = canonical_json({"n": "1" * (MOST_ANSWER + 500)})
     folder = stored(make_results({"score": 1.0, "answer": answer}))
-    write_report([folder], tmp_path / "report.html", resamples=100)
+    write_report([folder], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert f"{len(answer) - MOST_ANSWER:,} more characters are left out here" in page
     assert "1" * MOST_ANSWER not in page
@@ -171,9 +171,7 @@ def test_a_picture_that_fails_costs_itself_only(rows, small, stored, tmp_path, m
 
     monkeypatch.setattr("scbench.report.items.draw_of", draw)
     few = rows.filter(pl.col("task").is_in(["shikaku_rectangles", "two_segments"]))
-    written = write_report(
-        [stored(few)], tmp_path / "report.html", release=small, resamples=100, workers=1
-    )
+    written = write_report([stored(few)], tmp_path / "report.html", release=small, workers=1)
     assert [name for name, _ in written.without_picture] == ["shikaku_rectangles/00"] * 2
     text = " ".join(read(tmp_path / "report.html").texts)
     assert text.count("No picture could be drawn: ZeroDivisionError: no <b>picture</b>") == 2
@@ -192,7 +190,7 @@ def many(make_results, stored) -> Path:
 
 def test_many_items_go_into_pages(many, tmp_path):
     out = tmp_path / "out" / "r.html"
-    written = write_report([many], out, resamples=100, most_items=6)
+    written = write_report([many], out, most_items=6)
     assert [path.name for path in written.pages] == ["r.html", "r-2.html", "r-3.html", "r-4.html"]
     assert sorted(path.name for path in out.parent.iterdir()) == sorted(
         path.name for path in written.pages
@@ -211,13 +209,13 @@ def test_many_items_go_into_pages(many, tmp_path):
     assert "Scores by bucket" not in text, "the tables are on the first page"
     # A shorter report takes the pages of the longer one away, and nothing else.
     (out.parent / "r-5.html").write_text("somebody's own")
-    write_report([many], out, resamples=100)
+    write_report([many], out)
     assert sorted(path.name for path in out.parent.iterdir()) == ["r-5.html", "r.html"]
 
 
 def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
     out = tmp_path / "out" / "r.html"
-    write_report([many], out, resamples=100)
+    write_report([many], out)
     before = out.read_bytes()
 
     def fail(*_: object, **__: object) -> str:
@@ -225,7 +223,7 @@ def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
 
     monkeypatch.setattr("scbench.report.page.render_entry", fail)
     with pytest.raises(ResultsError, match="No space left on device"):
-        write_report([many], out, resamples=100)
+        write_report([many], out)
     assert [path.name for path in out.parent.iterdir()] == ["r.html"]
     assert out.read_bytes() == before
 
@@ -233,14 +231,14 @@ def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
 def test_the_same_results_give_the_same_bytes(rows, small, stored, tmp_path):
     few = stored(rows.filter(pl.col("bucket") == "axiomatic"))
     for name, workers in (("a.html", 1), ("b.html", 2)):
-        write_report([few], tmp_path / name, release=small, resamples=100, workers=workers)
+        write_report([few], tmp_path / name, release=small, workers=workers)
     one, two = ((tmp_path / name).read_text("utf-8") for name in ("a.html", "b.html"))
     assert one == two.replace("b.html", "a.html")
 
 
 @pytest.mark.parametrize(("which", "count"), [("all", 20), ("failed", 10), ("none", 0)])
 def test_which_items_are_shown(many, tmp_path, which, count):
-    written = write_report([many], tmp_path / "r.html", resamples=100, items=which)
+    written = write_report([many], tmp_path / "r.html", items=which)
     assert written.items == count
     assert len(ids(read(tmp_path / "r.html"), "item")) == count
 
@@ -255,7 +253,7 @@ def test_several_runs_are_told_apart(make_results, stored, tmp_path):
     frame = make_results(*rows)
     labels = run_labels(item.run for item in items_of(frame))
     assert list(labels.values())[:2] == ["a, no tools, sample 0", "a, no tools, sample 1"]
-    write_report([stored(frame)], tmp_path / "r.html", resamples=100)
+    write_report([stored(frame)], tmp_path / "r.html")
     page = read(tmp_path / "r.html")
     runs = [a["data-run"] for _, a in page.elements if a.get("class") == "item"]
     assert runs == [str(i) for i in range(1, 9)]
@@ -268,7 +266,7 @@ def test_a_budget_sweep_has_its_chart(make_results, stored, tmp_path):
         for k, budget in enumerate((1024, 4096))
         for i in range(3)
     ]
-    write_report([stored(make_results(*rows))], tmp_path / "r.html", resamples=100)
+    write_report([stored(make_results(*rows))], tmp_path / "r.html")
     page = read(tmp_path / "r.html")
     text = " ".join(page.texts)
     assert "Output-token budgets" in text
@@ -285,7 +283,7 @@ def test_warnings_stand_first(make_results, stored, tmp_path):
     )
     folder = stored(frame)
     (folder / "summary.json").write_text('{"problem_counts": {"not_json": 2}}')
-    write_report([folder], tmp_path / "r.html", resamples=100)
+    write_report([folder], tmp_path / "r.html")
     text = " ".join(read(tmp_path / "r.html").texts)
     for words in (
         "2 of 3 scores are lacking (1 blocked, 1 grader_error)",

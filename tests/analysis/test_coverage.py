@@ -1,0 +1,53 @@
+"""How often intervals hold the truth, and how often equal models are called different."""
+
+import numpy as np
+import pytest
+import simulation as sim
+
+
+@pytest.mark.slow
+def test_right_or_wrong_scores_at_every_size():
+    found = {n: sim.binary_coverage(n, np.arange(0.05, 0.9501, 0.0025)) for n in sim.SIZES}
+    means = {n: coverage.mean() for n, coverage in found.items()}
+    assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
+    assert min(coverage.min() for coverage in found.values()) >= 0.91
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", sim.PARTIAL)
+def test_partial_scores_at_every_size(family):
+    found = {n: sim.partial_coverage(n, family, times=4000) for n in sim.SIZES}
+    means = {n: coverage.mean() for n, coverage in found.items()}
+    assert all(0.94 <= mean <= 0.97 for mean in means.values()), means
+    assert min(coverage.min() for coverage in found.values()) >= 0.91
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bucket", sim.TASKS)
+@pytest.mark.parametrize("kind", sim.KINDS[:2])
+def test_buckets_and_the_whole_benchmark(bucket, kind):
+    means = sim.task_means(kind, len(sim.TASKS[bucket]), 10_000)
+    assert 0.94 - 0.005 <= sim.bucket_coverage(bucket, means) <= 0.97
+
+
+@pytest.mark.slow
+def test_where_most_tasks_are_all_right_or_all_wrong_intervals_err_on_the_wide_side():
+    for bucket, tasks in sim.TASKS.items():
+        means = sim.task_means(sim.KINDS[2], len(tasks), 5000)
+        assert 0.94 <= sim.bucket_coverage(bucket, means) <= 0.99
+
+
+@pytest.mark.slow
+def test_differences():
+    found = {n: sim.difference_coverage(n, times=500) for n in (6, 8, 10, 13, 20, 40)}
+    assert all(0.94 <= coverage.mean() <= 0.985 for coverage in found.values())
+    assert min(coverage.min() for coverage in found.values()) >= 0.87
+
+
+@pytest.mark.slow
+def test_equal_models_are_called_different_in_at_most_5_of_100_tables(capsys):
+    corrected, plain = sim.family_wise_error(1000, draws=1000)
+    with capsys.disabled():
+        print(f"\nfamily-wise error: {corrected:.1%} of 1,000; without correction {plain:.1%}")
+    assert corrected <= 0.05
+    assert plain > 0.2, "without a correction the test would not be worth much"

@@ -1,0 +1,144 @@
+"""The paired test: against enumeration and scipy, and what must hold for any differences."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from scbench.analysis.sign_flips import adjusted, lines_tested, sign_test, signs
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+@settings(max_examples=60)
+def test_the_sign_test_is_mcnemars(first, second):
+    wanted = binomtest(first, first + second).pvalue if first + second else 1.0
+    assert sign_test(first, second) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_sign_test_does_not_overflow():
+    assert sign_test(2000, 2000) == 1
+    assert 0 < sign_test(1900, 2100) < 0.01
+    assert sign_test(0, 5000) == 0, "less than any double"
+
+
+def by_enumeration(change, weights):
+    """Plain and corrected p-values over all signs, by the definition of the step-down."""
+    spread = np.sqrt((change**2).sum(axis=0))
+    found = np.abs(change.sum(axis=0)) / spread
+    every = np.array(list(product([1, -1], repeat=len(change))))
+    drawn = np.abs(every @ change) / spread
+    plain = (drawn >= found - 1e-9).mean(axis=0)
+    order = np.argsort(-found, kind="stable")
+    corrected = np.empty(len(found))
+    worst = 0.0
+    for i, line in enumerate(order):
+        largest = drawn[:, order[i:]].max(axis=1)
+        worst = max(worst, (largest >= found[line] - 1e-9).mean())
+        corrected[line] = worst
+    return plain, np.maximum(corrected, plain)
+
+
+changes = st.lists(
+    st.tuples(*[st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])] * 3), min_size=1, max_size=9
+)
+
+
+@given(changes)
+@settings(max_examples=60, deadline=None)
+def test_few_answers_are_tested_by_all_signs(rows):
+    change = np.array(rows)
+    change = np.column_stack([change, change.sum(axis=1)])
+    change = change[:, (change**2).sum(axis=0) > 0]
+    if not change.shape[1]:
+        return
+    weights = np.ones_like(change)
+    plain, corrected = by_enumeration(change, weights)
+    tested = lines_tested(change, weights)
+    assert tested.p_value == pytest.approx(plain)
+    assert tested.p_corrected == pytest.approx(corrected)
+
+
+def test_draws_come_near_to_enumeration():
+    rng = np.random.default_rng(4)
+    change = rng.uniform(-0.4, 1, (14, 1))
+    plain, _ = by_enumeration(change, np.ones_like(change))
+    tested = lines_tested(change, np.ones_like(change))
+    assert tested.p_value[0] == pytest.approx(plain[0], abs=0.003)
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=20, max_size=60), st.randoms())
+@settings(max_examples=20, deadline=None)
+def test_right_or_wrong_scores_are_exact_and_the_order_of_rows_does_not_matter(values, random):
+    change = np.array(values)[:, None]
+    tested = lines_tested(change, np.ones_like(change), draws=1000)
+    less, more = values.count(-1.0), values.count(1.0)
+    wanted = binomtest(less, less + more).pvalue if less + more else 1.0
+    assert tested.p_value[0] == pytest.approx(wanted)
+    shuffled = random.sample(values, len(values))
+    again = lines_tested(np.array(shuffled)[:, None], np.ones_like(change), draws=1000)
+    assert again.p_value[0] == tested.p_value[0]
+
+
+def test_corrected_values_are_no_smaller_and_keep_the_order_of_statistics():
+    rng = np.random.default_rng(1)
+    found = np.array([3.0, 1.0, 2.0, 0.1])
+    drawn = np.abs(rng.normal(size=(5000, 4)))
+    p = adjusted(found, iter([drawn]), 99)
+    order = np.argsort(-found)
+    assert (np.diff(p[order]) >= 0).all()
+    alone = [((drawn[:, i] >= found[i]).sum() + 1) / 5001 for i in range(4)]
+    assert (p >= np.array(alone) - 1e-12).all()
+    assert p[0] < 0.03
+
+
+def test_signs_are_all_there_are_or_fair():
+    few = signs(3)
+    assert sorted(map(tuple, [*few, *-few])) == sorted(product([-1.0, 1.0], repeat=3))
+    many = signs(100, 4000)
+    assert set(np.unique(many)) == {-1.0, 1.0}
+    assert abs(many.mean()) < 0.01
+    assert (signs(100, 4000) == many).all()
+
+
+def test_no_outcome_of_five_answers_could_tell_and_six_could():
+    for n, few in ((1, True), (5, True), (6, False)):
+        change = np.zeros((n, 1))
+        change[0] = 1.0
+        change[-1] -= 1.0 if n > 1 else 0.0
+        tested = lines_tested(change, np.ones_like(change))
+        assert bool(tested.too_few[0]) is few
+    best = np.ones((6, 1))
+    assert lines_tested(best, best).p_corrected[0] == pytest.approx(2 / 64)
+
+
+def test_lines_without_a_difference_are_tied_and_nothing_is_divided_by_zero():
+    change = np.zeros((20, 2))
+    tested = lines_tested(change, np.ones_like(change), draws=1000)
+    assert (tested.p_value == 1).all()
+    assert (tested.p_corrected == 1).all()
+    assert not tested.too_few.any()
+    assert (tested.shows > 0).all()
+
+
+def test_power_is_what_the_table_says():
+    """Of pairs that differ by what a line shows, about 80 in 100 are told apart."""
+    rng = np.random.default_rng(8)
+    n, rate = 200, 0.4
+    weights = np.ones((n, 1))
+    shown, found, times = [], 0, 400
+    size = None
+    for _ in range(times):
+        if size is None:
+            usual = (rng.random((n, 1)) < rate) * rng.choice([-1.0, 1.0], (n, 1))
+            size = lines_tested(usual, weights, draws=2000).shows[0]
+        up = (rate + size) / 2
+        draw = rng.random((n, 1))
+        change = np.where(draw < up, 1.0, np.where(draw < rate, -1.0, 0.0))
+        tested = lines_tested(change, weights, draws=1000)
+        shown.append(tested.shows[0])
+        found += tested.p_corrected[0] <= 0.05
+    assert 0.7 <= found / times <= 0.9
+    assert size == pytest.approx(np.median(shown), rel=0.15)
