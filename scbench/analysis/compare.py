@@ -115,7 +115,7 @@ def _compare_pair(
         changes = [pair.differences for pair in held]
         rows.append(
             {"first": first, "second": second, "bucket": bucket, "task": task, "n": found.n}
-            | {"over": matrix.over(bucket, task)}
+            | {"over": matrix.over(bucket, task, a, b)}
             | {"first_mean": found.first, "second_mean": found.second}
             | {name: getattr(found, name) for name in ("difference", "low", "high")}
             | {name: getattr(found, name) for name in ("above", "above_low", "above_high")}

@@ -16,7 +16,7 @@ from scbench.analysis.usage import usage, was_cut_off
 from scbench.errors import ResultsError
 from scbench.grading.score_tables import RUN
 from scbench.intervals import LEVEL
-from scbench.model import Status, task_of
+from scbench.model import Status
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from scbench.analysis.results import ITEM, expected_scores
-from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks, paper_tasks
 from scbench.grading.score_tables import OVERALL, RUN
 from scbench.intervals import (
     LEVEL,
@@ -99,9 +99,22 @@ class Matrix:
     buckets: Mapping[str, str]
     whole: Mapping[str, Collection[str]]
 
-    def over(self, bucket: str, task: str | None) -> str | None:
-        """Return what a line is over, if it is not all that its name says."""
-        return None if task else said_over(bucket, self.buckets, self.whole)
+    def over(self, bucket: str, task: str | None, *runs: int) -> str | None:
+        """Return what a line is over, if it is not all that its name says.
+
+        Args:
+            bucket: of the line, or "overall".
+            task: of the line; None if it adds tasks up.
+            runs: whose tasks count; all if none is named.
+        """
+        if task:
+            return None
+        held = {
+            name: self.buckets[name]
+            for name, block in self.blocks.items()
+            if not runs or block.rows[:, list(runs)].any(axis=0).all()
+        }
+        return said_over(bucket, held, self.whole)
 
     def lines(self, by: str) -> Iterator[tuple[str, str | None, list[str]]]:
         """Yield bucket, task and the tasks that are added up, as the paper's tables run.
@@ -136,12 +149,14 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
     """
+    if "floor" not in results.columns:
+        results = results.with_columns(floor=pl.lit(None, pl.Float64))
     cells = results.group_by(*RUN, "bucket", "task", *ITEM).agg(
         sum=pl.col("score").sort().sum(),
         count=pl.col("score").count(),
         lifted=lifted().sort().sum(),
         rows=pl.len(),
-        floor=pl.col("floor").first() if "floor" in results.columns else pl.lit(None, pl.Float64),
+        floor=pl.col("floor").first(),
     )
     runs = cells.select(RUN).unique().sort(RUN, nulls_last=False)
     cells = cells.join(
@@ -160,7 +175,11 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
 def tasks_of(results: pl.DataFrame) -> dict[str, set[str]]:
     """Return the tasks of the release by bucket; the catalogue's if it is not installed."""
     held = dict(results.select("task", "bucket").unique().iter_rows())
-    known = expected_scores(results) or dict.fromkeys(all_tasks())
+    paper = {task.id for task in paper_tasks()}
+    ours = [
+        task.id for task in all_tasks().values() if task.id in paper or task.bucket == MANIFOLDS
+    ]
+    known = expected_scores(results) or dict.fromkeys(ours)
     buckets = held | {task: all_tasks()[task].bucket for task in known if task in all_tasks()}
     whole: dict[str, set[str]] = {}
     for task, bucket in buckets.items():

@@ -72,7 +72,7 @@ def paper_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEV
             if found.expected[r] == 0:
                 continue
             row: dict[str, Any] = dict.fromkeys(SCHEMA)
-            row |= {"bucket": bucket, "task": task, "over": matrix.over(bucket, task)}
+            row |= {"bucket": bucket, "task": task, "over": matrix.over(bucket, task, r)}
             row |= {"n": int(found.scores[r])}
             row |= {"model": model, "budget": budget, "setting": setting}
             row |= {"samples": round(found.expected[r] / found.scores[r])}

@@ -70,7 +70,7 @@ def pass_at_k(
                 continue
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= {"bucket": bucket, "task": task}
-            row |= {"over": matrix.over(bucket, task)} | _spread(part)
+            row |= {"over": matrix.over(bucket, task, r)} | _spread(part)
             row |= {name: value for name, value in found.cells(r).items() if name in SCHEMA}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             rows += (
@@ -86,7 +86,7 @@ def pass_at_k(
 def _one_each(results: pl.DataFrame) -> pl.DataFrame:
     """Return results with one row per item, of the mean of its samples."""
     return results.group_by(*RUN, "bucket", "task", *ITEM).agg(
-        pl.col("score").sort().mean(), pl.col("status").first(), pl.col("floor").first()
+        pl.col("score").sort().mean(), pl.col("status", "release", "release_hash").first()
     )
 
 

@@ -77,7 +77,9 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
         for row in frame.to_dicts()
     }
     lines = list(dict.fromkeys((bucket, task) for bucket, task, *_ in cells))
-    over = {(row["bucket"], row["task"]): row["over"] for row in cells.values()}
+    # The run with most scores names a line; what others lack stands below.
+    widest = sorted(cells.values(), key=lambda row: row["n"])
+    over = {(row["bucket"], row["task"]): row["over"] for row in widest}
     columns = _columns(sorted({key[2:] for key in cells}, key=_run_order))
     by_task = any(task for _, task in lines)
     titles = {task.id: task.title for task in all_tasks().values()}
@@ -101,7 +103,13 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
         if missing_as_zero:
             notes.append("Below a marked mean: the mean with missing scores as zeros.")
     if any(_LESS in cell for row in rows for cell in row[2:]):
-        notes.append(f"{_LESS} over fewer scores than N: tasks lack as a whole.")
+        less = {
+            f"{line_name(row['bucket'], None, row['over'], titles, every=by_task)}: "
+            f"{printable(row['model'])}{' ' + row['setting'] if row['setting'] else ''}": None
+            for row in cells.values()
+            if row["over"] and row["over"] != over[row["bucket"], row["task"]]
+        }
+        notes.append(f"{_LESS} over fewer scores than N: tasks lack as a whole. {'; '.join(less)}.")
     heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 

@@ -110,7 +110,11 @@ def _lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, An
         if part.is_empty():
             continue
         found = means_of([matrix.blocks[name] for name in tasks]).cells(run)
-        row: dict[str, Any] = {"bucket": bucket, "task": task, "over": matrix.over(bucket, task)}
+        row: dict[str, Any] = {
+            "bucket": bucket,
+            "task": task,
+            "over": matrix.over(bucket, task, run),
+        }
         row |= {"answers": part.height, "cut_off": part["cut"].mean()}
         row |= {name: found[name] for name in ("mean", "low", "high")}
         for name in _AMOUNTS:

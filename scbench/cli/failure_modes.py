@@ -265,7 +265,7 @@ def agree(
     threshold: Threshold = 0.6,
     partial: Partial = False,
 ) -> None:
-    """Compare two judges, or a judge with the rules: agreement, kappa with interval, confusion."""
+    """Compare two judges, or one with the rules: kappa, confusion."""
     with reported_errors():
         from scbench.analysis.failure_modes.agreement import agreement
         from scbench.analysis.failure_modes.decisions import labelled, read_labels

@@ -137,6 +137,7 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
         },
         "partial": options.partial or options.tasks is not None,
         "rows": counts.rows,
+        "runs": counts.runs,
         "exit_code": report.exit_code,
         "buckets": counts.tables["bucket"].to_dicts(),
         "tasks": counts.tables["task"].to_dicts(),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
-    *("status", "score", "instance_hash"),
+    *("status", "score", "instance_hash", "run_metadata"),
 )
 _ROWS = 65_536
 _SHOWN = 20
@@ -33,6 +33,7 @@ class Tally:
         not_run: task, reason and number of rows with an answer that this installation cannot grade.
         tasks: tasks that have rows.
         fingerprints: see `fingerprints_in`.
+        runs: model, setting and budget of each, with what its lines say of how it was made.
     """
 
     rows: int
@@ -44,19 +45,25 @@ class Tally:
     not_run: list[tuple[str, str, int]]
     tasks: frozenset[str]
     fingerprints: dict[str, list[str]]
+    runs: list[dict[str, Any]]
 
 
 def tally(path: Path) -> Tally:
     """Read a results file, some rows at a time, and return what it comes to."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
-    from scbench.grading.score_tables import Condensed, outside_release  # noqa: PLC0415  (polars)
+    from scbench.grading.score_tables import (  # noqa: PLC0415  (polars)
+        RUN,
+        Condensed,
+        outside_release,
+    )
 
     lazy = pl.scan_parquet(path)
     condensed = Condensed()
     outside: Counter[str] = Counter()
     rows = unscored = errors = 0
     tasks: set[str] = set()
+    said: list[pl.DataFrame] = []
     while True:
         part = lazy.select(_NEEDED).slice(rows, _ROWS).collect()
         if part.is_empty():
@@ -67,6 +74,7 @@ def tally(path: Path) -> Tally:
         tasks.update(part["task"].unique())
         outside.update(dict(outside_release(part).iter_rows()))
         condensed.add(part)
+        said = [pl.concat([*said, part.select(*RUN, "run_metadata")]).unique()]
     if not rows:
         condensed.add(lazy.select(_NEEDED).collect())
     failed = lazy.filter(pl.col("status") == Status.GRADER_ERROR.value)
@@ -84,6 +92,7 @@ def tally(path: Path) -> Tally:
         counts.collect(engine="streaming").rows(),
         frozenset(tasks),
         fingerprints_in(lazy),
+        _runs(pl.concat(said)) if said else [],
     )
 
 
@@ -107,3 +116,14 @@ def fingerprints_in(results: "pl.LazyFrame") -> dict[str, list[str]]:
         task: sorted(part["fingerprint"])
         for (task,), part in sorted(found.partition_by("task", as_dict=True).items())
     }
+
+
+def _runs(said: "pl.DataFrame") -> list[dict[str, Any]]:
+    from scbench.grading.score_tables import RUN, metadata_by_run  # noqa: PLC0415  (polars)
+
+    given = metadata_by_run(said)
+    runs = said.select(RUN).unique().sort(RUN, nulls_last=False)
+    return [
+        dict(zip(RUN, run, strict=True)) | {"metadata": given.get(run, [])}
+        for run in runs.iter_rows()
+    ]

@@ -97,7 +97,8 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
     buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
     # Text tasks alone have no overall mean.
     buckets.sort(key=lambda name: name != OVERALL)
-    over = {row["bucket"]: row["over"] for row in cells.values() if row["task"] is None}
+    widest = sorted(cells.values(), key=lambda row: row["n"])
+    over = {row["bucket"]: row["over"] for row in widest if row["task"] is None}
     most = {
         name: max(
             row["n"] for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)
@@ -163,7 +164,8 @@ def _tasks(
 ) -> Values:
     titles = {task.id: task.title for task in all_tasks().values()}
     groups: list[list[Values]] = [[]]
-    over = {(row["bucket"], row["task"]): row["over"] for row in cells.values()}
+    widest = sorted(cells.values(), key=lambda row: row["n"])
+    over = {(row["bucket"], row["task"]): row["over"] for row in widest}
     for bucket, task in dict.fromkeys((bucket, task) for bucket, task, _ in cells):
         line = []
         for run in labels:

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from scbench.analysis.budget import budget_sweep
-from scbench.analysis.sheets import budget_sheet
+from scbench.analysis.run_sheets import budget_sheet
 from scbench.catalog import paper_tasks
 from scbench.errors import ResultsError
 
@@ -103,6 +103,27 @@ def test_rows_without_a_report_are_left_out_of_the_mean(make_results):
     assert row["cap_hit"] == pytest.approx(1 / 6)
 
 
+def test_the_denominator_of_cap_hits_is_what_was_answered(make_results):
+    row = point(
+        make_results,
+        {"score": 1.0, "usage": used(100)},
+        {"score": 1.0, "usage": used(10)},
+        {"status": "missing"},
+        {"status": "api_error", "usage": used(100)},
+    )
+    assert (row["answered"], row["cap_hit"]) == (2, 0.5)
+
+
+def test_whether_the_prompt_said_the_budget(make_results):
+    rows = make_results(
+        {"score": 1.0, "budget": 8, "run_metadata": '{"budget_stated":true}'},
+        {"score": 1.0, "budget": 16},
+    )
+    points = budget_sweep(rows)
+    assert points.select("budget", "stated").sort("budget").rows() == [(8, "yes"), (16, None)]
+    assert [row[3] for row in budget_sheet(points).rows] == ["yes", "-"]
+
+
 def test_no_report_at_all_is_no_estimate(make_results):
     row = point(make_results, {"score": 1.0})
     assert row["mean_output_tokens"] is None
@@ -121,11 +142,11 @@ def test_what_went_wrong_is_told_apart(make_results):
         {"status": "missing"},
         {"score": 0.0, "status": "unparsed", "response_characters": 9},
     )
-    assert row["n"] == 8
-    assert row["truncated"] == 3 / 8
-    assert row["empty"] == 2 / 8, "an answer handed over as data is not empty"
-    assert row["unparsed"] == 2 / 8
-    assert row["api_error"] == 1 / 8
+    assert (row["n"], row["answered"]) == (8, 6)
+    assert row["truncated"] == 3 / 6
+    assert row["empty"] == 2 / 6, "an answer handed over as data is not empty"
+    assert row["unparsed"] == 2 / 6
+    assert row["api_error"] == 1 / 8, "of all rows: it is no answer"
     assert row["coverage"] == 6 / 8
     assert row["accuracy"] == pytest.approx(2 / 6), "over the scored rows"
 
@@ -139,10 +160,10 @@ def test_rows_without_a_budget_are_no_part_of_a_sweep(make_results):
 
 def test_the_sheet_of_a_sweep(points, make_results):
     sheet = budget_sheet(points)
-    assert sheet.rows[0][:4] == ["claude-sonnet-4-5", "no_tools", "1,025", "75"]
-    assert sheet.rows[0][4].startswith("12.0\n")
-    assert sheet.rows[0][5:8] == ["790.6", "75/75", "0.0"]
+    assert sheet.rows[0][:5] == ["claude-sonnet-4-5", "no_tools", "1,025", "-", "75"]
+    assert sheet.rows[0][5].startswith("12.0\n")
+    assert sheet.rows[0][6:10] == ["790.6", "75/75", "75", "0.0"]
     gaps = make_results(
         {"status": "missing", "budget": 1}, {"subtask": 1, "status": "missing", "budget": 1}
     )
-    assert budget_sheet(budget_sweep(gaps)).rows[0][4:7] == ["-", "-", "0/2"]
+    assert budget_sheet(budget_sweep(gaps)).rows[0][5:9] == ["-", "-", "0/2", "0"]

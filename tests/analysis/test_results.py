@@ -37,7 +37,7 @@ def test_rows_come_in_the_order_of_the_files(write):
     second = write(*({**row, "model": "a"} for row in ROWS), name="a.parquet")
     rows = read_results([first, str(second)], ["answer", "score"])
     assert rows["model"].to_list() == ["b"] * 3 + ["a"] * 3
-    assert rows.columns == [*NEEDED, "answer"]
+    assert rows.columns == [*NEEDED, "floor", "answer"]
 
 
 def test_a_folder_stands_for_the_results_in_it(write, tmp_path):

@@ -11,6 +11,7 @@ import sys
 import polars as pl
 import pytest
 
+from scbench.analysis.compare import compare_runs
 from scbench.analysis.paper import paper_table
 
 ROWS = 1_000_000
@@ -22,7 +23,7 @@ from scbench.analysis.results import read_results
 started = time.perf_counter()
 rows = read_results([sys.argv[1]])
 read = time.perf_counter() - started
-table = paper_table(rows, "task"int(sys.argv[2]))
+table = paper_table(rows, "task")
 print(json.dumps({
     "rows": rows.height,
     "lines": table.height,
@@ -33,10 +34,15 @@ print(json.dumps({
 """
 
 
-def test_resamples_of_a_full_run(benchmark, paper_results):
-    resamples = 10_000 if benchmark.enabled else 100
-    table = benchmark(paper_table, paper_results, "task"resamples)
+def test_tables_of_a_full_run(benchmark, paper_results):
+    table = benchmark(paper_table, paper_results, "task")
     assert table.height == 6 * 26
+
+
+def test_comparing_all_pairs_of_six_runs(benchmark, paper_results):
+    draws = 10_000 if benchmark.enabled else 1000
+    table = benchmark(compare_runs, paper_results, draws=draws)
+    assert table.height == 15 * 26
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +60,10 @@ def many_rows(paper_results, tmp_path_factory):
     return write
 
 
-@pytest.mark.parametrize("resamples", [10_000, 0])
-def test_tables_of_a_million_rows(benchmark, many_rows, resamples):
+def test_tables_of_a_million_rows(benchmark, many_rows):
     samples = -(-ROWS // 1710) if benchmark.enabled else 2
     path = many_rows(samples)
-    command = [sys.executable, "-c", CHILD, str(path), str(resamples)]
+    command = [sys.executable, "-c", CHILD, str(path)]
     done = benchmark.pedantic(
         subprocess.run, (command,), {"capture_output": True, "check": True}, rounds=3
     )

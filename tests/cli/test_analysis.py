@@ -43,12 +43,11 @@ def test_tables_prints_the_papers_table_and_repeats_itself(command, inside, pape
     overall = next(line for line in done.stdout.splitlines() if line.startswith("  overall"))
     assert overall.split() == ["overall", "285", "34.9", "+3.2", "57.6", "+8.8", "57.6", "+6.8"]
     assert inside("tables", paper).stdout == done.stdout
-    assert inside("tables", paper, "--seed", 1).stdout != done.stdout
     assert done.stderr == ""
 
 
 def test_tables_for_programs_hold_unrounded_figures_and_pipe(paper, tmp_path):
-    line = f"{BIN / 'scbench'} tables {paper} --by task --resamples 100 --format parquet | cat"
+    line = f"{BIN / 'scbench'} tables {paper} --by task --format parquet | cat"
     data = subprocess.run(["bash", "-c", line], capture_output=True, check=True).stdout
     frame = pl.read_parquet(data)
     assert frame.height == 6 * 26
@@ -61,7 +60,7 @@ def test_tables_for_programs_hold_unrounded_figures_and_pipe(paper, tmp_path):
 
 
 def test_forms_hold_the_same_figures_and_files_are_whole(inside, paper, tmp_path):
-    common = ("tables", paper, "--resamples", 100)
+    common = ("tables", paper)
     found = {form: inside(*common, "--format", form) for form in ("csv", "json")}
     rows = list(csv.DictReader(io.StringIO(found["csv"].stdout)))
     assert [float(row["mean"]) for row in rows] == pytest.approx(
@@ -75,7 +74,7 @@ def test_forms_hold_the_same_figures_and_files_are_whole(inside, paper, tmp_path
 
 
 def test_a_closed_pipe_is_no_error(paper, tmp_path):
-    script = f"set -o pipefail; {BIN / 'scbench'} tables {paper} --by task --resamples 100 | true"
+    script = f"set -o pipefail; {BIN / 'scbench'} tables {paper} --by task | true"
     done = subprocess.run(
         ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False
     )
@@ -89,9 +88,9 @@ def test_compare_names_the_better_run_and_tells_files_apart(inside, make_results
     done = inside("compare", "a.parquet", "b.parquet", "--format", "markdown")
     assert done.returncode == 0, done.stderr
     assert "m (a.parquet) no_tools (first) against m (b.parquet) no_tools (second)" in done.stdout
-    line = next(line for line in done.stdout.splitlines() if line.startswith("| all overall"))
+    line = next(line for line in done.stdout.splitlines() if line.startswith("| all axiomatic"))
     assert "m (b.parquet) no_tools is better" in line
-    assert "| 14.8 | 100.0 | +85.2<br>" in line
+    assert line.startswith("| all axiomatic (only two_segments) | 27 | 14.8 | 100.0 | +85.2<br>")
     alone = inside("compare", "a.parquet")
     assert alone.returncode == 2
     assert "name the results of two runs or more" in alone.stderr
@@ -128,7 +127,7 @@ def test_budget_prints_points_and_draws_them(inside, sweep, tmp_path):
         (["tables"], "results"),
         (["tables", "nowhere.parquet"], "no such file: nowhere.parquet"),
         (["tables", "{sweep}", "--format", "yaml"], "yaml"),
-        (["tables", "{sweep}", "--resamples", "5"], "--resamples"),
+        (["compare", "{sweep}", "--draws", "5"], "--draws"),
         (["tables", "{sweep}", "--out", "no/such/folder.md"], "cannot write no/such/folder.md"),
         (["compare", "{sweep}", "--k", "1,x"], "--k takes numbers from 1"),
         (["compare", "{sweep}", "--k", "0"], "--k takes numbers from 1"),
@@ -141,3 +140,54 @@ def test_wrong_usage_exits_with_2_and_says_what_to_do(inside, sweep, args, words
     # Some versions of typer write the names of arguments in capitals.
     assert words in done.stderr or words.upper() in done.stderr
     assert done.stdout == ""
+
+
+def test_samples_cost_items_and_runs_have_commands(inside, make_results, tmp_path):
+    rows = (
+        {"model": model, "subtask": i, "sample": s, "score": float((i + s + (model > "a")) % 2)}
+        | {"usage": json.dumps({"output_tokens": 100 + i, "cost": 0.01})}
+        | {"run_metadata": json.dumps({"effort": "high"})}
+        | {"answer": str((i + s) % 2)}
+        for model in "abc"
+        for i in range(3)
+        for s in range(3)
+    )
+    make_results(*rows).write_parquet(tmp_path / "s.parquet")
+    done = inside("samples", "s.parquet", "--k", "1,3", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    found = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {row["k"] for row in found} == {"1", "3"}
+    assert "majority" in found[0]
+    done = inside("cost", "s.parquet", "--plot", "c.svg")
+    assert "score / 1,000 tokens" in done.stdout
+    assert "US dollars" in (tmp_path / "c.svg").read_text()
+    done = inside("runs", "s.parquet")
+    assert "effort" in done.stdout
+    assert "effort" in inside("tables", "s.parquet").stdout, "the paper's table of runs follows"
+    wrong = inside("samples", "s.parquet", "--k", "1,x")
+    assert wrong.returncode == 2
+    gone = inside("items", "s.parquet")
+    assert gone.returncode == 2
+    assert "release 9.9.9, which is not installed" in gone.stderr
+
+
+def test_failure_modes_are_drawn(inside, make_results, tmp_path):
+    """Figure 3 of the paper: shares of labels, a bar for each run."""
+    rows = (
+        {"model": m, "subtask": i, "score": 0.0, "status": "refused" if i else "answered"}
+        | {"checks": '[{"id":"a","passed":false,"message":"","details":{}}]'}
+        for m in "ab"
+        for i in range(4)
+    )
+    make_results(*rows).write_parquet(tmp_path / "r.parquet")
+    assert inside("failure-modes", "judge", "r.parquet", "--out", "l.parquet").returncode == 0
+    common = ("l.parquet", "--results", "r.parquet")
+    done = inside("failure-modes", "shares", *common, "--plot", "f.svg")
+    assert done.returncode == 0, done.stderr
+    picture = (tmp_path / "f.svg").read_text()
+    assert "Evasion" in picture
+    assert "a no_tools (4 judged)" in picture
+    done = inside("failure-modes", "agree", *common)
+    assert done.returncode == 0, done.stderr
+    assert "Cohen's kappa 1.000 (95 %: " in done.stdout
+    assert inside("failure-modes", "agree", "l.parquet").returncode == 2

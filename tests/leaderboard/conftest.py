@@ -3,7 +3,7 @@
 import json
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,9 +49,9 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Release:
     return find_release(str(folder))
 
 
-def answers(release: Release, **more: object) -> list[dict]:
-    """A line for every instance of a release's default config, each with the reference answer."""
-    tasks = release.manifest.default_tasks
+def answers(release: Release, tasks: Collection[str] = (), **more: object) -> list[dict]:
+    """A line for every instance of tasks (the default config's), each with the reference answer."""
+    tasks = tasks or release.manifest.default_tasks
     right = (
         ref
         for ref in release.references()

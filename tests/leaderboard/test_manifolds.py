@@ -1,4 +1,4 @@
-"""Boards are about the spatial tasks, whether or not the release holds text tasks as well."""
+"""Boards of a release with text tasks: one of the spatial tasks, one of the others."""
 
 import pytest
 
@@ -9,6 +9,7 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.page import render_board
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.load import find_release
 
@@ -40,7 +41,8 @@ def test_a_submission_needs_no_answers_to_text_tasks(mixed, kit, tmp_path):
     assert entry.receipt.complete
     assert list(entry.receipt.graders) == ["enumerate_edges"]
     (board,) = make_board(found)["boards"]
-    assert board["buckets"] == {"overall": 8, "axiomatic": 8}
+    assert board["buckets"] == {"overall": 8}
+    assert board["over"] == ["axiomatic"], "over a single bucket there is nothing to add up"
     assert board["tasks"] == {"enumerate_edges": 8}
 
 
@@ -52,3 +54,61 @@ def test_an_answer_to_a_text_task_is_refused_with_the_reason(mixed, kit, tmp_pat
         (found,) = validate(opened, release_finder([mixed])).problems
     assert (found.code, found.line) == ("not_in_release", len(lines))
     assert found.message == "boolean is in release 0.0.2, but no task of the leaderboard"
+
+
+def test_text_tasks_have_a_board_of_their_own(mixed, kit, tmp_path):
+    for name, tasks, wrong in (("aurora", "spatial", 0), ("boreal", "manifolds", 2)):
+        folder = tmp_path / "entries" / name
+        folder.mkdir(parents=True)
+        about = kit.about.format(release="0.0.2") + f"tasks: {tasks}\n"
+        (folder / "submission.yaml").write_text(about, "utf-8")
+        lines = kit.answers(mixed, tasks=mixed.manifest.board_records(tasks))
+        for line in lines[:wrong]:
+            line["answer"] = {"answer": "neither"}
+        for line in lines:
+            line["run"] = {"effort": "high"}
+        kit.write(folder / "predictions.jsonl", lines)
+    found = collect(
+        tmp_path / "entries",
+        tmp_path / "site",
+        release_finder([mixed]),
+        WorkerLimits(1, 120, 0),
+        reports=False,
+    )
+    assert not found.refused
+    board = make_board(found)
+    spatial, texts = board["boards"]
+    assert (spatial["tasks_of"], texts["tasks_of"]) == ("spatial", "manifolds")
+    assert (spatial["buckets"], texts["buckets"]) == ({"overall": 8}, {"overall": 5})
+    assert texts["over"] == ["manifolds"]
+    (row,) = texts["settings"]["no_tools"]
+    overall = row["buckets"]["overall"]
+    assert (row["submission"], overall["mean"], overall["rank"]) == ("boreal", 0.6, 1)
+    right, answered, n, g = 3, 5, 5, overall["floor"]
+    assert overall["above"] == pytest.approx((right - g * answered) / (n * (1 - g)))
+    assert [entry["tasks_of"] for entry in board["history"]] == ["manifolds", "spatial"]
+    receipts = {entry.name: entry.receipt for entry in found.entries}
+    assert receipts["boreal"].tasks_of == "manifolds"
+    assert [run.effort for run in receipts["boreal"].run] == ["high"]
+    page = render_board(board)
+    assert "Release 0.0.2, text tasks" in page
+    assert ">Manifolds" in page
+    assert "above floor" in page
+    again = collect(
+        tmp_path / "entries",
+        tmp_path / "site",
+        release_finder([mixed]),
+        WorkerLimits(1, 120, 0),
+        reports=False,
+    )
+    assert all(entry.reused for entry in again.entries)
+
+
+def test_a_release_without_text_tasks_has_no_such_board(small, kit, tmp_path):
+    (tmp_path / "submission.yaml").write_text(
+        kit.about.format(release="0.0.1") + "tasks: manifolds\n", "utf-8"
+    )
+    kit.write(tmp_path / "predictions.jsonl", kit.answers(small))
+    with open_submission(tmp_path) as opened:
+        (found,) = validate(opened, release_finder([small])).problems
+    assert (found.code, found.message) == ("unknown_tasks", "release 0.0.1 has no text tasks")

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 from scbench.build.tables import read_table, write_table
+from scbench.canonical import sha256
 from scbench.errors import ReleaseError
 from scbench.release.load import find_release, installed_releases
-from scbench.release.manifest import MANIFEST, REFERENCES
+from scbench.release.manifest import MANIFEST, REFERENCES, FileRecord, parse_manifest
 
 DATA = "data/enumerate_edges.parquet"
 
@@ -168,3 +169,32 @@ def test_references_are_kept_apart_from_instances(sound):
     answers = {ref.answer for ref in release.references() if ref.kind == "reference"}
     texts = "".join(row.prompt + row.params for row in release.instances().values())
     assert not any(answer in texts for answer in answers)
+
+
+def with_floors(sound, folder, floors):
+    """A copy of a release whose references have floors, by instance; None where it has none."""
+    shutil.copytree(sound, folder)
+    path = folder / REFERENCES
+    table = read_table(path.read_bytes())
+    column = [floors.get(row_id) for row_id in table["id"].to_pylist()]
+    write_table(path, table.append_column("floor", pa.array(column, pa.float64())))
+    manifest = parse_manifest((folder / MANIFEST).read_bytes(), folder)
+    data = path.read_bytes()
+    record = FileRecord(bytes=len(data), sha256=sha256(data))
+    changed = manifest.model_copy(update={"files": manifest.files | {REFERENCES: record}})
+    (folder / MANIFEST).write_text(changed.sealed().text(), "utf-8")
+    return find_release(str(folder))
+
+
+def test_floors_stand_beside_references_and_may_lack(sound, tmp_path):
+    plain = find_release(str(sound))
+    assert plain.floors(plain.instances()) == {}, "a release of before floors has none"
+    held = with_floors(sound, tmp_path / "r", {"enumerate_edges/00": 0.25, "enumerate_edges/01": 1})
+    found = held.floors(held.instances())
+    assert found == {"enumerate_edges/00": 0.25, "enumerate_edges/01": 1.0}
+
+
+def test_a_floor_that_is_no_score_is_refused(sound, tmp_path):
+    held = with_floors(sound, tmp_path / "r", {"enumerate_edges/00": 1.5})
+    with pytest.raises(ReleaseError, match="the floor of enumerate_edges/00 is not one number"):
+        held.floors(held.instances())

@@ -140,7 +140,7 @@ def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path)
     frame = rows.filter(pl.col("id") == "two_segments/00", pl.col("model") == "right")
     frame = frame.with_columns(prediction_hash=pl.lit(sha256(line.encode())))
     path = write_lines(line)
-    options = {"release": small, "resamples": 100, "predictions": str(path)}
+    options = {"release": small, "predictions": str(path)}
     write_report([stored(frame)], tmp_path / "report.html", **options)
     text = " ".join(read(tmp_path / "report.html").texts)
     assert "Response (" in text

@@ -15,7 +15,7 @@ from scbench.model import Status
 
 COLUMNS = (
     *("line", "checks", "failed_checks", "reason", "answer", "answer_source", "finish_reason"),
-    *("response_characters", "prediction_hash"),
+    *("response_characters", "reasoning_characters", "prediction_hash"),
 )
 """Columns that a diagnosis needs in addition to `scbench.analysis.results.NEEDED`."""
 

@@ -144,6 +144,7 @@ def _input() -> Iterator[str]:
     kinds = {
         "prompt": "the prompt as the model saw it, images replaced by a marker",
         "output": "the raw reply with whatever reasoning it shows, if it was handed over",
+        "reasoning": "the reasoning that the predictions hold beside it",
         "answer": "the answer that was found in it",
         "verdict": "the verdict: every check that was made, with what it found",
     }

@@ -100,7 +100,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
                     continue
                 place = (entry.number, sha256(entry.data))
                 if place in graded:
-                    found[place] = clip(_said(entry.prediction), LENGTHS["output"])
+                    found[place] = _said(entry.prediction)
                 else:
                     strangers.add(entry.number)
     wrong = sorted(line for line, digest in graded if (line, digest) not in found)
@@ -116,9 +116,14 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
 
 
 def _said(prediction: Prediction) -> str:
+    """Return the reply, and the reasoning that is given beside it, each clipped."""
+    said = "[no text: the answer below was handed over as data]"
     if prediction.response is not None:
-        return prediction.response
-    return "[no text: the answer below was handed over as data]"
+        said = clip(prediction.response, LENGTHS["output"])
+    if not (prediction.reasoning or "").strip():
+        return said
+    reasoning = clip(prediction.reasoning or "", LENGTHS["reasoning"])
+    return f"{said}\n\n[reasoning before it]\n{reasoning}"
 
 
 def import_decisions(stream: BinaryIO, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Problem]]:

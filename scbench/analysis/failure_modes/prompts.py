@@ -13,11 +13,18 @@ from scbench.analysis.failure_modes.candidates import parsed
 from scbench.analysis.failure_modes.labels import DECISION_ORDER, MEANINGS, TIES, Mode
 from scbench.canonical import canonical_json
 
-PROMPT_VERSION = "failure-modes-1"
+PROMPT_VERSION = "failure-modes-2"
 """Stands with every label; raised whenever prompts or cards are worded differently."""
 
 LENGTHS: Mapping[str, int] = MappingProxyType(
-    {"prompt": 20_000, "output": 20_000, "answer": 8_000, "verdict": 12_000, "check": 1_500}
+    {
+        "prompt": 20_000,
+        "output": 20_000,
+        "reasoning": 20_000,
+        "answer": 8_000,
+        "verdict": 12_000,
+        "check": 1_500,
+    }
 )
 """Characters of each part that a judge is shown."""
 
@@ -67,6 +74,7 @@ def judge_prompt(row: Mapping[str, Any], card: str, prompt: str, output: str | N
         "finish reason": row["finish_reason"],
         "answer found in": row["answer_source"],
         "characters of the reply": row["response_characters"],
+        "characters of the reasoning": row["reasoning_characters"],
     }
     answer = "[none, or too large to be kept]" if row["answer"] is None else row["answer"]
     parts = [

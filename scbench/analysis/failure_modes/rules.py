@@ -18,11 +18,13 @@ from scbench.catalog import Task, get_task
 from scbench.model import Status
 
 JUDGE = "rules"
-VERSION = "rules-1"
+VERSION = "rules-2"
 """Stands with every label in place of a prompt's version; raised whenever a label could change."""
 
 _LONG = 2000
 """Characters from which on a text without an answer may be more than a shrug."""
+_LONG_REASONING = 20_000
+"""Characters of reasoning from which on a misshapen answer is what much work derailed into."""
 _HALF = 0.5
 """A score with partial credit below this is of an answer that is mostly wrong."""
 
@@ -40,6 +42,7 @@ class _Evidence(NamedTuple):
         score: below the threshold.
         partial: whether the task gives partial credit.
         characters: length of the reply, if it is known.
+        reasoning: length of the reasoning that stands beside it; 0 if there is none.
     """
 
     status: str
@@ -50,6 +53,7 @@ class _Evidence(NamedTuple):
     score: float
     partial: bool
     characters: int | None
+    reasoning: int = 0
 
 
 class _Finding(NamedTuple):
@@ -89,6 +93,7 @@ def _decide(row: Mapping[str, Any], task: Task) -> dict[str, Any]:
         score=row["score"],
         partial=task.scoring == "partial",
         characters=row["response_characters"],
+        reasoning=row["reasoning_characters"] or 0,
     )
     found = _label(evidence, task.defining_checks)
     return {
@@ -107,14 +112,14 @@ def _label(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
     if evidence.status == Status.REFUSED:
         return _Finding(Mode.EVASION, 0.95, "The reply declines in words and holds no answer.")
     if evidence.status == Status.UNPARSED or "answer_found" in failed:
-        return _without_answer(evidence.characters)
+        return _without_answer(evidence.characters, evidence.reasoning)
     if _is_empty(evidence.answer, evidence.keys):
         # Where "none" can be a right answer, an empty list may be meant.
         confidence = 0.9 if "answer_schema" in failed else 0.7
         why = "The answer is empty: nothing is given under the asked-for keys."
         return _Finding(Mode.EVASION, confidence, why)
     if "answer_schema" in failed:
-        return _misshapen(failed["answer_schema"])
+        return _misshapen(failed["answer_schema"], evidence.reasoning)
     dropped = sorted(set(defining) & failed.keys())
     if dropped:
         why = f"A rule that defines the task is not kept: {', '.join(dropped)}."
@@ -134,13 +139,21 @@ def _label(evidence: _Evidence, defining: Iterable[str]) -> _Finding:
     return _Finding(Mode.LOCAL_ONLY, 0.4, why)
 
 
-def _without_answer(characters: int | None) -> _Finding:
+def _without_answer(characters: int | None, reasoning: int) -> _Finding:
     length = "" if characters is None else f" of {characters} characters"
     why = f"In the reply{length} no answer can be found: answer_found."
-    return _Finding(Mode.EVASION, 0.4 if (characters or 0) >= _LONG else 0.6, why)
+    # An empty answer is evasion even after much work, but then less plainly.
+    worked = (characters or 0) >= _LONG or reasoning >= _LONG_REASONING
+    return _Finding(Mode.EVASION, 0.4 if worked else 0.6, why)
 
 
-def _misshapen(errors: int) -> _Finding:
+def _misshapen(errors: int, reasoning: int) -> _Finding:
+    if reasoning >= _LONG_REASONING:
+        why = (
+            f"After {reasoning} characters of reasoning the answer has another form than the one "
+            "asked for: answer_schema."
+        )
+        return _Finding(Mode.OVERTHINKING, 0.5, why)
     # One or two values of a wrong type are hardly another task, but no near miss by the order.
     confidence = 0.4 if 0 < errors <= FEW else 0.6
     count = f"{errors} error{'s' * (errors != 1)}"

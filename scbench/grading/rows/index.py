@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scbench.canonical import content_hash
 from scbench.catalog import Task, all_tasks
+from scbench.grading.run_file import Described
 from scbench.model import Instance, task_of
 from scbench.predictions import Line, Problem
-from scbench.grading.run_file import Described
 from scbench.version import __version__
 
 if TYPE_CHECKING:

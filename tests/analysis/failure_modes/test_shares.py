@@ -290,7 +290,7 @@ def test_labels_carry_who_judged_and_how(paper_results):
     labels = labelled(rows, judge_by_rules(rows), JUDGE, VERSION)
     assert labels.height == 810
     assert labels.columns == list(LABELS)
-    assert set(labels.select("judge", "prompt_version").iter_rows()) == {("rules", "rules-1")}
+    assert set(labels.select("judge", "prompt_version").iter_rows()) == {("rules", "rules-2")}
     assert labels["candidate"].equals(rows["candidate"])
 
 

@@ -23,12 +23,19 @@ OUTCOMES = [
     WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
     WireOutcome("api_error", (), "HTTP 500", None, None, []),
     WireOutcome("answered", (WireVerdict(1.0, [], "[]", "{}", []),), "", "{}", "answer", []),
+    WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
 ]
 FIELDS = [
     {"response": "  text ", "usage": {"cost": 0.5, "seconds": 2.0}, "finish_reason": "stop"},
     {"answer": {"x": 1}, "model": "ü", "setting": "tools", "sample": 3, "budget": 64},
     {"error": "HTTP 500", "model": "ü"},
     {"answer": {}, "model": "ü", "budget": 0},
+    {
+        "response": "x",
+        "run": {"effort": "high", "tools": [], "temperature": 0.5},
+        "prompt_sha256": "0" * 64,
+        "reasoning": " long thoughts ",
+    },
 ]
 
 
@@ -77,6 +84,11 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
             finish_reason=given.finish_reason,
             response_characters=given.response and len(given.response.strip()),
             usage=given.usage and canonical_json(given.usage.model_dump(exclude_none=True)),
+            run_metadata=given.run
+            and canonical_json(given.run.model_dump(mode="json", exclude_none=True)),
+            prompt_sha256=given.prompt_sha256,
+            reasoning_characters=None if given.reasoning is None else len(given.reasoning.strip()),
+            floor=release.floors({instance.id: instance}).get(instance.id),
             prediction_hash=sha256(line.data),
             instance_hash=instance.content_hash,
             grader_version=get_task(instance.task).grader_version,

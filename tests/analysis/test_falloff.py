@@ -1,0 +1,68 @@
+"""The half-way point: recovered from simulated curves, with the coverage its interval claims."""
+
+import numpy as np
+import pytest
+
+from scbench.analysis.falloff import half_point
+
+VALUES = np.array([2.0, 4.0, 6.0, 8.0, 10.0, 12.0])
+
+
+def simulated(rng, half, slope, n=40, floor=0.0, values=VALUES):
+    chance = floor + (1 - floor) / (1 + np.exp(slope * (values - half)))
+    counts = np.full(len(values), float(n))
+    return values, rng.binomial(n, chance).astype(float), counts, np.full(len(values), floor)
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.5])
+@pytest.mark.parametrize("half", [5.0, 7.5])
+def test_the_half_way_point_is_recovered(floor, half):
+    found = half_point(*simulated(np.random.default_rng(1), half, 1.2, n=400, floor=floor))
+    assert found.value == pytest.approx(half, abs=0.5)
+    assert found.low < half < found.high
+    assert found.falls
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("floor", [0.0, 0.33])
+def test_its_interval_holds_the_truth_as_often_as_it_says(floor):
+    rng = np.random.default_rng(2)
+    held = []
+    for _ in range(150):
+        found = half_point(*simulated(rng, 6.7, 0.9, n=30, floor=floor))
+        assert found is not None
+        low = -np.inf if found.low is None else found.low
+        high = np.inf if found.high is None else found.high
+        held.append(low <= 6.7 <= high)
+    assert 0.9 <= np.mean(held) <= 1.0
+
+
+def test_what_rises_is_said_to_rise():
+    found = half_point(*simulated(np.random.default_rng(1), 7, -1.0, n=200))
+    assert not found.falls
+    assert found.value == pytest.approx(7, abs=0.5)
+
+
+def test_what_is_level_has_no_half():
+    n = np.full(6, 20.0)
+    assert half_point(VALUES, n * 0.5, n, np.zeros(6)) is None
+    assert half_point(VALUES, n, n, np.zeros(6)) is None
+    assert half_point(VALUES, n * 0, n, np.zeros(6)) is None
+
+
+def test_a_step_is_half_way_between_and_what_lies_far_off_is_left_open():
+    n = np.full(6, 20.0)
+    step = half_point(VALUES, n * (VALUES < 7), n, np.zeros(6))
+    assert 6 < step.value < 8
+    assert step.low >= 5
+    assert step.high <= 9
+    slow = half_point(VALUES, n - VALUES / 2, n, np.zeros(6))
+    assert slow.high is None
+
+
+def test_scores_at_the_floor_are_not_half():
+    """A guesser at one half is not half-way: nothing of it lies above the floor."""
+    n = np.full(6, 200.0)
+    right = np.array([200, 200, 200, 100, 100, 100.0])
+    found = half_point(VALUES, right, n, np.full(6, 0.5))
+    assert 6 < found.value < 8

@@ -1,0 +1,82 @@
+"""Items and difficulty labels: against numpy, and on labels that do and do not fit."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from scbench.analysis.items import item_table, label_table
+from scbench.analysis.run_sheets import item_sheets
+from scbench.model import Instance
+from scbench.report.charts import draw, item_chart
+
+
+class Small:
+    """A release of labels only."""
+
+    def __init__(self, labels):
+        self.labels = labels
+
+    def instances(self, tasks):
+        assert tasks == {"two_segments"}
+        return {
+            f"two_segments/{i:02d}": Instance.model_construct(
+                id=f"two_segments/{i:02d}", task="two_segments", difficulty=label
+            )
+            for i, label in enumerate(self.labels)
+        }
+
+
+def of_models(make_results, scores):
+    """Results of an array of shape (models, items)."""
+    return make_results(
+        *(
+            {"model": f"m{m}", "subtask": i}
+            | ({"status": "missing"} if np.isnan(score) else {"score": float(score)})
+            for m, row in enumerate(scores)
+            for i, score in enumerate(row)
+        )
+    )
+
+
+def test_discrimination_is_the_correlation_with_the_rest(make_results):
+    scores = (np.random.default_rng(5).random((8, 6)) < 0.5).astype(float)
+    scores[3, 2] = np.nan
+    scores[:, 5] = 1.0
+    table = item_table(of_models(make_results, scores))
+    for i, row in enumerate(table.iter_rows(named=True)):
+        known = ~np.isnan(scores[:, i])
+        rest = np.nanmean(np.delete(scores, i, axis=1), axis=1)[known]
+        assert row["runs"] == known.sum()
+        assert row["mean"] == pytest.approx(np.nanmean(scores[:, i]))
+        assert row["right"] == pytest.approx(np.nanmean(scores[:, i]))
+        if i == 5:
+            assert row["discrimination"] is None, "all score alike"
+        else:
+            wanted = np.corrcoef(scores[known, i], rest)[0, 1]
+            assert row["discrimination"] == pytest.approx(wanted)
+
+
+def test_two_runs_say_nothing_about_discrimination(make_results):
+    table = item_table(of_models(make_results, np.eye(2)))
+    assert table["discrimination"].is_null().all()
+
+
+def test_labels_that_do_not_fit_are_named(make_results):
+    scores = np.array([[1, 1, 0, 0, 1, 1.0], [1, 1, 0, 0, 1, 0.0]])
+    release = Small(["easy", "easy", "medium", "medium", "hard", "hard"])
+    table = label_table(of_models(make_results, scores), release)
+    task = table.filter(pl.col("task") == "two_segments")
+    assert task["mean"].to_list() == [1.0, 0.0, 0.75]
+    assert task["in_order"].to_list() == [None, True, False]
+    assert (task["low"] < task["high"]).all()
+    items, labels = item_sheets(
+        {"items": item_table(of_models(make_results, scores), release), "labels": table}
+    )
+    assert items.rows[0][2] == "easy"
+    assert "no: easier labels score lower" in labels.rows[2]
+
+
+def test_the_chart_has_a_panel_for_each_task(paper_results):
+    picture = draw(item_chart(item_table(paper_results)), "svg").decode()
+    assert "maze_3d" in picture
+    assert "two_segments" in picture

@@ -1,0 +1,95 @@
+"""Several samples per item: by hand and by brute force."""
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.analysis.samples import pass_at_k
+from scbench.intervals import condense, ends
+
+
+def sampled(make_results, *items):
+    """Results with one item for each list of scores, a sample for each of those."""
+    return make_results(
+        *(
+            {"subtask": i, "sample": s}
+            | ({"status": "missing"} if score is None else {"score": float(score)})
+            for i, scores in enumerate(items)
+            for s, score in enumerate(scores)
+        )
+    )
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=4))
+@settings(max_examples=25, deadline=None)
+def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
+    table = pass_at_k(sampled(make_results, *items), range(1, 6))
+    for row in table.iter_rows(named=True):
+        subsets = [list(combinations(item, row["k"])) for item in items]
+        wanted = np.mean([np.mean([any(s) for s in of_item]) for of_item in subsets])
+        assert row["pass_at_k"] == pytest.approx(wanted)
+
+
+def test_pass_at_1_is_the_mean_and_no_k_above_the_samples_is_made_up(make_results):
+    table = pass_at_k(sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3))
+    assert table["k"].unique().to_list() == [1, 2], "one item has but two samples"
+    row = table.row(0, named=True)
+    means = [2 / 3, 0, 1]
+    assert row["samples"] == 2
+    assert [row["mean"], row["pass_at_k"]] == pytest.approx([np.mean(means)] * 2)
+
+
+def test_the_interval_is_clustered_by_item(make_results):
+    items = [[1] * 10, [0] * 10, [1] * 10, [0] * 10]
+    row = pass_at_k(sampled(make_results, *items)).row(0, named=True)
+    low, high = ends([condense(np.array([[1.0], [0.0], [1.0], [0.0]]))])
+    assert (row["low"], row["high"]) == pytest.approx((low[0], high[0]))
+    assert row["high"] - row["low"] > 0.6, "forty independent tries would seem surer"
+
+
+def test_variance_within_and_between_items(make_results):
+    items = [[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]]
+    row = pass_at_k(sampled(make_results, *items)).row(0, named=True)
+    within = np.mean([np.var(item, ddof=1) for item in items])
+    means = [np.mean(item) for item in items]
+    assert row["within"] == pytest.approx(within)
+    assert row["between"] == pytest.approx(max(0, np.var(means, ddof=1) - within / 3))
+    alone = pass_at_k(sampled(make_results, [1], [0])).row(0, named=True)
+    assert (alone["within"], alone["between"]) == (None, None)
+
+
+def test_the_majority_is_over_items_where_an_answer_was_given_twice(make_results):
+    given = {
+        0: [("a", 1.0), ("a", 1.0), ("b", 0.0)],
+        1: [("c", 0.0), ("d", 1.0), ("c", 0.0)],
+        2: [("e", 0.0), ("f", 1.0), ("g", 0.0)],  # all differ
+        3: [("h", 1.0), ("h", 1.0), ("i", 0.0), ("i", 0.0)],  # two tie
+    }
+    rows = make_results(
+        *(
+            {"subtask": i, "sample": s, "answer": answer, "score": score}
+            for i, samples in given.items()
+            for s, (answer, score) in enumerate(samples)
+        )
+    )
+    row = pass_at_k(rows).row(0, named=True)
+    assert (row["majority"], row["majority_n"]) == (0.5, 2)
+
+
+def test_a_pass_can_be_less_than_full(make_results):
+    rows = make_results(*({"task": "csg_union", "sample": s, "score": 0.9} for s in range(2)))
+    assert pass_at_k(rows)["pass_at_k"].to_list() == [0, 0]
+    assert pass_at_k(rows, passes=0.9)["pass_at_k"].to_list() == [1, 1]
+
+
+def test_tables_of_samples_run_as_the_papers_do(paper_results, paper_numbers):
+    table = pass_at_k(paper_results)
+    first = table.filter(pl.col("model") == "gpt-5.2", pl.col("setting") == "tools")
+    assert first.height == len(paper_numbers["table2"]) + 4
+    assert first["bucket"][-1] == "overall"
+    assert first["task"][0] == "topology_enumeration"
+    assert first["task"][5] is None
