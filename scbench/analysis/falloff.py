@@ -36,6 +36,7 @@ SCHEMA: Mapping[str, Any] = {
 """Columns of `falloff_table`."""
 
 _PLACES = 401
+_FINE = 41
 _SLOPES = np.concatenate([-np.geomspace(80, 0.05, 60), np.geomspace(0.05, 80, 60)])
 """Slopes that are tried, per span of the values."""
 _REACH = 1.0
@@ -73,7 +74,14 @@ def half_point(
     """
     span = float(np.ptp(values))
     places = np.linspace(values.min() - _REACH * span, values.max() + _REACH * span, _PLACES)
-    surface = _likelihood(places, values, right, n, floor, span)
+
+    def likelihood(places: Floats, slopes: Floats) -> Floats:
+        """Return log-likelihoods, of shape (places, slopes)."""
+        steps = slopes[None, :, None] * (values - places[:, None, None]) / span
+        chance = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
+        return _loglik(chance, right, n)
+
+    surface = likelihood(places, _SLOPES)
     flat = float(_loglik((right.sum() / n.sum()) * np.ones_like(n), right, n))
     along = surface.max(axis=1)
     best = float(along.max())
@@ -84,19 +92,16 @@ def half_point(
     falls = bool(_SLOPES[surface[at[0]].argmax()] > 0)
     held = np.flatnonzero(along >= best - allowed)
     edge = _PLACES - 1
-    value = None if at[0] == 0 or at[-1] == edge else float(places[at].mean())
+    value = None
+    if at[0] > 0 and at[-1] < edge:
+        # Between the points of the grid.
+        near = np.linspace(places[at[0] - 1], places[at[-1] + 1], 4 * _FINE)
+        slope = _SLOPES[surface[at[0]].argmax()]
+        fine = likelihood(near, slope * np.geomspace(0.8, 1.25, _FINE)).max(axis=1)
+        value = float(near[fine >= fine.max() - _CLEAR].mean())
     low = None if held[0] == 0 else float(places[held[0]])
     high = None if held[-1] == edge else float(places[held[-1]])
     return Half(value, low, high, falls)
-
-
-def _likelihood(
-    places: Floats, values: Floats, right: Floats, n: Floats, floor: Floats, span: float
-) -> Floats:
-    """Return log-likelihoods, of shape (places, slopes)."""
-    steps = _SLOPES[None, :, None] * (values - places[:, None, None]) / span
-    chance = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
-    return _loglik(chance, right, n)
 
 
 def _loglik(chance: Floats, right: Floats, n: Floats) -> Floats:
@@ -159,4 +164,6 @@ def _ordered(cases: Cases, parameter: str | None) -> Iterator[tuple[str, str, di
         for name in cases.varied(task) if parameter is None else [parameter]:
             if cases.is_ordered(task, name) and len(cases.values(task, name)) > 1:
                 points = {row_id: cases.points[row_id] for row_id in cases.by_task[task]}
-                yield task, name, {i: float(p[name]) for i, p in points.items() if name in p}
+                found = {row_id: point.get(name) for row_id, point in points.items()}
+                known = {i: v for i, v in found.items() if isinstance(v, int | float)}
+                yield task, name, {row_id: float(value) for row_id, value in known.items()}

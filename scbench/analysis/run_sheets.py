@@ -95,7 +95,7 @@ def samples_sheet(frame: "pl.DataFrame") -> Sheet:
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in frame.iter_rows(named=True):
         key = (row["model"], row["setting"], row["budget"], row["bucket"], row["task"])
-        lines.setdefault(key, row | {"passes": {}})["passes"][row["k"]] = row["pass_at_k"]
+        lines.setdefault(key, row | {"passes": {}})["passes"][row["k"]] = _passes(row)
     rows = [
         [
             _run(row),
@@ -105,7 +105,7 @@ def samples_sheet(frame: "pl.DataFrame") -> Sheet:
             points(row["mean"]) + _between(row),
             points(row["majority"]) + (f"\nof {row['majority_n']}" if row["majority_n"] else ""),
             *("-" if row[name] is None else f"{row[name]:.3f}" for name in ("within", "between")),
-            *(points(row["passes"].get(k)) for k in ks),
+            *(row["passes"].get(k, "-") for k in ks),
         ]
         for row in lines.values()
     ]
@@ -115,11 +115,16 @@ def samples_sheet(frame: "pl.DataFrame") -> Sheet:
         (
             "Mean of n: over the means of items, with its 95 % interval. Majority: the score of "
             "the answer given most often, over the items with one that was given twice. Pass@k: "
-            "the chance that one of k samples is right, unbiased."
+            "the chance that one of k samples is right, unbiased, over the items with so many."
         ),
         "Variances are of scores: within items, over samples; between items, beyond that.",
     ]
     return Sheet("Several samples per item", heads, rows, notes=notes)
+
+
+def _passes(row: Mapping[str, Any]) -> str:
+    few = row["pass_n"] < row["n"]
+    return points(row["pass_at_k"]) + (f"\nof {row['pass_n']}" if few else "")
 
 
 def budget_sheet(frame: "pl.DataFrame") -> Sheet:

@@ -31,6 +31,7 @@ SCHEMA: Mapping[str, Any] = {
     "within": pl.Float64,
     "between": pl.Float64,
     "k": pl.Int64,
+    "pass_n": pl.Int64,
     "pass_at_k": pl.Float64,
 }
 """Columns of `pass_at_k`."""
@@ -45,7 +46,7 @@ def pass_at_k(
 
     Args:
         results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
-        ks: numbers of tries; a k above the samples that every item of a row has is left out.
+        ks: numbers of tries; a k above the samples that any item of a row has is left out.
         passes: the score from which on a sample passes.
 
     Returns:
@@ -56,7 +57,8 @@ def pass_at_k(
         and no other as often; null if there is none), within (variance between samples of one item,
         unbiased; null with one sample) and between (variance between items beyond that; at least
         0), and pass_at_k: the chance that at least one of k samples, drawn without replacement,
-        passes (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over scores).
+        passes (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over the pass_n scores with
+        k samples or more).
     """
     matrix = score_matrix(_one_each(results))
     items = _items(results, passes)
@@ -73,11 +75,11 @@ def pass_at_k(
             row |= {"over": matrix.over(bucket, task, r)} | _spread(part)
             row |= {name: value for name, value in found.cells(r).items() if name in SCHEMA}
             counts = list(zip(part["samples"], part["passed"], strict=True))
-            rows += (
-                row | {"k": k, "pass_at_k": sum(_chance(s, c, k) for s, c in counts) / len(counts)}
-                for k in ks
-                if k <= row["samples"]
-            )
+            for k in ks:
+                tried = [_chance(s, c, k) for s, c in counts if s >= k]
+                if tried:
+                    chance = sum(tried) / len(tried)
+                    rows.append(row | {"k": k, "pass_n": len(tried), "pass_at_k": chance})
     order = {run: i for i, run in enumerate(matrix.runs)}
     rows.sort(key=lambda row: order[tuple(row[name] for name in RUN)])
     return pl.DataFrame(rows, schema=SCHEMA)

@@ -7,6 +7,7 @@ from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import BASELINE, TOOLS
 from scbench.catalog import all_tasks
 from scbench.errors import printable
+from scbench.grading.score_tables import OVERALL
 from scbench.model import Status
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ def line_name(
     """
     if task:
         return titles.get(task, task)
-    return (f"all {bucket}" if every else bucket) + (f" ({over})" if over else "")
+    name = f"all {bucket}" if every and bucket != OVERALL else bucket
+    return name + (f" ({over})" if over else "")
 
 
 _ABOVE = "above "

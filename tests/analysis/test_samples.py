@@ -35,8 +35,10 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_pass(make_results, items):
 
 
 def test_pass_at_1_is_the_mean_and_no_k_above_the_samples_is_made_up(make_results):
-    table = pass_at_k(sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3))
-    assert table["k"].unique().to_list() == [1, 2], "one item has but two samples"
+    table = pass_at_k(sampled(make_results, [1, 0, 1], [0, 0, 0], [1, 1, None]), (1, 2, 3, 4))
+    assert table["k"].unique().sort().to_list() == [1, 2, 3], "no item has four samples"
+    of_three = table.filter(pl.col("k") == 3).row(0, named=True)
+    assert (of_three["pass_n"], of_three["pass_at_k"]) == (2, 0.5), "one item has but two"
     row = table.row(0, named=True)
     means = [2 / 3, 0, 1]
     assert row["samples"] == 2

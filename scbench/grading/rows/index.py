@@ -123,9 +123,7 @@ class IndexEntry(NamedTuple):
     floor: float | None = None
 
 
-_fields_of = attrgetter(
-    *("all_params" if f == "params" else f for f in IndexEntry._fields[:-1])
-)
+_fields_of = attrgetter(*("all_params" if f == "params" else f for f in IndexEntry._fields[:-1]))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,600 @@
+"""Every example of the README's Analyse part, on simulated runs with gaps.
+
+What is printed is recomputed here a second way, from the rows alone: with loops, scipy and numbers
+solved for, and none of the package's analysis.
+"""
+
+import json
+import math
+import random
+import shlex
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.special import expit
+from scipy.stats import binomtest, norm
+
+from scbench.catalog import all_tasks, get_task
+from scbench.grading.rows.schema import column_types
+from scbench.release.load import find_release
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+STATUSES = ["answered"] * 14 + ["unparsed", "truncated", "refused", "missing", "api_error"]
+SCORED = {"answered", "unparsed", "truncated", "refused"}
+
+
+def examples() -> list[list[str]]:
+    text = README.read_text("utf-8").partition("## Analyse")[2]
+    block = text.partition("```sh\n")[2].partition("```")[0]
+    return [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
+
+
+def simulated(release, floors, model, skill, *, setting="no_tools", texts=False, budget=None, n=1):
+    """Rows of a run: better where it knows more, with everything that can be missing."""
+    rng = random.Random(f"{model} {setting} {budget}")
+    rows = []
+    for instance in release.instances().values():
+        if (instance.bucket == "manifolds") != texts:
+            continue
+        if texts and instance.task not in {"arithmetic", "boolean"}:
+            continue
+        task = get_task(instance.task)
+        for sample in range(n):
+            status = rng.choice(STATUSES)
+            usage = {"output_tokens": rng.randint(50, budget or 9000)}
+            usage |= {"cost": rng.randint(1, 99) / 1000} if rng.random() < 0.8 else {}
+            point = json.loads(instance.point or "{}")
+            chance = skill / (1 + point.get("length", 0) / 8)
+            for i in range(instance.scores):
+                right = float(rng.random() < chance)
+                if task.scoring == "partial" and rng.random() < 0.4:
+                    right = rng.randint(1, 9) / 10
+                score = right if status == "answered" else 0.0 if status in SCORED else None
+                rows.append(
+                    dict.fromkeys(column_types())
+                    | {"id": instance.id, "task": task.id, "bucket": task.bucket}
+                    | {"subtask": instance.subtask + i, "model": model, "setting": setting}
+                    | {"sample": sample, "budget": budget, "status": status, "score": score}
+                    | {"failed_checks": [], "notes": [], "repairs": [], "reason": ""}
+                    | {"checks": _checks(rng, score), "metrics": "{}"}
+                    | {
+                        "answer": str(rng.randint(0, 2))
+                        if status == "answered" and i == 0
+                        else None
+                    }
+                    | {"usage": json.dumps(usage) if rng.random() < 0.9 or i else None}
+                    | {"response_characters": 0 if status == "truncated" else 50}
+                    | {"finish_reason": "length" if rng.random() < 0.05 else "stop"}
+                    | {"run_metadata": json.dumps({"effort": "high", "budget_stated": True})}
+                    | {"instance_hash": instance.content_hash, "grader_version": 1}
+                    | {"floor": floors.get(instance.id, 0.125)}
+                    | {"release": release.version, "release_hash": release.manifest.rows_hash}
+                )
+    return rows
+
+
+def _checks(rng, score) -> str:
+    bad = score is not None and score < 0.6
+    details = {"count": rng.randint(1, 4), "offenders": []}
+    check = {"id": "some_rule", "passed": not bad, "message": "", "details": details}
+    return json.dumps([check])
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """A folder with the results that the README speaks of, and their rows by name."""
+    release = find_release()
+    floors = release.floors(release.instances())
+    home = tmp_path_factory.mktemp("analyse")
+    made = {
+        "mine": simulated(release, floors, "mine", 0.5)
+        + simulated(release, floors, "mine", 0.8, setting="tools"),
+        "theirs": simulated(release, floors, "theirs", 0.55),
+        "several": simulated(release, floors, "several", 0.6, n=3),
+        "sweep": [
+            row
+            for budget, skill in ((1024, 0.2), (4096, 0.5), (16384, 0.6))
+            for row in simulated(release, floors, "swept", skill, budget=budget)
+        ],
+        "texts": simulated(release, floors, "texts", 1.0, texts=True),
+    }
+    for name, rows in made.items():
+        (home / "scbench-results" / name).mkdir(parents=True)
+        frame = pl.DataFrame(rows, schema=column_types())
+        frame.write_parquet(home / "scbench-results" / name / "results.parquet")
+    return home, made
+
+
+@pytest.fixture
+def ran(runs, inside, monkeypatch):
+    """A function that runs an example, with more options, and returns what it printed."""
+    home, _ = runs
+    monkeypatch.chdir(home)
+
+    def run(example, *more):
+        args = [
+            part
+            for word in example
+            for part in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+        ]
+        done = inside(*args, *more)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def printed(command: str, ran, *more) -> tuple[str, list[dict]]:
+    """What an example prints for people, and for programs."""
+    (example,) = [e for e in examples() if e[: len(command.split())] == command.split()][:1]
+    return ran(example), json.loads(ran(example, *more, "--format", "json"))
+
+
+# A second way.
+
+
+def interval(parts, *, smoothing=0.04):
+    """The interval of docs/statistics.md, solved for; parts: by task, (score, weight) by answer."""
+    z, q = norm.ppf(0.975), norm.ppf(0.95)
+    tasks = []
+    for scores in parts:
+        weight = math.fsum(w for _, w in scores)
+        mean = math.fsum(s * w for s, w in scores) / weight
+        n = weight**2 / math.fsum(w * w for _, w in scores)
+        spread = math.fsum(w * (s - mean) ** 2 for s, w in scores) / weight
+        little = smoothing / math.sqrt(n)
+        ratio = min(1, (spread + little) / (mean * (1 - mean) + little))
+        alone = n <= 1 + 1e-9
+        ratio = 1 if alone else min(1, ratio * (1 + 1.8 * (1 - ratio) / (n - 1)))
+        tasks.append((weight, mean, n / ratio))
+    total = math.fsum(weight for weight, _, _ in tasks)
+    mean = math.fsum(weight * m for weight, m, _ in tasks) / total
+    room = mean * (1 - mean)
+    if room > 1e-12:
+        variance = 0.0
+        for weight, m, worth in tasks:
+            near = (m * worth + mean) / (worth + 1)
+            variance += (weight / total) ** 2 * near * (1 - near) / worth
+        n = room / variance
+    else:
+        n = 1 / math.fsum((weight / total) ** 2 / worth for weight, _, worth in tasks)
+    z *= 1 + 0.6 * math.sqrt(max(room, 0)) / n
+
+    def lower(m):
+        def off(p):
+            return (m - p) * math.sqrt(n) - z * math.sqrt(p * (1 - p))
+
+        low = 0.0 if m < 1e-12 else brentq(off, 1e-15, min(m, 1 - 1e-9), xtol=1e-14)
+        count = max(m * n, 1e-12)
+        poisson = count * max(1 - 1 / (9 * count) - q / (3 * math.sqrt(count)), 0) ** 3 / n
+        part = min(max(3 - m * n, 0), 1) * min(max(3 - 4 * m, 0), 1)
+        return max(0.0, low + part * (min(low, poisson) - low))
+
+    return lower(mean), 1 - lower(1 - mean)
+
+
+def of(rows, *, bucket=None, task=None, **run):
+    """Rows of a run in a line; overall is all but text tasks."""
+    return [
+        row
+        for row in rows
+        if all(row[key] == value for key, value in run.items())
+        and (task is None or row["task"] == task)
+        and (
+            bucket in {None, row["bucket"]}
+            or (bucket == "overall" and row["bucket"] != "manifolds")
+        )
+    ]
+
+
+def by_answer(rows, value="score"):
+    """By task, (mean, number of scores) of each answer."""
+    found = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["score"] is not None:
+            found[row["task"]][row["id"]].append(row[value])
+    return [[(sum(s) / len(s), len(s)) for s in task.values()] for task in found.values()]
+
+
+def mean_of(rows, value="score"):
+    scores = [row[value] for row in rows if row["score"] is not None]
+    return sum(Fraction(score) for score in scores) / len(scores)
+
+
+def items_of(rows):
+    """By (id, subtask), the mean over samples."""
+    found = defaultdict(list)
+    for row in rows:
+        if row["score"] is not None:
+            found[row["id"], row["subtask"]].append(row["score"])
+    return {key: sum(scores) / len(scores) for key, scores in found.items()}
+
+
+def changes(first, second):
+    """By task and answer, the differences of the scores that both runs have."""
+    a, b = items_of(first), items_of(second)
+    found = defaultdict(lambda: defaultdict(list))
+    for row_id, subtask in sorted(a.keys() & b.keys()):
+        change = b[row_id, subtask] - a[row_id, subtask]
+        found[row_id.partition("/")[0]][row_id].append(change)
+    return found
+
+
+def interval_of_changes(found):
+    parts = [
+        [((sum(d) / len(d) + 1) / 2, len(d)) for d in answers.values()]
+        for answers in found.values()
+    ]
+    low, high = interval(parts, smoothing=0.07)
+    return 2 * low - 1, 2 * high - 1
+
+
+def points(value) -> str:
+    return f"{100 * value:.1f}"
+
+
+def check_mean(row, rows):
+    assert row["mean"] == pytest.approx(float(mean_of(rows)))
+    assert (row["low"], row["high"]) == pytest.approx(interval(by_answer(rows)), abs=1e-9)
+
+
+def test_every_example_is_looked_at():
+    looked_at = {
+        *("tables", "compare", "samples", "cost", "budget", "items", "runs", "manifolds"),
+        *("failure-modes judge", "failure-modes shares", "failure-modes agree"),
+    }
+    found = {" ".join(e[: 1 + (e[0] == "failure-modes")]) for e in examples()}
+    assert found == looked_at
+
+
+def test_tables(runs, ran):
+    _, made = runs
+    everything = [row for rows in made.values() for row in rows]
+    text, table = printed("tables", ran)
+    assert len(table) > 26 * 6
+    for row in table:
+        run = {name: row[name] for name in ("model", "setting", "budget")}
+        rows = of(everything, bucket=row["bucket"], task=row["task"], **run)
+        scored = [r for r in rows if r["score"] is not None]
+        assert row["n"] == len({(r["id"], r["subtask"]) for r in rows})
+        assert (row["scored"], row["coverage"]) == (len(scored), len(scored) / len(rows))
+        if not scored:
+            assert row["mean"] is row["low"] is row["above"] is None
+            continue
+        check_mean(row, rows)
+        gaps_as_zeros = math.fsum(r["score"] or 0 for r in rows) / len(rows)
+        assert row["mean_missing_as_zero"] == pytest.approx(gaps_as_zeros)
+        floor = math.fsum(r["floor"] for r in scored) / len(scored)
+        assert row["floor"] == pytest.approx(floor)
+        if row["bucket"] != "manifolds":
+            assert row["above"] == pytest.approx((row["mean"] - floor) / (1 - floor))
+            assert row["above_low"] == pytest.approx((row["low"] - floor) / (1 - floor))
+        else:
+            right = math.fsum(r["score"] for r in scored)
+            guessed = math.fsum(r["floor"] for r in scored if r["status"] == "answered")
+            assert row["above"] == pytest.approx((right - guessed) / (len(scored) * (1 - floor)))
+        if row["delta"] is None:
+            assert points(row["mean"]) in text
+        else:
+            before = of(
+                everything, bucket=row["bucket"], task=row["task"], **run | {"setting": "no_tools"}
+            )
+            change = changes(before, rows)
+            flat = [d for answers in change.values() for ds in answers.values() for d in ds]
+            assert row["delta_n"] == len(flat)
+            assert row["delta"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
+            ends = (row["delta_low"], row["delta_high"])
+            assert ends == pytest.approx(interval_of_changes(change), abs=1e-9)
+            assert (
+                f"{100 * row['delta']:+.1f}".replace("+0.0", "±0.0").replace("-0.0", "±0.0") in text
+            )
+
+
+def test_tables_in_latex_hold_the_same_figures(ran):
+    latex, table = printed("tables", ran)[0], json.loads(ran(examples()[1], "--format", "json"))
+    latex = ran(examples()[1])
+    assert all(points(row["mean"]) in latex for row in table if row["delta"] is None)
+
+
+def test_compare(runs, ran):
+    _, made = runs
+    text, table = printed("compare", ran)
+    everything = made["mine"] + made["theirs"]
+    names = {"mine no_tools": ("mine", "no_tools"), "mine tools": ("mine", "tools")}
+    names["theirs no_tools"] = ("theirs", "no_tools")
+    for row in table:
+        first, second = (
+            of(
+                everything, bucket=row["bucket"], task=row["task"],
+                model=names[row[side]][0], setting=names[row[side]][1],
+            )
+            for side in ("first", "second")
+        )  # fmt: skip
+        change = changes(first, second)
+        answers = [sum(d) for task in change.values() for d in task.values()]
+        flat = [d for task in change.values() for ds in task.values() for d in ds]
+        assert (row["n"], row["answers"]) == (len(flat), len(answers))
+        assert row["difference"] == pytest.approx(sum(flat) / len(flat), abs=1e-12)
+        ends = (row["low"], row["high"])
+        assert ends == pytest.approx(interval_of_changes(change), abs=1e-9)
+        up, down = (sum(sign * d > 1e-9 for d in answers) for sign in (1, -1))
+        assert (row["second_ahead"], row["first_ahead"]) == (up, down)
+        moved = [d for d in answers if abs(d) > 1e-9]
+        if moved and len({round(abs(d), 9) for d in moved}) == 1:
+            assert row["p_value"] == pytest.approx(binomtest(up, up + down).pvalue)
+        elif len(moved) <= 10:
+            every = [abs(sum(s)) for s in _signed(moved)]
+            wanted = sum(value >= abs(sum(moved)) - 1e-9 for value in every) / len(every)
+            assert row["p_value"] == pytest.approx(wanted)
+        else:
+            sums = [
+                abs(sum(d * random.Random(f"{i} {j}").choice((1, -1)) for j, d in enumerate(moved)))
+                for i in range(400)
+            ]
+            wanted = sum(value >= abs(sum(moved)) - 1e-9 for value in sums) / 400
+            assert row["p_value"] == pytest.approx(wanted, abs=0.12)
+        assert row["p_corrected"] >= row["p_value"]
+        better = row["second"] if row["difference"] > 0 else row["first"]
+        told = row["p_corrected"] <= 0.05
+        assert (row["verdict"] == better) == told
+        if row["answers"] < 6:
+            assert row["verdict"] == "too few items to tell"
+        assert points(row["first_mean"]) in text
+        assert ("<0.001" if row["p_value"] < 0.001 else f"{row['p_value']:.3f}") in text
+    overall = [row for row in table if row["bucket"] == "overall"]
+    assert {row["verdict"] for row in overall} >= {"mine tools"}, "the planted difference is found"
+
+
+def _signed(values):
+    if not values:
+        return [[]]
+    rest = _signed(values[1:])
+    return [[sign * values[0], *others] for sign in (1, -1) for others in rest]
+
+
+def test_samples(runs, ran):
+    _, made = runs
+    text, table = printed("samples", ran)
+    for row in table:
+        rows = of(made["several"], bucket=row["bucket"], task=row["task"])
+        tries = defaultdict(list)
+        for r in rows:
+            if r["score"] is not None:
+                tries[r["id"], r["subtask"]].append(r["score"])
+        held = [scores for scores in tries.values() if len(scores) >= row["k"]]
+        assert (row["n"], row["samples"], row["pass_n"]) == (
+            *(len(tries), min(map(len, tries.values())), len(held)),
+        )
+        chances = [
+            sum(max(some) >= 1 - 1e-9 for some in combinations(scores, row["k"]))
+            / math.comb(len(scores), row["k"])
+            for scores in held
+        ]
+        assert row["pass_at_k"] == pytest.approx(sum(chances) / len(chances))
+        means = {key: sum(scores) / len(scores) for key, scores in tries.items()}
+        assert row["mean"] == pytest.approx(sum(means.values()) / len(means))
+        several = [s for s in tries.values() if len(s) > 1]
+        within = [sum((x - sum(s) / len(s)) ** 2 for x in s) / (len(s) - 1) for s in several]
+        if several:
+            assert row["within"] == pytest.approx(sum(within) / len(within))
+        answers = {(r["sample"], r["id"]): r["answer"] for r in rows if r["answer"] is not None}
+        votes = defaultdict(list)
+        for r in rows:
+            if r["score"] is not None and (r["sample"], r["id"]) in answers:
+                votes[r["id"], r["subtask"]].append((answers[r["sample"], r["id"]], r["score"]))
+        won = []
+        for given in votes.values():
+            first, *others = Counter(answer for answer, _ in given).most_common()
+            if first[1] > 1 and (not others or others[0][1] < first[1]):
+                won.append([s for answer, s in given if answer == first[0]])
+        assert row["majority_n"] == len(won)
+        if won:
+            least, most = (sum(f(scores) for scores in won) / len(won) for f in (min, max))
+            assert least - 1e-9 <= row["majority"] <= most + 1e-9
+        assert points(row["pass_at_k"]) in text
+
+
+def test_cost(runs, ran):
+    home, made = runs
+    text, table = printed("cost", ran)
+    assert "US dollars" in (home / "cost.svg").read_text()
+    for row in table:
+        rows = of(
+            made["mine"] + made["theirs"], bucket=row["bucket"], task=row["task"],
+            model=row["model"], setting=row["setting"],
+        )  # fmt: skip
+        answers = defaultdict(list)
+        for r in rows:
+            if r["status"] in SCORED:
+                answers[r["id"]].append(r)
+        assert row["answers"] == len(answers)
+        cut = [
+            a for a in answers.values()
+            if a[0]["finish_reason"] == "length" or a[0]["status"] == "truncated"
+        ]  # fmt: skip
+        assert row["cut_off"] == pytest.approx(len(cut) / len(answers))
+        check_mean(row, rows)
+        used = {key: json.loads(a[0]["usage"] or "{}") for key, a in answers.items()}
+        costs = [u["cost"] for u in used.values() if "cost" in u]
+        assert row["cost_reported"] == len(costs)
+        assert row["cost"] == (pytest.approx(sum(costs) / len(costs)) if costs else None)
+        told = [key for key, u in used.items() if "output_tokens" in u]
+        tokens = sum(used[key]["output_tokens"] for key in told)
+        points_of = sum(r["score"] for key in told for r in answers[key])
+        if told:
+            assert row["score_per_1000_tokens"] == pytest.approx(1000 * points_of / tokens)
+            assert f"{row['score_per_1000_tokens']:.3f}" in text
+
+
+def test_budget(runs, ran):
+    home, made = runs
+    text, table = printed("budget", ran)
+    assert ">16,384</text>" in (home / "sweep.svg").read_text()
+    assert [row["budget"] for row in table] == [1024, 4096, 16384]
+    for row in table:
+        rows = of(made["sweep"], budget=row["budget"])
+        said = [r for r in rows if r["status"] in SCORED]
+        check_mean(row | {"mean": row["accuracy"]}, rows)
+        tokens = [json.loads(r["usage"])["output_tokens"] for r in rows if r["usage"]]
+        assert row["mean_output_tokens"] == pytest.approx(sum(tokens) / len(tokens))
+        capped = [
+            r for r in said
+            if r["usage"] and json.loads(r["usage"])["output_tokens"] >= row["budget"]
+        ]  # fmt: skip
+        assert row["cap_hit"] == pytest.approx(len(capped) / len(said))
+        cut = [r for r in said if r["finish_reason"] == "length" or r["status"] == "truncated"]
+        assert row["truncated"] == pytest.approx(len(cut) / len(said))
+        failed = [r for r in rows if r["status"] == "api_error"]
+        assert row["api_error"] == pytest.approx(len(failed) / len(rows))
+        assert (row["answered"], row["stated"]) == (len(said), "yes")
+        assert points(row["accuracy"]) in text
+        assert f"{row['mean_output_tokens']:,.1f}" in text
+
+
+def test_items(runs, ran):
+    home, made = runs
+    text, table = printed("items", ran)
+    assert (home / "items.svg").read_text().startswith("<svg")
+    by_run = [of(made["mine"], setting=s) for s in ("no_tools", "tools")] + [made["theirs"]]
+    scores = [items_of(rows) for rows in by_run]
+    labels = {row.id: row.difficulty for row in find_release().instances().values()}
+    for row in table:
+        key = (row["id"], row["subtask"])
+        held = [run[key] for run in scores if key in run]
+        assert row["runs"] == len(held)
+        assert row["mean"] == pytest.approx(sum(held) / len(held))
+        assert row["right"] == pytest.approx(sum(s == 1 for s in held) / len(held))
+        assert row["difficulty"] == labels[row["id"]]
+        if row["discrimination"] is not None:
+            rest = [(sum(run.values()) - run[key]) / (len(run) - 1) for run in scores if key in run]
+            a, b = ([x - sum(values) / len(values) for x in values] for values in (held, rest))
+            product = sum(x * y for x, y in zip(a, b, strict=True))
+            size = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+            assert row["discrimination"] == pytest.approx(product / size)
+    fit = printed("items", ran, "--labels")[1]
+    whole = {row["difficulty"]: row for row in fit if row["task"] is None}
+    for label, row in whole.items():
+        means = [
+            sum(found) / len(found)
+            for name in {row_id for run in scores for row_id, _ in run if labels[row_id] == label}
+            for found in [_means_of_answer(name, scores)]
+        ]
+        assert (row["n"], row["mean"]) == (len(means), pytest.approx(sum(means) / len(means)))
+        assert points(row["mean"]) in text
+
+
+def _means_of_answer(name, scores):
+    found = []
+    for run in scores:
+        held = [score for (row_id, _), score in run.items() if row_id == name]
+        found += [sum(held) / len(held)] if held else []
+    return found
+
+
+def test_runs(runs, ran):
+    _, made = runs
+    text, table = printed("runs", ran)
+    everything = [row for rows in made.values() for row in rows]
+    counts = Counter((r["model"], r["setting"], r["budget"]) for r in everything)
+    found = {(row["model"], row["setting"], row["budget"]): row["rows"] for row in table}
+    assert found == counts
+    assert {(row["effort"], row["budget_stated"]) for row in table} == {("high", "yes")}
+    assert all(f" {count} " in text for count in counts.values())
+
+
+def test_manifolds(runs, ran):
+    _, made = runs
+    text, table = printed("manifolds", ran)
+    lengths = {
+        row.id: str(json.loads(row.point)["length"])
+        for row in find_release().instances({"arithmetic", "boolean"}).values()
+    }
+    assert {row["task"] for row in table} == {"arithmetic", "boolean"}
+    for row in table:
+        rows = [r for r in of(made["texts"], task=row["task"]) if lengths[r["id"]] == row["value"]]
+        scored = [r for r in rows if r["score"] is not None]
+        check_mean(row | {"mean": row["accuracy"]}, rows)
+        room = math.fsum(1 - r["floor"] for r in scored)
+        guessed = math.fsum(r["floor"] for r in scored if r["status"] == "answered")
+        right = math.fsum(r["score"] for r in scored)
+        assert row["above"] == pytest.approx((right - guessed) / room)
+        assert points(row["accuracy"]) in text
+    assert "Where half is lost" in text
+    options = ("--parameter", "length", "--half", "--format", "json")
+    for row in json.loads(ran(["manifolds", "scbench-results/texts"], *options)):
+        rows = [r for r in of(made["texts"], task=row["task"]) if r["score"] is not None]
+        assert row["n"] == len(rows)
+        if row["half"] is None:
+            continue
+        assert f"{row['half']:.2f}" in text
+        assert row["half"] == pytest.approx(half_by_descent(rows, lengths), abs=0.15)
+
+
+def half_by_descent(rows, lengths):
+    """The half-way point of greatest likelihood, by scipy instead of a grid."""
+
+    def loss(theta):
+        total = 0.0
+        for r in rows:
+            g = guessed[lengths[r["id"]]]
+            chance = g + (1 - g) * expit(theta[1] * (theta[0] - float(lengths[r["id"]])))
+            chance = min(max(chance, 1e-6), 1 - 1e-6)
+            total -= r["score"] * math.log(chance) + (1 - r["score"]) * math.log(1 - chance)
+        return total
+
+    guessed = {}
+    for value in set(lengths.values()):
+        held = [r for r in rows if lengths[r["id"]] == value]
+        sums = math.fsum(r["floor"] for r in held if r["status"] == "answered")
+        guessed[value] = sums / len(held) if held else 0.0
+    tried = [
+        minimize(loss, [start, slope], method="Nelder-Mead")
+        for start in (4, 12, 24)
+        for slope in (0.05, 0.5)
+    ]
+    return min(tried, key=lambda found: found.fun).x[0]
+
+
+def test_failure_modes(runs, ran):
+    home, made = runs
+    judge, shares, agree = [e for e in examples() if e[0] == "failure-modes"]
+    ran(judge)
+    labels = pl.read_parquet(home / "labels.parquet")
+    low = [
+        r for r in made["mine"]
+        if r["score"] is not None and r["score"] < 0.6 and r["status"] != "truncated"
+    ]  # fmt: skip
+    assert labels.height == len(low)
+    text, table = ran(shares), json.loads(ran(shares, "--format", "json"))
+    for row in table:
+        own = labels.filter(pl.col("setting") == row["setting"])
+        count = (own["failure_mode"] == row["failure_mode"]).sum()
+        assert (row["count"], row["judged"]) == (count, own.height)
+        assert row["share"] == pytest.approx(count / own.height)
+        assert f"{count} ({points(row['share'])})" in text
+    assert "mine tools" in (home / "modes.svg").read_text()
+    text, found = ran(agree), json.loads(ran(agree, "--format", "json"))
+    assert {row["kappa"] for row in found} == {1.0}
+    assert f"of {len(low)} candidates, Cohen's kappa 1.000" in text
+    assert 0.8 < found[0]["kappa_low"] < 1
+
+
+def test_the_notebook_reads_what_the_commands_read(runs, monkeypatch):
+    home, _ = runs
+    monkeypatch.chdir(home)
+    text = README.read_text("utf-8").partition("## Analyse")[2]
+    lines = text.partition("```python\n")[2].partition("```")[0]
+    import scbench
+    from scbench.analysis import paper_table
+
+    assert "scbench.read_results([" in lines
+    table = paper_table(
+        scbench.read_results(["scbench-results/mine", "scbench-results/theirs"]), by="task"
+    )
+    tasks = [task for task in all_tasks().values() if task.bucket != "manifolds"]
+    assert set(table["task"].drop_nulls()) <= {task.id for task in tasks}
