@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
 from typing import TypeVar
 
 from scbench.graders.shared.spoken_numbers import spoken_numbers
@@ -43,7 +42,7 @@ _NUMERAL = re.compile(
 )
 _IN_BRACKETS = re.compile(r"([-+]?)\s*\(([^()]*)\)")
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}")
-_HEDGES = re.compile(
+HEDGES = re.compile(
     r"\b(?:or|either|neither|nor|maybe|perhaps|possibly|probably|unsure|unless|not|versus|vs)\b"
     r"|n['\u2019]t\b|\?",
     re.IGNORECASE,
@@ -63,24 +62,8 @@ _SECOND_THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(.*?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
-_LABEL_FIRST = re.compile(
-    r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
-    re.IGNORECASE | re.DOTALL,
-)
-_LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
-_LABELLED = re.compile(
-    r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)", re.IGNORECASE
-)
-_REASON = re.compile(
-    r"[(,;:\u2013\u2014-]?\s*(?:because|since|as|for|i\.e\.|which)\b", re.IGNORECASE
-)
-_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
-_COMMENT = 3
-"""Fewest words beside a label that are taken for a comment, not for another option."""
-_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
-_MOST_CUTS = 20
 _CLOSING = re.compile(r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*")
 _LISTED = re.compile(
     r".{0,200}\b(?:words?|numbers?|terms?|events?|letters?|order|list|options?|sequence)\b"
@@ -93,6 +76,10 @@ _AFTERTHOUGHT = re.compile(
 )
 _LEAD = re.compile(r"[^:,;|\n\[\]\"]*")
 _VERDICT = re.compile(r"(true|false|yes|no)\b(?=\W|$)", re.IGNORECASE)
+
+REASON = re.compile(
+    r"[(,;:\u2013\u2014-]?\s*(?:because|since|as|for|i\.e\.|which)\b", re.IGNORECASE
+)
 
 TRUTHS: Mapping[str, bool] = {
     **dict.fromkeys(("true", "t", "yes", "y", "on", "1"), True),
@@ -119,7 +106,7 @@ def tidy(text: str) -> str:
     return text
 
 
-def _readings(value: Value) -> Iterator[str]:
+def readings(value: Value) -> Iterator[str]:
     """Yield the tidy text of a word or number: all of it, then its first sentence."""
     text = _text(value)
     if text is not None:
@@ -130,9 +117,9 @@ def _readings(value: Value) -> Iterator[str]:
             yield tidy(sentences[1])
 
 
-def _first(read: Callable[[str], T | None], value: Value) -> T | None:
+def first_read(read: Callable[[str], T | None], value: Value) -> T | None:
     """Return what is read of a value: of all of it, else of its first sentence."""
-    return next((found for text in _readings(value) if (found := read(text)) is not None), None)
+    return next((found for text in readings(value) if (found := read(text)) is not None), None)
 
 
 def _is_whole(inside: str, opening: str, closing: str) -> bool:
@@ -168,7 +155,7 @@ def number(value: Value) -> Fraction | None:
         return Fraction(value)
     if isinstance(value, float):
         return Fraction(repr(value)) if math.isfinite(value) else None
-    return _first(_number, value)
+    return first_read(_number, value)
 
 
 def _number(text: str) -> Fraction | None:
@@ -178,7 +165,7 @@ def _number(text: str) -> Fraction | None:
     found = _fraction(inside)
     if found is not None:
         return -found if outside == "-" else found
-    vague = _HEDGES.search(text) or _VAGUE.search(text)
+    vague = HEDGES.search(text) or _VAGUE.search(text)
     return None if vague else _only_number(text)
 
 
@@ -221,7 +208,7 @@ def truth(value: Value) -> bool | None:
     """Return a truth value: JSON's own, 0 or 1, or a word of any notation, in any case."""
     if isinstance(value, bool):
         return value
-    return _first(_truth, value)
+    return first_read(_truth, value)
 
 
 def _truth(text: str) -> bool | None:
@@ -231,128 +218,13 @@ def _truth(text: str) -> bool | None:
     said = _VERDICT.findall(text)
     first = _VERDICT.match(text)
     rest = text[first.end() :].lstrip() if first else ""
-    if first and (_REASON.match(rest) or (rest[:1] in "(,;:\u2013\u2014-" and len(said) == 1)):
-        hedged = _HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", rest, flags=re.IGNORECASE))
-        return TRUTHS[first[1].casefold()] if _REASON.match(rest) or not hedged else None
+    if first and (REASON.match(rest) or (rest[:1] in "(,;:\u2013\u2014-" and len(said) == 1)):
+        hedged = HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", rest, flags=re.IGNORECASE))
+        return TRUTHS[first[1].casefold()] if REASON.match(rest) or not hedged else None
     text = text.rpartition("=")[2]
     last = re.fullmatch(rf"[^.]*?\b{_VERDICT.pattern}\W*", text, re.IGNORECASE)
-    alone = len(_VERDICT.findall(text)) == 1 and not _HEDGES.search(text)
+    alone = len(_VERDICT.findall(text)) == 1 and not HEDGES.search(text)
     return TRUTHS[last[1].casefold()] if last and alone else None
-
-
-def option(
-    value: Value, options: Sequence[str], labels: Sequence[str] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-) -> int | None:
-    """Return the position of an option that is named by its label, its text, or both.
-
-    ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
-    ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
-    underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
-    and words that all options have make no difference. A sentence names an option if it names no
-    other and nothing in it takes that back.
-
-    Args:
-        value: the answer.
-        options: texts of the options.
-        labels: the label of each in the prompt; at least as many.
-    """
-    names = _Options(options, labels)
-    return _first(names.named, value)
-
-
-class _Options:
-    """Options with their labels, as answers name them."""
-
-    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
-        self._texts = [_folded(text) for text in options]
-        self._labels = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
-        words = [text.split() for text in self._texts]
-        common = set.intersection(*map(set, words)) if len(words) > 1 else set()
-        self._short = [" ".join(word for word in text if word not in common) for text in words]
-
-    def named(self, text: str) -> int | None:
-        """Return the place of the option that a text names; None if it names none or several."""
-        place = self._by_text(text)
-        if place is None:
-            place = self._by_label(text)
-        if place is None and not _HEDGES.search(text):
-            place = self._mentioned(text)
-        return place
-
-    def _by_text(self, text: str) -> int | None:
-        for name in (_folded(text), _folded(_ARTICLE.sub("", text, count=1))):
-            for texts in (self._texts, self._short, [_plural(text) for text in self._texts]):
-                if name and texts.count(name) == 1:
-                    return texts.index(name)
-        return None
-
-    def _by_label(self, text: str) -> int | None:
-        found: list[tuple[str, str]] = []
-        if first := _LABEL_FIRST.fullmatch(text):
-            found.append((first[1], first[2] or ""))
-        if last := _LABEL_LAST.fullmatch(text):
-            found.append((last[2], last[1]))
-        for label, rest in found:
-            place = self._labels.get(label.casefold())
-            if place is not None and self._fits(place, rest):
-                return place
-        return None
-
-    def _fits(self, place: int, rest: str) -> bool:
-        """Whether words beside a label are of the option that it stands for."""
-        rest = tidy(rest)
-        inside = tidy(rest[1:-1]) if rest[:1] + rest[-1:] in {"()", "[]"} else rest
-        if not inside or _REASON.match(inside) or self._by_text(inside) == place:
-            return True
-        if self._explained(inside) == place:
-            return True
-        comment = len(inside.split()) >= _COMMENT and not _HEDGES.search(inside)
-        return comment and not self._places_in(inside)
-
-    def _explained(self, text: str) -> int | None:
-        """Return the option whose text is followed by a colon or bracket and more about it."""
-        if self._labels_in(text):
-            return None
-        for cut in islice(_CUT.finditer(text), _MOST_CUTS):
-            place = self._by_text(text[: cut.start()].strip())
-            if place is not None:
-                return place
-        return None
-
-    def _labels_in(self, text: str) -> set[int]:
-        found = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
-        return {place for place in found if place is not None}
-
-    def _mentioned(self, text: str) -> int | None:
-        explained = self._explained(text)
-        if explained is not None:
-            return explained
-        places = self._places_in(text)
-        return places.pop() if len(places) == 1 else None
-
-    def _places_in(self, text: str) -> set[int]:
-        """Return the options whose label or text occurs in a sentence."""
-        places = self._labels_in(text)
-        folded = f" {_words(text)} "
-        by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
-        for place in by_length:
-            name = _words(self._texts[place])
-            if name and f" {name} " in folded:
-                folded = folded.replace(f" {name} ", " . ")
-                places |= {i for i, text in enumerate(self._texts) if _words(text) == name}
-        return places
-
-
-def _folded(text: str) -> str:
-    return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(".,;:")
-
-
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
-
-
-def _plural(text: str) -> str:
-    return text + ("es" if text.endswith(("s", "x", "ch", "sh")) else "s")
 
 
 def entries(value: Value) -> tuple[str, ...] | None:

@@ -1,7 +1,6 @@
 """Dates as people write them: "09/15/1913", "1913-09-15", "September 15, 1913", "15 Sept. 1913"."""
 
 import re
-from datetime import date as calendar_date
 
 from scbench.graders.shared.short_answers import MOST, Value, tidy
 
@@ -63,9 +62,8 @@ def _read(found: re.Match[str]) -> tuple[int, int, int] | None:
     return _valid(found["year" + n], month, found["day" + n])
 
 
-def _valid(year: str, month: int, day: str) -> tuple[int, int, int] | None:
-    try:
-        calendar_date(int(year), month, int(day))
-    except ValueError:
-        return None
-    return int(year), month, int(day)
+def _valid(written: str, month: int, day_written: str) -> tuple[int, int, int] | None:
+    year, day = int(written), int(day_written)
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    return (year, month, day) if year and 0 < month <= 12 and 0 < day <= days[month - 1] else None

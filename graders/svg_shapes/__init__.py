@@ -15,7 +15,8 @@ from math import dist
 from typing import NamedTuple
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import option, shown
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import shown
 from scbench.model import Verdict
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.matrix import Matrix, Paired, difference_of, paired, score_matrix
+from scbench.analysis.matrix import Matrix, score_matrix
+from scbench.analysis.paired import Paired, difference_of, paired
 from scbench.analysis.sign_flips import DRAWS, lines_tested
 from scbench.errors import ResultsError
 from scbench.intervals import LEVEL, Floats

@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.matrix import MEANS, Run, difference_of, means_of, paired, score_matrix
+from scbench.analysis.matrix import MEANS, Run, means_of, score_matrix
+from scbench.analysis.paired import difference_of, paired
 from scbench.intervals import LEVEL
 
 BASELINE, TOOLS = "no_tools", "tools"

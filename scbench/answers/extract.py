@@ -19,52 +19,36 @@ Every step is linear in the length of the text.
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from scbench.answers import marks
-from scbench.answers.scan import Scan, Span, folded, scan
+from scbench.answers.candidates import (
+    LAYERS,
+    TRIED,
+    WRAPPERS,
+    Candidate,
+    Found,
+    bare_value,
+    candidates,
+    parsed,
+    place_of,
+    scan_for,
+    unwrapped,
+)
+from scbench.answers.scan import Scan, Span, folded
 from scbench.answers.shape import Shape
 from scbench.answers.short import fenced, find_marked, find_short
 from scbench.answers.visible import visible
-from scbench.canonical import parse_json
-from scbench.errors import JsonError
 from scbench.graders.shared.short_answers import tidy
 from scbench.model import Prediction
 
-_WRAPPERS = frozenset({"finalanswer", "final", "answer", "result", "output", "response"})
-_ARGUMENTS = frozenset({"arguments", "input", "parameters"})
-_LAYERS = 6
-_TRIED = 10
 _ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
-_PLACEHOLDER = re.compile(r"[.\u2026\s]*|<[^<>]*>")
 _EITHER = re.compile(r"[^.!?;{}\[\]]{0,60}\bor\b[^.!?;{}\[\]]{0,60}", re.IGNORECASE)
 _FEW_WORDS = 4
 PLAIN_TEXT = "plain_text"
 """The repair of an answer in words: it was found by a mark or by its place."""
-
-_Fitted = tuple[JsonValue, tuple[str, ...]]
-"""An answer, and what was done to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer, where it was found, and what had to be done to read it."""
-
-    value: JsonValue
-    source: str
-    repairs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """What may be the answer, and where it stands; without an answer if it cannot be read."""
-
-    found: Found | None
-    start: int
-    end: int
 
 
 def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
@@ -76,7 +60,7 @@ def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
 
 def from_field(answer: JsonValue, shape: Shape) -> Found:
     """Return the answer given in a prediction's ``answer`` field."""
-    fitted = _unwrapped(answer, shape) or _bare_value(answer, shape)
+    fitted = unwrapped(answer, shape) or bare_value(answer, shape)
     if fitted is None and shape.is_short and not isinstance(answer, dict):
         fitted = {"answer": answer}, ("wrapped_bare_value",)
     value, repairs = fitted or (answer, ())
@@ -106,26 +90,26 @@ def _at_the_end(text: str, shape: Shape) -> Found | None:
     start = 0 if tail.startswith("{") else tail.rfind("\n{") + 1
     if not tail.startswith("{", start) or _EITHER.search(tail, max(0, start - 130), start):
         return None
-    value = _parsed(tail[start:])
+    value = parsed(tail[start:])
     if not isinstance(value, dict) or not all(key in value for key in shape.keys):
         return None
-    fitted = _unwrapped(value, shape)
-    return fitted and Found(fitted[0], _source(text, start, len(tail)), fitted[1])
+    fitted = unwrapped(value, shape)
+    return fitted and Found(fitted[0], place_of(text, start, len(tail)), fitted[1])
 
 
 def _search(text: str, shape: Shape) -> Found | None:
     """Return the answer in visible text."""
-    quoted = _parsed(text.strip()) if text.lstrip().startswith('"') else None
+    quoted = parsed(text.strip()) if text.lstrip().startswith('"') else None
     if isinstance(quoted, str):
         found = _search(quoted, shape)
         return found and replace(found, repairs=("unwrapped_string", *found.repairs))
     text, repairs = _without_entities(_without_quotes(text))
-    scanned = _scan(text, shape)
-    candidates = _candidates(text, scanned, shape, _LAYERS)
-    best = next(candidates, None)
+    scanned = scan_for(text, shape)
+    candidates_found = candidates(text, scanned, shape, LAYERS)
+    best = next(candidates_found, None)
     if best is None:
         best = _bare(text, scanned, shape)
-    elif _is_either(text, next(candidates, None), best):
+    elif _is_either(text, next(candidates_found, None), best):
         return None
     if best is None or best.found is None or any(at >= best.end for at in scanned.broken):
         return None
@@ -139,7 +123,7 @@ def _without_quotes(text: str) -> str:
     if not blocks or not blocks[0][1].lstrip().startswith('"'):
         return text
     start, block = blocks[0]
-    inside = _parsed(block.strip())
+    inside = parsed(block.strip())
     if not isinstance(inside, str):
         return text
     return f"{text[:start]}{inside}{text[start + len(block) :]}"
@@ -151,54 +135,7 @@ def _without_entities(text: str) -> tuple[str, tuple[str, ...]]:
     return text, ()
 
 
-def _scan(text: str, shape: Shape) -> Scan:
-    names = {*map(folded, (*shape.keys, *shape.inner)), *_WRAPPERS, *_ARGUMENTS}
-    return scan(text, names, "answer" if shape.is_short else "")
-
-
-def _parsed(text: str) -> JsonValue | None:
-    try:
-        return parse_json(text.encode())
-    except (JsonError, UnicodeEncodeError):
-        return None
-
-
-def _source(text: str, start: int, end: int) -> str:
-    """Name the place of a value: the whole text, a fence, or embedded in other text."""
-    before, after = text[:start].rstrip(), text[end:].lstrip()
-    if not before and not after:
-        return "whole"
-    opened = before.rpartition("\n")[2].lstrip().startswith("```")
-    return "fence" if opened and (not after or after.startswith("```")) else "embedded"
-
-
-def _candidates(text: str, scanned: Scan, shape: Shape, layers: int) -> Iterator[_Candidate]:
-    """Yield candidates, the one that ends last first."""
-    spans = {span.end: span for span in (*scanned.outermost, *scanned.objects)}
-    for span in [spans[end] for end in sorted(spans, reverse=True)][:_TRIED]:
-        value = span.parse()
-        fitted = None if value is None else _unwrapped(value, shape, layers)
-        if fitted is None and value is not None and _is_assigned(text, span, shape):
-            fitted = _bare_value(value, shape)
-            fitted = fitted and (fitted[0], ("assignment",))
-        if fitted is not None:
-            source = _source(text, span.start, span.end)
-            found = Found(fitted[0], source, (*span.repairs, *fitted[1]))
-            yield _Candidate(found, span.start, span.end)
-        elif value is None and {*map(folded, span.keys)} >= {*map(folded, shape.keys)}:
-            yield _Candidate(None, span.start, span.end)
-
-
-def _is_assigned(text: str, span: Span, shape: Shape) -> bool:
-    """Whether ``key =`` stands right before a value."""
-    if len(shape.keys) != 1:
-        return False
-    before = text[max(0, span.start - 100) : span.start].rstrip(" \t\n*`")
-    name = re.search(r"(\w+)[*`'\"]*\s*=\Z", before)
-    return name is not None and folded(name[1]) == folded(shape.keys[0])
-
-
-def _is_either(text: str, first: _Candidate | None, second: _Candidate) -> bool:
+def _is_either(text: str, first: Candidate | None, second: Candidate) -> bool:
     """Whether two candidates that differ are joined by "or"."""
     if first is None or first.found is None or second.found is None or first.end > second.start:
         return False
@@ -207,134 +144,7 @@ def _is_either(text: str, first: _Candidate | None, second: _Candidate) -> bool:
     return joined and first.found.value != second.found.value
 
 
-def _unwrapped(value: JsonValue, shape: Shape, layers: int = _LAYERS) -> _Fitted | None:
-    """Return the object with all keys in a value, taken out of its wrappers; None without one."""
-    if not layers:
-        return None
-    if isinstance(value, str):
-        return _in_string(value, shape, layers - 1)
-    if isinstance(value, list) and len(value) == 1:
-        return _deeper(value[0], "unwrapped_list", shape, layers)
-    if not isinstance(value, dict):
-        return None
-    named, repairs = _renamed(value, shape)
-    if all(key in named and _may_be(named[key], key, shape) for key in shape.keys):
-        fitted = _short(named, shape, layers) if shape.is_short else _unquoted(named, shape)
-        return fitted and (fitted[0], (*repairs, *fitted[1]))
-    for key, inside in reversed(value.items()):
-        if folded(key) in _WRAPPERS or ("name" in value and key in _ARGUMENTS):
-            fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
-            if fitted is not None:
-                return fitted
-    return None
-
-
-def _may_be(value: JsonValue, key: str, shape: Shape) -> bool:
-    """Whether a value can be meant for a key; its schema and its form in a prompt are not."""
-    if not isinstance(value, dict):
-        is_form = isinstance(value, str) and bool(value) and _PLACEHOLDER.fullmatch(value)
-        return not (is_form and key in shape.texts)
-    is_schema = isinstance(value.get("type"), str) or "$ref" in value or "anyOf" in value
-    return not is_schema and (shape.is_short or key not in shape.texts)
-
-
-def _deeper(value: JsonValue, repair: str, shape: Shape, layers: int) -> _Fitted | None:
-    fitted = _unwrapped(value, shape, layers - 1)
-    return fitted and (fitted[0], (repair, *fitted[1]))
-
-
-def _in_string(text: str, shape: Shape, layers: int) -> _Fitted | None:
-    """Return the candidate in a string that holds JSON."""
-    if not text.strip().endswith(("}", "]", '"', "`")):
-        return None
-    best = next(_candidates(text, _scan(text, shape), shape, layers), None)
-    if best is None or best.found is None:
-        return None
-    return best.found.value, ("unwrapped_string", *best.found.repairs)
-
-
-def _short(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:
-    """Return an object with a short answer, taken out of what stands round it."""
-    inside = value["answer"]
-    if isinstance(inside, dict | list) or (isinstance(inside, str) and "{" in inside):
-        fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
-        if fitted is not None:
-            return fitted
-    if isinstance(inside, list) and len(inside) == 1 and not shape.is_list:
-        return {**value, "answer": inside[0]}, ("unwrapped_list",)
-    return value, ()
-
-
-def _unquoted(value: dict[str, JsonValue], shape: Shape) -> _Fitted:
-    """Return an object in which no array or object is written as a string."""
-    texts = [key for key in shape.keys if isinstance(value[key], str) and key not in shape.texts]
-    read = {key: _parsed(str(value[key])) for key in texts}
-    read = {key: inside for key, inside in read.items() if isinstance(inside, dict | list)}
-    return ({**value, **read}, ("unwrapped_string",)) if read else (value, ())
-
-
-def _renamed(
-    value: dict[str, JsonValue], shape: Shape
-) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
-    """Return an object with its keys in the case that the answer's have."""
-    changed = False
-
-    def renamed(part: JsonValue) -> JsonValue:
-        nonlocal changed
-        if isinstance(part, list):
-            return [renamed(one) for one in part] if isinstance(part[:1], list) else part
-        if not isinstance(part, dict):
-            return part
-        return {new_name(key, part): renamed(inside) for key, inside in part.items()}
-
-    def new_name(key: str, part: dict[str, JsonValue]) -> str:
-        nonlocal changed
-        wanted = shape.names.get(folded(key), key)
-        if wanted == key or wanted in part:
-            return key
-        if sum(folded(other) == folded(key) for other in part) > 1:
-            return key  # two keys that differ in case only
-        changed = True
-        return wanted
-
-    named = {new_name(key, value): inside for key, inside in value.items()}
-    if len(shape.names) > len(shape.keys):
-        named = {key: renamed(inside) for key, inside in named.items()}
-    return (named, ("key_case",)) if changed else (value, ())
-
-
-def _bare_value(value: JsonValue, shape: Shape) -> _Fitted | None:
-    """Put a value without its key under it; None if it cannot be the value."""
-    if isinstance(value, dict):
-        for key, inside in reversed(value.items()):
-            if folded(key) in _WRAPPERS and (fitted := _bare_value(inside, shape)):
-                return fitted[0], ("unwrapped_answer_key", *fitted[1])
-    if len(shape.keys) != 1:
-        return None
-    key = shape.keys[0]
-    if shape.is_short:
-        if isinstance(value, list) and len(value) == 1 and not shape.is_list:
-            value = value[0]
-        if isinstance(value, dict | None) or (isinstance(value, list) and not shape.is_list):
-            return None
-        if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
-            return None
-        return {key: value}, ("wrapped_bare_value",)
-    if isinstance(value, list) and not shape.inner:
-        return {key: value}, ("wrapped_bare_array",)
-    if isinstance(value, dict) and shape.inner and all(name in value for name in shape.inner):
-        return {key: value}, ("wrapped_bare_value",)
-    if not isinstance(value, str):
-        return None
-    if shape.bare_text and shape.bare_text.fullmatch(value.strip()):
-        return {key: value}, ("wrapped_bare_value",)
-    inside = _parsed(value)
-    if not isinstance(inside, list) or shape.inner:
-        return None
-    return {key: inside}, ("unwrapped_string", "wrapped_bare_array")
-
-
-def _bare(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
+def _bare(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     """Return the last value without its key that stands in a fence, after a mark or alone."""
     if len(shape.keys) != 1:
         return None
@@ -343,22 +153,22 @@ def _bare(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
         words = find_short(text, is_list=shape.is_list)
         if words is not None and (best is None or words.end > best.end):
             found = Found({"answer": words.value}, words.source, (PLAIN_TEXT,))
-            return _Candidate(found, words.end, words.end)
+            return Candidate(found, words.end, words.end)
     elif shape.bare_text is not None and best is None:
         return _bare_text(text, shape)
     return best
 
 
-def _bare_span(text: str, scanned: Scan, shape: Shape) -> _Candidate | None:
+def _bare_span(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     spans = {span.end: span for span in (*scanned.outermost, *scanned.objects)}
-    for span in [spans[end] for end in sorted(spans, reverse=True)][:_TRIED]:
-        wrapped = span.opening == "{" and not _WRAPPERS.isdisjoint(map(folded, span.keys))
-        place = _source(text, span.start, span.end) if wrapped else _place(text, span, shape)
+    for span in [spans[end] for end in sorted(spans, reverse=True)][:TRIED]:
+        wrapped = span.opening == "{" and not WRAPPERS.isdisjoint(map(folded, span.keys))
+        place = place_of(text, span.start, span.end) if wrapped else _place(text, span, shape)
         value = span.parse() if place else None
-        fitted = None if value is None else _bare_value(value, shape)
+        fitted = None if value is None else bare_value(value, shape)
         if place and fitted is not None:
             found = Found(fitted[0], place, (*span.repairs, *fitted[1]))
-            return _Candidate(found, span.start, span.end)
+            return Candidate(found, span.start, span.end)
     return None
 
 
@@ -370,7 +180,7 @@ def _place(text: str, span: Span, shape: Shape) -> str:
     end = text.find("\n", span.end)
     before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
     if not before.strip(" \t>*_`$-") and not after.strip(" \t\r*_`$."):
-        return _source(text, span.start, span.end)
+        return place_of(text, span.start, span.end)
     if re.fullmatch(r"[\W_]*(\w+)[*_`]*\s*:\s*[*_`]*", before) and '"' not in before:
         name = re.findall(r"\w+", before)[-1]
         if folded(name) == folded(shape.keys[0]):
@@ -381,7 +191,7 @@ def _place(text: str, span: Span, shape: Shape) -> str:
     return "marked" if ends and not re.search(words, near[ends[-1] :]) else ""
 
 
-def _bare_text(text: str, shape: Shape) -> _Candidate | None:
+def _bare_text(text: str, shape: Shape) -> Candidate | None:
     """Return text that is the value of the only key, without any JSON."""
     blocks = fenced(text)
     places = [(start, block, "fence") for start, block in blocks[-1:]] or [(0, text, "whole")]
@@ -393,11 +203,11 @@ def _bare_text(text: str, shape: Shape) -> _Candidate | None:
         bare = content.strip("\n").rstrip()
         if shape.bare_text is not None and shape.bare_text.fullmatch(bare.strip()):
             found = Found({shape.keys[0]: bare}, source, ("wrapped_bare_value",))
-            return _Candidate(found, start, start + len(content))
+            return Candidate(found, start, start + len(content))
     return None
 
 
-def _behind(text: str, best: _Candidate, scanned: Scan, shape: Shape) -> Found | None:
+def _behind(text: str, best: Candidate, scanned: Scan, shape: Shape) -> Found | None:
     """Return the answer, or what replaces it in the text behind it; None if that voids it."""
     rest = text[best.end :]
     if best.found is None or marks.takes_back(rest):

@@ -16,7 +16,6 @@ changed.
 
 import json
 import re
-import sys
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
+from scbench.answers.escapes import as_json_string
 from scbench.canonical import parse_json
 from scbench.errors import JsonError
 
@@ -66,24 +66,6 @@ _BARE = re.compile(r"""[ \t]*+([^{}\[\]"'\\,:\s][^{}\[\]"'\\\n:]{0,199})(?=\\?\}
 _PLAIN = re.compile(
     rf"\s*+(?:{_NUMBER}|true|false|null|none|[-+]?nan|[-+]?inf(?:inity)?)\s*+", re.IGNORECASE
 )
-_ESCAPE = re.compile(
-    r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
-)
-_ESCAPED = {
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "0": "\0",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "/": "/",
-    "\n": "",
-}
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _LITERALS = {"true", "false", "null"}
@@ -367,11 +349,11 @@ class _Reader:
         quote = written[0]
         if written.startswith('\\"'):
             self._repair("escaped_quotes")
-            return self._escaped(written[2:-2])
+            return as_json_string(written[2:-2])
         if quote == '"' and not written.startswith('"""'):
             if _CONTROL.search(written):
                 self._repair("line_breaks")
-                return self._escaped(written[1:-1])
+                return as_json_string(written[1:-1])
             if "\\" not in written:
                 return written
             try:
@@ -384,11 +366,7 @@ class _Reader:
         self._repair(
             "curly_quotes" if quote in "\u201c\u201d\u201e\u2018\u2019" else "python_literal"
         )
-        return self._escaped(written[quotes:-quotes])
-
-    @staticmethod
-    def _escaped(text: str) -> str:
-        return json.dumps(_ESCAPE.sub(_unescaped, text) if "\\" in text else text)
+        return as_json_string(written[quotes:-quotes])
 
     def _number(self, token: re.Match[str]) -> str:
         sign, whole, fraction, bare, exponent = token.group(
@@ -398,11 +376,3 @@ class _Reader:
             self._repair("python_literal")
         point = "" if fraction is None and bare is None else "." + (fraction or bare or "0")
         return f"{'-' if sign == '-' else ''}{whole or '0'}{point}{exponent or ''}"
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    *hexadecimal, octal, other = escape.groups()
-    if other is not None:
-        return _ESCAPED.get(other, escape.group())
-    code = int(octal, 8) if octal else int(next(filter(None, hexadecimal)), 16)
-    return chr(code) if code <= sys.maxunicode else escape.group()

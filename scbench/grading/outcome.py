@@ -8,7 +8,8 @@ from pathlib import PurePath
 
 from pydantic import BaseModel, JsonValue
 
-from scbench.answers.extract import PLAIN_TEXT, Found, declines, find_answer
+from scbench.answers.candidates import Found
+from scbench.answers.extract import PLAIN_TEXT, declines, find_answer
 from scbench.answers.shape import shape_of
 from scbench.canonical import canonical_json
 from scbench.catalog import Task

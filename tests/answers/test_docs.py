@@ -7,7 +7,8 @@ import pytest
 
 from scbench.answers.extract import declines, from_response
 from scbench.answers.shape import Shape
-from scbench.graders.shared.short_answers import entries, number, option, truth, unspaced
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import entries, number, truth, unspaced
 from scbench.graders.shared.spoken_dates import date
 
 PAGE = Path(__file__).parents[2] / "docs" / "answers.md"

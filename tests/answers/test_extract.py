@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scbench.answers.extract import Found, declines, from_field, from_response
+from scbench.answers.candidates import Found
+from scbench.answers.extract import declines, from_field, from_response
 from scbench.answers.shape import Shape, shape_of
 from scbench.canonical import parse_json
 from scbench.schemas.csg_union import Answer as CsgUnion

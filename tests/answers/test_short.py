@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from scbench.answers.extract import Found, from_field, from_response
+from scbench.answers.candidates import Found
+from scbench.answers.extract import from_field, from_response
 from scbench.answers.shape import Shape, shape_of
 from scbench.answers.short import find_short
 from scbench.catalog import get_task

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from scbench.builders.movies import LABELS, OPENINGS, Space, TaskBuilder
 from scbench.builders.movies.films import alike, clear_genres, films
 from scbench.errors import GenerationError
-from scbench.graders.shared.short_answers import option, tidy
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import tidy
 from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()

@@ -9,7 +9,7 @@ import json
 from collections import OrderedDict
 from typing import NamedTuple
 
-from scbench.answers.extract import Found
+from scbench.answers.candidates import Found
 from scbench.canonical import canonical_json, sha256
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.wire import WireOutcome

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from scbench.answers.extract import Found
+from scbench.answers.candidates import Found
 from scbench.catalog import Task, get_task
 from scbench.grading.outcome import Outcome, describe_error, grade_prediction, judge_found
 from scbench.grading.rows.chunks import Chunk

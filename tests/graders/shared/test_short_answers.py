@@ -12,7 +12,6 @@ from scbench.graders.shared.short_answers import (
     entries,
     integer,
     number,
-    option,
     shown,
     tidy,
     truth,
@@ -160,74 +159,6 @@ def test_what_is_no_truth_value_is_none(value):
     assert truth(value) is None
 
 
-CITIES = ("Rome", "Paris", "A Coruña", "New York")
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("B", "b", "(B)", "(b)", "B)", "B.", "[B]", "B:", "**B**", "Option B", "choice b"),
-        "B) Paris",
-        *("B. Paris", "B: Paris", "B - Paris", "B – paris", "(B) Paris", "B Paris", "Paris"),
-        " PARIS ",
-        *("**Paris**", '"Paris"', "Paris (B)", "Paris [b]", "B) **Paris**", "Option B: Paris"),
-        *("B (Paris)", "(B) (paris)", "the Paris", "B, because Rome is older"),
-        *("B (since A is wrong)",),
-        *("Paris: where the Seine is", "B) Paris: where the Seine is", "Paris (the capital)"),
-        *("It is Paris.", "The right one is option B.", "It must be (B).", "B. It has the Seine."),
-        *("Paris, because Rome is older", "The friend lives in Paris"),
-    ],
-)  # fmt: skip
-def test_an_option_is_named_by_letter_or_text(value):
-    assert option(value, CITIES) == 1
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("", "E", "AB", "B) Rome", "Rome (B)", "B or C", "A, B", "A and B", "Berlin", "2", 2),
-        True,
-        *("Rome Paris", "B) Paris or Rome", ["B"], "Option", "()", "B" * (MOST + 1)),
-        *("not Paris", "Paris or Rome", "maybe Paris", "A) Rome B) Paris"),
-        "Rome: old\nB) Paris: new",
-        *("B) Paris: new\nC) A Coru\u00f1a: small", "neither", "Paris, Rome"),
-        *("(A) (B)", "B. Or maybe A."),
-    ],
-)  # fmt: skip
-def test_no_option_or_two_are_none(value):
-    assert option(value, CITIES) is None
-
-
-def test_hyphens_plurals_articles_and_common_words_make_no_difference():
-    shapes = ("triangle", "half ellipse", "ellipse")
-    for value in (
-        "half-ellipse",
-        "Half_Ellipse",
-        "a half ellipse",
-        "half ellipses",
-        "It is a half ellipse",
-    ):
-        assert option(value, shapes) == 1
-    assert option("triangles", shapes) == 0
-    assert option("A triangle", shapes) == 0
-    assert option("an ellipse", shapes) == 2
-    balls = ("red ball", "blue ball")
-    for value in ("red", "the red ball", "A (red ball)", "red balls", "Ann holds the red ball."):
-        assert option(value, balls) == 0
-    assert option("ball", balls) is None
-    assert option("B) red ball", balls) is None
-
-
-def test_texts_of_options_beat_letters_and_labels_can_be_chosen():
-    assert option("A Coruña", CITIES) == 2
-    assert option("new  york", CITIES) == 3
-    assert option("3", CITIES, labels="1234") == 2
-    assert option(3, CITIES, labels="1234") == 2
-    assert option("iv) New York", CITIES, labels=["i", "ii", "iii", "iv"]) == 3
-    assert option("D", CITIES[:3]) is None
-    assert option("same", ("same", "Same")) is None
-
-
 LISTS = {
     "apple, Pear, fig": ("apple", "Pear", "fig"),
     "apple Pear fig": ("apple", "Pear", "fig"),
@@ -306,7 +237,6 @@ def test_what_surrounds_an_answer_is_dropped(text, expected):
 def test_no_text_raises_and_tidying_twice_changes_nothing(text):
     for read in (number, integer, truth, entries, unspaced, shown):
         read(text)
-    option(text, CITIES)
     assert tidy(tidy(text)) == tidy(text) or len(text) > 10
 
 
@@ -315,7 +245,6 @@ def test_long_texts_take_no_time(unit):
     text = (unit * MOST)[:MOST]
     for read in (number, truth, entries, unspaced, shown):
         read(text)
-    option(text, CITIES)
 
 
 def test_answers_are_quoted_shortly():

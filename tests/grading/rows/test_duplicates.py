@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from scbench.answers.extract import Found
+from scbench.answers.candidates import Found
 from scbench.catalog import get_task
 from scbench.grading.rows.duplicates import FoundAnswer
 from scbench.grading.run import Options, grade_file
