@@ -125,7 +125,7 @@ def test_a_defining_check_means_another_task(monkeypatch):
 
 def test_contracts_say_what_is_recovered():
     assert "A bare array is put under `triangles`" in card(get_task("delaunay_triangulation"))
-    assert "else from the last final answer that is marked" in card(get_task("arithmetic"))
+    assert "else what the last mark points at" in card(get_task("arithmetic"))
     assert "One answer gets 9 scores" in card(get_task("interlocking_parts")) or not usable(
         get_task("interlocking_parts")
     )
