@@ -11,11 +11,15 @@ from scbench.analysis.budget import budget_sweep
 from scbench.analysis.compare import compare_runs
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
+from scbench.analysis.falloff import falloff_table
+from scbench.analysis.items import item_table, label_table
 from scbench.analysis.manifolds import heat_table, manifold_table
 from scbench.analysis.paper import paper_table
 from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results, read_results
+from scbench.analysis.runs import run_table
 from scbench.analysis.samples import pass_at_k
+from scbench.analysis.usage import cost_table
 from scbench.grading.score_tables import score_table
 
 __all__ = [
@@ -24,11 +28,16 @@ __all__ = [
     "candidates",
     "check_results",
     "compare_runs",
+    "cost_table",
+    "falloff_table",
     "heat_table",
+    "item_table",
     "judge_by_rules",
+    "label_table",
     "manifold_table",
     "paper_table",
     "pass_at_k",
     "read_results",
+    "run_table",
     "score_table",
 ]

@@ -275,6 +275,28 @@ def test_a_budget_sweep_has_its_chart(make_results, stored, tmp_path):
     assert not any(tag == "b" for tag, _ in page.elements)
 
 
+def test_it_shows_why_answers_scored_low_how_runs_were_made_and_what_is_above_the_floor(
+    make_results, stored, tmp_path
+):
+    bad = '[{"id":"a","passed":false,"message":"","details":{}}]'
+    rows = [
+        {"subtask": i, "score": float(i < 3), "checks": bad, "floor": 0.25}
+        | {"run_metadata": '{"effort":"<i>high</i>"}'}
+        for i in range(6)
+    ]
+    write_report([stored(make_results(*rows))], tmp_path / "r.html")
+    page = read(tmp_path / "r.html")
+    text = " ".join(page.texts)
+    assert "Why answers scored low" in text
+    assert "share of the judged" in text, "an axis of the chart"
+    assert "3 (100.0)" in text
+    assert "above 33.3 (" in text
+    assert "<i>high</i>" in text
+    assert not any(tag == "i" for tag, _ in page.elements)
+    write_report([stored(make_results({"score": 1.0}))], tmp_path / "s.html")
+    assert "Why answers" not in " ".join(read(tmp_path / "s.html").texts)
+
+
 def test_warnings_stand_first(make_results, stored, tmp_path):
     frame = make_results(
         {"score": 1.0},

@@ -293,3 +293,24 @@ def test_a_file_cut_off_is_a_problem(rows):
     packed = gzip.compress(lines(judge_by_rules(rows).to_dicts()).getvalue())[:-12]
     _, problems = import_decisions(gzip.GzipFile(fileobj=io.BytesIO(packed)), rows)
     assert any(problem.code == "unreadable" for problem in problems)
+
+
+def test_judges_see_the_reasoning_beside_a_reply(make_results, tmp_path):
+    reasons = [f"step {i}\n" * 9000 for i in range(2)]
+    lines = [
+        json.dumps({"id": f"two_segments/0{i}", "response": "Reply.", "reasoning": reason}).encode()
+        for i, reason in enumerate(reasons)
+    ]
+    rows = candidates(
+        make_results(
+            *(
+                {"subtask": i, "score": 0.0, "line": 1 + i, "prediction_hash": sha256(line)}
+                | {"reasoning_characters": len(reasons[i])}
+                for i, line in enumerate(lines)
+            )
+        )
+    )
+    outputs = read_outputs(rows, [str(predictions(tmp_path, *lines))])
+    for i, name in enumerate(rows["candidate"]):
+        assert outputs[name].startswith(f"Reply.\n\n[reasoning before it]\nstep {i}")
+        assert len(outputs[name]) < LENGTHS["output"] + LENGTHS["reasoning"] + 120
