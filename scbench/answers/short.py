@@ -32,7 +32,7 @@ _LABEL = re.compile(r"\A[*_]{0,3}[^\W\d][\w ]{0,30}:[*_]{0,3}\s+")
 """A word such as "Total:" before the last line."""
 _FRAMES = {"\\[", "\\]", "\\(", "\\)", "$$"}
 """Lines that only frame a formula."""
-_FENCE = re.compile(r"(`{3,})[^`]*")
+_FENCE = re.compile(r"(`{3,}|~{3,})[^`~]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +85,22 @@ def find_marked(text: str, *, is_list: bool = False) -> Words | None:
 def fenced(text: str) -> list[tuple[int, str]]:
     """Return start and content of the fenced blocks of a text that are not blank.
 
-    A fence is a line of three or more backticks and maybe a language; it is closed by a line of as
-    many backticks alone, by the next fence with a language, or by the end of the text.
+    A fence is a line of three or more backticks or tildes and maybe a language; it is closed by a line of as
+    many of them alone, by the next fence with a language, or by the end of the text.
     """
-    if "```" not in text:
+    if "```" not in text and "~~~" not in text:
         return []
     blocks: list[tuple[int, str]] = []
     inside: list[str] | None = None
     fence, at, start = "", 0, 0
     for line in text.split("\n"):
         mark = line.strip()
-        opening = _FENCE.fullmatch(mark) if mark.startswith("```") else None
+        opening = _FENCE.fullmatch(mark) if mark.startswith(("```", "~~~")) else None
         at += len(line) + 1
         if inside is None:
             if opening:
                 inside, fence, start = [], opening[1], at
-        elif opening and len(opening[1]) >= len(fence):
+        elif opening and opening[1].startswith(fence):
             blocks.append((start, "\n".join(inside)))
             inside, fence, start = (None, "", 0) if mark == opening[1] else ([], opening[1], at)
         else:
