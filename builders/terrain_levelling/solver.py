@@ -80,7 +80,6 @@ def attempt(
     share: float,
     settings: Settings,
     limit: int,
-    margin: int = 0,
 ) -> Plan | None:
     """Return a plan made with these settings, or None if it would take more blasts than the limit.
 
@@ -91,13 +90,10 @@ def attempt(
         share: see `solve`.
         settings: how to go about it.
         limit: most blasts.
-        margin: flat cells more than a score of 1 takes; they keep it at 1 where another build of
-            the engine lets single balls come to lie elsewhere.
     """
     ground = list(heights)
     before = len(largest_flat(ground, n, tolerance))
     wanted = math.ceil(before + min(share * n * n, n * n - before))
-    wanted = min(wanted + margin, n * n)
     level = sorted(ground)[int(settings.quantile * n * n)]
     plan: list[tuple[int, int, float]] = []
 
