@@ -85,8 +85,8 @@ def find_marked(text: str, *, is_list: bool = False) -> Words | None:
 def fenced(text: str) -> list[tuple[int, str]]:
     """Return start and content of the fenced blocks of a text that are not blank.
 
-    A fence is a line of three or more backticks or tildes and maybe a language; it is closed by a line of as
-    many of them alone, by the next fence with a language, or by the end of the text.
+    A fence is a line of three or more backticks or tildes and maybe a language; it is closed by a
+    line of as many of them alone, by the next fence with a language, or by the end of the text.
     """
     if "```" not in text and "~~~" not in text:
         return []
