@@ -51,7 +51,7 @@ def test_verdicts_are_those_of_a_line_in_a_file(references):
     for ref in references[::11]:
         instance = instances[ref.id]
         task = get_task(instance.task)
-        params = task.params_model.model_validate_json(instance.params)
+        params = task.params_model.model_validate_json(instance.all_params)
         for field, given in (
             ("answer", json.loads(ref.answer)),
             ("response", f"I thought hard.\n\n```json\n{ref.answer}\n```"),

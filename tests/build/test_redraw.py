@@ -166,7 +166,7 @@ def test_forged_experiments_are_named(copy):
 
     for change, said in (
         (ask_for_less, 'rows at point {"division":false'),
-        (ask_for_the_impossible, "length: must be at most 50; got 800"),
+        (ask_for_the_impossible, "length: must be at most 500; got 800"),
         (ask_for_nobody, "unknown task 'arithmetics'"),
         (hide_the_shortfall, ", must be 80"),
         (invent_a_shortfall, "boolean has 80 of 80 cases at a point where 80 were asked for"),
