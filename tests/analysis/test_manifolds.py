@@ -281,8 +281,11 @@ def test_text_tasks_may_lack_where_spatial_ones_may_not(release, make_results):
     spatial = spatial.with_columns(**{name: pl.lit(value) for name, value in same.items()})
     other = spatial.with_columns(model=pl.lit("other"))
     check_results(pl.concat([texts, spatial, other]))
-    with pytest.raises(ResultsError, match="model 'other' has no row of two_segments"):
-        check_results(pl.concat([texts.with_columns(model=pl.lit("other")), spatial]))
+    check_results(pl.concat([texts.with_columns(model=pl.lit("other")), spatial]))
+    more = make_results(*({"task": "csg_union", "subtask": i, "score": 1.0} for i in range(2)))
+    more = more.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    with pytest.raises(ResultsError, match="model 'other' has no row of csg_union"):
+        check_results(pl.concat([texts, spatial, more, other]))
 
 
 def test_the_command_finds_its_release_or_says_which_to_name(inside_cli, release, tmp_path):

@@ -290,10 +290,9 @@ def test_formats_hold_the_same_numbers(grade, write_lines, tmp_path):
     rows = list(csv.DictReader(io.StringIO(done["csv"])))
     assert [(r["bucket"], r["task"], r["mean"]) for r in rows] == [
         ("planning", "", "0.75"),
-        ("overall", "", "0.75"),
         ("planning", "parity", "0.75"),
     ]
-    assert "| m | parity | 4 | 75.0 | 4/4 | 4 answered |" in done["markdown"]
+    assert "| m | parity | 4 | 75.0 | 28.1 to 99.0 | 4/4 | 4 answered |" in done["markdown"]
     assert "75.0" in done["table"]
     assert "\x1b[" not in done["table"], "no colours where output is piped"
 

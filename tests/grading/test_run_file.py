@@ -33,7 +33,7 @@ def test_one_object_is_of_all_runs_and_the_last_that_fits_counts(tmp_path):
         ({"date": "yesterday"}, "date"),
         ({"system_prompt_sha256": "abc"}, "system_prompt_sha256"),
         ("{", "is not JSON"),
-        ("3", "valid dictionary"),
+        ("3", "run.json"),
     ],
 )
 def test_what_it_cannot_say_is_refused(tmp_path, value, words):

@@ -41,6 +41,9 @@ class Small:
     def instances(self, tasks=None) -> dict[str, Instance]:
         return {key: row for key, row in self.held.items() if tasks is None or row.task in tasks}
 
+    def floors(self, instances: dict[str, Instance]) -> dict[str, float]:
+        return dict.fromkeys(instances, 0.125)
+
 
 def graded(instance: Instance, answer: object, model: str, **rest: object) -> pl.DataFrame:
     """The rows that grading one prediction gives."""
