@@ -47,6 +47,7 @@ from scbench.model import Prediction
 _ENTITIES = re.compile(r"[{,\[]\s{0,100}&(?:quot|apos|ldquo|#0{0,3}3[49]|#x2[27]);")
 _EITHER = re.compile(r"[^.!?;{}\[\]]{0,60}\bor\b[^.!?;{}\[\]]{0,60}", re.IGNORECASE)
 _FEW_WORDS = 4
+_LINE = 200
 PLAIN_TEXT = "plain_text"
 """The repair of an answer in words: it was found by a mark or by its place."""
 
@@ -181,10 +182,9 @@ def _place(text: str, span: Span, shape: Shape) -> str:
     before, after = text[begin : span.start], text[span.end : end if end >= 0 else None]
     if not before.strip(" \t>*_`$-") and not after.strip(" \t\r*_`$."):
         return place_of(text, span.start, span.end)
-    if re.fullmatch(r"[\W_]*(\w+)[*_`]*\s*:\s*[*_`]*", before) and '"' not in before:
-        name = re.findall(r"\w+", before)[-1]
-        if folded(name) == folded(shape.keys[0]):
-            return "marked"
+    name = re.fullmatch(r"\W*(\w+?)[*_`]*\s*:\s*[*_`]*", before) if len(before) < _LINE else None
+    if name and '"' not in before and folded(name[1]) == folded(shape.keys[0]):
+        return "marked"
     near = text[max(0, span.start - 400) : span.start]
     ends = [mark.end() for mark in marks.MARK.finditer(near)]
     words = r"\w" if span.opening == "(" else r"[\[\]{}]"  # f(1) is no tuple
@@ -230,7 +230,7 @@ def _other_words(found: Found, words: str, *, sign: bool) -> Found | None:
     """Compare an answer with a final one in words behind it."""
     value = found.value["answer"] if isinstance(found.value, dict) else None
     said = tidy(str(value)).casefold()
-    if said and words.casefold().startswith(said):
+    if said and re.match(rf"{re.escape(said)}(?!\w|[.,/]\d)", words.casefold()):
         return found
     if len(words.split()) <= _FEW_WORDS and not marks.refers_back(words):
         return Found({"answer": words}, "marked", (PLAIN_TEXT,))

@@ -400,6 +400,7 @@ ATTACKS = {
     "Python keys": "{'triangles':(",
     "nested": '{"triangles":[' * 90 + "]}" * 90,
     "signs": "[- ",
+    "underscores before an array": "_" * 5000 + ":[1] ",
     "refusals": "i am  ",
     "blanks": " ",
     "lines": "\n",

@@ -92,6 +92,7 @@ REPLIES = {
     "extra keys": ('{"answer": "42", "why": "x"}', Found({"answer": "42", "why": "x"}, "whole")),
     "think": (f'<think>{{"answer": "41"}}</think>{J}', found("whole", "dropped_reasoning")),
     "object before a later mark": (f"{J}\nFinal answer: 41", words("41")),
+    "object and a longer number": ('{"answer": 4}\nFinal answer: 42', words("42")),
     "object and the same mark": (f"{J}\nFinal answer: 42 apples", found("embedded")),
     "another object in the last fence": (f'{J}\n```json\n{{"ok": true}}\n```', found("embedded")),
     "only another object": ('```json\n{"ok": true}\n```\nAnswer: 42', words("42")),
