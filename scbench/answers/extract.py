@@ -61,7 +61,9 @@ def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
 
 def from_field(answer: JsonValue, shape: Shape) -> Found:
     """Return the answer given in a prediction's ``answer`` field."""
-    fitted = unwrapped(answer, shape) or bare_value(answer, shape)
+    if isinstance(answer, dict) and all(key in answer for key in shape.keys):
+        return Found(answer, "answer")
+    fitted = unwrapped(answer, shape)
     if fitted is None and shape.is_short and not isinstance(answer, dict):
         fitted = {"answer": answer}, ("wrapped_bare_value",)
     value, repairs = fitted or (answer, ())

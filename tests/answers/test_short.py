@@ -278,7 +278,7 @@ def test_any_token_over_and_over_takes_linear_time(unit, is_list):
 
 @pytest.mark.parametrize("before", ["answer", "answer is", "\\boxed", "{", "<answer>", "# "])
 @pytest.mark.parametrize("run", [" ", "*", "{", "\n"])
-def test_a_megabyte_of_one_run_takes_linear_time(before, run):
+def test_a_long_run_takes_linear_time(before, run):
     started = time.monotonic()
-    find_short(before + run * MEGABYTE)
+    find_short(before + run * (MEGABYTE // 4))
     assert time.monotonic() - started < 4, "a fifth of a second if linear, hours if quadratic"
