@@ -51,12 +51,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "classify_behaviour"
     version = 2
 
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the squares and the rules."""
+        return {"squares": print_squares(params.squares, params.corner_order), "rules": RULES}
+
     def prompt(self, params: Params) -> str:
         """Return the squares, the rules and the three names."""
-        rules = _PROMPT.format(
-            squares=print_squares(params.squares, params.corner_order), rules=RULES
-        )
-        return rules + reply_as('{"labels": [name, name, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as('{"labels": [name, name, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Judge every square by the types of its crossed sides."""

@@ -47,23 +47,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "csg_union"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the solids, the rules for a mesh, and how it is scored."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the solids, in full and in brief, and the limits of a mesh."""
         solids = [
             fill(f"{i}. {_described(solid)}", 100, subsequent_indent="   ")
             for i, solid in enumerate(params.solids, 1)
         ]
         turned = any(any(solid.rotation_deg_xyz) for solid in params.solids)
         least = MOST_PAIRS // sum(len(part.convex.sizes) for part in union_parts(params))
-        rules = _PROMPT.format(
-            n=len(params.solids),
-            solids="\n".join(solids),
-            turning=_TURNING if turned else "",
-            example=_EXAMPLE,
-            limit=_LIMIT.format(least=least) if least < _MOST else "",
-        )
+        return {
+            "n": len(params.solids),
+            "solids": "\n".join(solids),
+            "turning": _TURNING if turned else "",
+            "example": _EXAMPLE,
+            "limit": _LIMIT.format(least=least) if least < _MOST else "",
+            "brief": "\n".join(f"- {_briefly(solid)}" for solid in params.solids),
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the solids, the rules for a mesh, and how it is scored."""
         form = '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
-        return rules + reply_as(form + "[i, j, k, ...]}, ...]}}")
+        return _PROMPT.format(**self.words(params)) + reply_as(form + "[i, j, k, ...]}, ...]}}")
 
     def reference(self, params: Params) -> Answer:
         """Unite the solids and merge what lies in one plane."""
@@ -111,6 +115,37 @@ def _described(solid: Solid) -> str:
     if any(solid.translation):
         steps.append(f"moved by {_triple(solid.translation)}")
     return f"{shape}; {', then '.join(steps) or 'left where it is'}."
+
+
+def _briefly(solid: Solid) -> str:
+    """Return a solid with its size and place, but without its corners unless it has no name."""
+    place, middle = _triple(solid.translation), "centred at"
+    match solid:
+        case Box():
+            shape = f"box of {' x '.join(map(_number, solid.size))} along x, y, z"
+        case Prism():
+            size = f"circumradius {_number(solid.radius_bottom)}, height {_number(solid.height)}"
+            if not solid.centred_z:
+                middle = "the centre of its base at"
+            if not solid.radius_top:
+                kind = "pyramid"
+            elif solid.radius_top == solid.radius_bottom:
+                kind = "prism"
+            else:
+                kind, size = "frustum", f"{size}, circumradius {_number(solid.radius_top)} on top"
+            shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
+        case UvSphere():
+            shape = (
+                f"sphere of radius {_number(solid.radius)} with {solid.segments} longitudes (the "
+                f"first towards +x) and {solid.segments // 2} latitudes (poles along z; rings of "
+                "vertices at half steps, none at a pole)"
+            )
+        case Polyhedron():
+            corners = ", ".join(map(_triple, solid.vertices))
+            shape, middle = f"convex solid with the corners {corners}", "its origin at"
+    turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
+    turned = "".join(f", turned {_number(t)} about {axis}" for axis, t in turns if t)
+    return f"{shape}{turned}, {middle} {place}"
 
 
 def _prism(prism: Prism) -> str:

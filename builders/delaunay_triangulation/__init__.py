@@ -48,14 +48,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "delaunay_triangulation"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the points and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the points."""
         rows = "\n".join(
             f"{i}: ({x:.{params.decimals}f}, {y:.{params.decimals}f})"
             for i, (x, y) in enumerate(params.points)
         )
-        rules = _PROMPT.format(n=len(params.points), points=rows)
-        return rules + reply_as('{"triangles": [[i, j, k], ...]}')
+        return {"n": len(params.points), "points": rows}
+
+    def prompt(self, params: Params) -> str:
+        """Return the points and the rules."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"triangles": [[i, j, k], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Sweep and flip with exact predicates."""

@@ -50,17 +50,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "enumerate_edges"
     version = 2
 
-    def prompt(self, params: Params) -> str:
+    def words(self, params: Params) -> dict[str, object]:
         """Return the squares, the numbering and the rules."""
         ends = {side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)}
-        rules = _PROMPT.format(
-            squares=print_squares(params.squares, params.corner_order),
-            sides="\n".join(
+        return {
+            "squares": print_squares(params.squares, params.corner_order),
+            "sides": "\n".join(
                 f"  {i}: {side} ({ends[side]})" for i, side in enumerate(params.edge_order)
             ),
-            rules=RULES,
-        )
-        return rules + reply_as('{"edges": [[[i, j], ...], ...]}')
+            "rules": RULES,
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the squares, the numbering and the rules."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"edges": [[[i, j], ...], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Pair the crossed sides of every square by type."""

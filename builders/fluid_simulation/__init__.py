@@ -13,8 +13,8 @@ from scbench.builders.fluid_simulation.fresh_worlds import (
     draw_ground,
 )
 from scbench.builders.fluid_simulation.plans import as_answer, solve
-from scbench.builders.fluid_simulation.rule_texts import prompt_rules
-from scbench.builders.shared.builder import Builder, Point, reply_as
+from scbench.builders.fluid_simulation.rule_texts import prompt_words
+from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.errors import GenerationError
 from scbench.graders.fluid_simulation import grade
@@ -22,6 +22,7 @@ from scbench.schemas.fluid_simulation import Answer, Params
 from scbench.seeding import Stream
 
 _TRIES = 40
+_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):
@@ -56,10 +57,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "fluid_simulation"
     version = 2
 
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the world and the goal, in full and in brief."""
+        return prompt_words(params)
+
     def prompt(self, params: Params) -> str:
         """Return the world, every rule of the simulation, and the goal."""
         box = '{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}'
-        return prompt_rules(params) + reply_as(f'{{"earthworks": [{box}, ...]}}')
+        return _PROMPT.format(**self.words(params)) + reply_as(f'{{"earthworks": [{box}, ...]}}')
 
     def reference(self, params: Params) -> Answer:
         """Put together parts that hold water until the simulation agrees.

@@ -1,6 +1,5 @@
 """The words in which the rules of fluid_simulation are put to a model."""
 
-from scbench.builders.shared.builder import prompt_template
 from scbench.schemas.fluid_simulation import (
     DeepWater,
     ExactVolume,
@@ -18,11 +17,9 @@ from scbench.schemas.fluid_simulation import (
     Zone,
 )
 
-_WORLD = prompt_template(__package__)
 
-
-def prompt_rules(params: Params) -> str:
-    """Return everything the prompt says before the form of the answer."""
+def prompt_words(params: Params) -> dict[str, object]:
+    """Return what the names in the templates of the prompts stand for."""
     ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
     if ground:
         ground = (
@@ -41,18 +38,19 @@ def prompt_rules(params: Params) -> str:
             f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer list "
             "scores 0."
         )
-    return _WORLD.format(
-        width=params.width,
-        height=params.height,
-        last=params.width - 1,
-        top=params.height - 1,
-        rock_top=params.rock_layers - 1,
-        ground=ground,
-        protected=protected,
-        limit=limit,
-        rain=", ".join(f"({x}, {y})" for x, y in params.rain),
-        goal=goal_text(params.goal),
-    )
+    return {
+        "width": params.width,
+        "height": params.height,
+        "last": params.width - 1,
+        "top": params.height - 1,
+        "rock_top": params.rock_layers - 1,
+        "ground": ground,
+        "protected": protected,
+        "limit": limit,
+        "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
+        "goal": goal_text(params.goal),
+        "aim": brief_goal(params.goal),
+    }
 
 
 def _box(box: Zone) -> str:
@@ -134,6 +132,40 @@ def goal_text(goal: Goal) -> str:
                 "water, with no visible water anywhere in the world.\nScore: 0 if any water is "
                 f"visible; otherwise the number of lakes of at least {size} voxels, divided by "
                 f"{n}, at most 1."
+            )
+
+
+def brief_goal(goal: Goal) -> str:
+    """Return what is asked for, without definitions and score."""
+    match goal:
+        case LakeSurface(min_columns=n):
+            return f"Make one lake whose surface has at least {n} voxels."
+        case WideLakes(lakes=n, side=k):
+            return f"Make at least {n} separate bodies of water, each at least {k} x {k} wide."
+        case HighWater(min_z=z, min_voxels=n):
+            return f"Make a lake with at least {n} voxels of water at z >= {z}."
+        case HiddenWater(min_voxels=n):
+            return (
+                f"Make an underground lake of at least {n} voxels; seen from above, no water may "
+                "be visible."
+            )
+        case LakesOnLevels(lakes=n, levels=k):
+            return f"Make at least {n} lakes that lie on {k} different z levels."
+        case DeepWater(min_depth=n):
+            return f"Make a lake that is at least {n} voxels deep."
+        case LargeLakes(lakes=n, min_voxels=size):
+            return f"Make at least {n} lakes of at least {size} voxels each."
+        case RingLake(dry_side=k):
+            return f"Make a ring-shaped lake around dry land of at least {k} x {k}."
+        case WaterLevels(water_at=wet, dry_at=dry):
+            none = f", but none at {_levels(dry, 'or')}" if dry else ""
+            return f"Make water stand at {_levels(wet, 'and')}{none}."
+        case ExactVolume(voxels=n):
+            return f"Make exactly {n} voxels of water."
+        case HiddenLakes(lakes=n, min_voxels=size):
+            return (
+                f"Make at least {n} separate underground lakes of at least {size} voxels each; "
+                "seen from above, no water may be visible."
             )
 
 

@@ -74,20 +74,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "half_subdivision_neighbours"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the rule, the axis of every depth, the leaves and the target."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the axis of every depth, the leaves and the target."""
         leaves, cycle = params.leaves, params.axis_cycle
         rows = [leaves[i : i + _PER_LINE] for i in range(0, len(leaves), _PER_LINE)]
-        rules = _PROMPT.format(
-            table="\n".join(
+        return {
+            "table": "\n".join(
                 f"depth {d}: axis {cycle[d % len(cycle)]}" for d in range(max(map(len, leaves)))
             ),
-            n=len(leaves),
-            leaves=",\n".join(", ".join(row) for row in rows),
-            target=params.target,
+            "n": len(leaves),
+            "leaves": ",\n".join(", ".join(row) for row in rows),
+            "target": params.target,
             **_WORDS[params.dimension],
-        )
-        return rules + reply_as('{"neighbors": ["...", ...]}')
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the rule, the axis of every depth, the leaves and the target."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"neighbors": ["...", ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Compare every leaf's intervals with the target's."""

@@ -58,18 +58,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "hamiltonian_loop"
     version = 2
 
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the grid, as a picture and as a list."""
+        return {
+            "size": params.size,
+            "blocked": _blocked_text(params) if params.blocked else "No cell is blocked.",
+            "map": f"X marks blocked cells:\n\n{_picture(params)}\n" if params.blocked else "",
+            "free": "free cells" if params.blocked else "whole grid",
+            "cell": "free cell" if params.blocked else "cell",
+            "avoiding": ", and no blocked cell is" if params.blocked else "",
+            "count": params.size**2 - len(params.blocked),
+        }
+
     def prompt(self, params: Params) -> str:
         """Return the grid, as a picture and as a list, and the rules."""
-        count = params.size**2 - len(params.blocked)
-        rules = _PROMPT.format(
-            size=params.size,
-            blocked=_blocked_text(params) if params.blocked else "No cell is blocked.",
-            free="free cells" if params.blocked else "whole grid",
-            cell="free cell" if params.blocked else "cell",
-            avoiding=", and no blocked cell is" if params.blocked else "",
-            count=count,
-        )
-        return rules + reply_as('{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as('{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Cover the free cells by loops and merge them.
@@ -150,14 +153,19 @@ def _grid(size: int) -> list[Cell]:
 
 def _blocked_text(params: Params) -> str:
     blocked = sorted(params.blocked, key=lambda cell: (cell[1], cell[0]))
-    wide, marks = len(str(params.size)), set(blocked)
+    cells = ", ".join(str(list(cell)) for cell in blocked)
+    return _BLOCKED.format(count=len(blocked), picture=_picture(params), cells=cells)
+
+
+def _picture(params: Params) -> str:
+    """Return the grid with numbered rows and columns."""
+    wide, marks = len(str(params.size)), set(params.blocked)
     lines = [" " * wide + " |" + "".join(f" {x:{wide}}" for x in range(1, params.size + 1))]
     lines.append("-" * len(lines[0]))
     for y in range(1, params.size + 1):
         row = ("X" if (x, y) in marks else "." for x in range(1, params.size + 1))
         lines.append(f"{y:{wide}} |" + "".join(f" {mark:>{wide}}" for mark in row))
-    cells = ", ".join(str(list(cell)) for cell in blocked)
-    return _BLOCKED.format(count=len(blocked), picture="\n".join(lines), cells=cells)
+    return "\n".join(lines)
 
 
 # Wrong answers.

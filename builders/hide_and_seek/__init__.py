@@ -62,8 +62,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "hide_and_seek"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the scene, the rules and the camera."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return every size and place."""
         names = ["wx", "wy", "wz", "px", "py", "pz", "sx", "sy", "sz", "tx", "ty", "tz"]
         places = (params.building, params.person, params.sniper, params.look_at)
         (wx, wy, _), (px, py, _) = places[:2]
@@ -78,10 +78,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "penalty": params.penalty_per_pixel,
             **dict(zip(names, chain(*places), strict=True)),
         }
-        text = _PROMPT.format(
-            tolerance=f"{TOLERANCE:.9f}", **{name: plain(v) for name, v in values.items()}
-        )
-        return text + reply_as('{"people": [{"xy": [x, y]}, ...]}')
+        return {"tolerance": f"{TOLERANCE:.9f}", **{n: plain(v) for n, v in values.items()}}
+
+    def prompt(self, params: Params) -> str:
+        """Return the scene, the rules and the camera."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"people": [{"xy": [x, y]}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Fill the building's shadow from the walls outwards.

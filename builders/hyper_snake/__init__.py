@@ -64,24 +64,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "hyper_snake"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the box, what is in it, and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the box, what is in it, and the score."""
         named = {"Start": [params.start], "Walls": params.walls, "Food": params.food}
-        text = _PROMPT.format(
-            dims=len(params.size),
-            size=" x ".join(map(str, params.size)),
-            ranges=_ranges(params.size),
-            things="\n".join(
+        return {
+            "dims": len(params.size),
+            "size": " x ".join(map(str, params.size)),
+            "ranges": _ranges(params.size),
+            "things": "\n".join(
                 f"{name}: {', '.join(str(list(cell)) for cell in cells)}"
                 for name, cells in named.items()
                 if cells
             ),
-            no_walls=" and never enters a wall" if params.walls else "",
-            and_food=", over all the food" if params.food else "",
-            score=_score_text(params),
-        )
+            "no_walls": " and never enters a wall" if params.walls else "",
+            "and_food": ", over all the food" if params.food else "",
+            "score": _score_text(params),
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the box, what is in it, and the rules."""
         start = str(list(params.start))
-        return text + reply_as(f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}')
+        return _PROMPT.format(**self.words(params)) + reply_as(f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}')
 
     def reference(self, params: Params) -> Answer:
         """Extend and rotate a path until it is as long as colours allow, or long enough.

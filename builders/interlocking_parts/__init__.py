@@ -65,10 +65,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "interlocking_parts"
     version = 2
 
+    def words(self, params: Params) -> dict[str, object]:
+        """Return every number of the cage and of the criteria."""
+        return _words(params)
+
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
-        words = _words(params)
-        return _wrapped(_PROMPT.format(**words)) + reply_as(_FORM)
+        return _wrapped(_PROMPT.format(**self.words(params))) + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
         """Divide the cage into plates and panels, as OpenSCAD source."""

@@ -81,30 +81,33 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     version = 2
     extremes = ({"max_digits": 20},)
 
-    def prompt(self, params: Params) -> str:
-        """Return the digits and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the digits, their orientations and the limits."""
         size = params.group
         one, other, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
-        text = _PROMPT.format(
-            shapes="\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
-            orientations="\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
-            allowed=_allowed(params),
-            group=size,
-            examples=f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 and\n  "
+        return {
+            "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
+            "orientations": "\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
+            "allowed": _allowed(params),
+            "group": size,
+            "examples": f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 and\n  "
             f"{one},{zeros},{zeros[1:]}1,{one[1:]}0 are fine.",
-            short="8" * (size - 1),
-            full="8" * size,
-            limit=""
+            "short": "8" * (size - 1),
+            "full": "8" * size,
+            "limit": ""
             if params.max_digits is None
             else f"- It has at most {params.max_digits} digits.\n",
-            height=plain(params.target_height_mm),
-            best=params.best_digits,
-            factor=plain(params.short_factor),
-            most=MAX_DIGITS,
-            sample=_samples(params),
-        )
+            "height": plain(params.target_height_mm),
+            "best": params.best_digits,
+            "factor": plain(params.short_factor),
+            "most": MAX_DIGITS,
+            "sample": _samples(params),
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the digits and the rules."""
         form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
-        return text + reply_as(form)
+        return _PROMPT.format(**self.words(params)) + reply_as(form)
 
     def reference(self, params: Params) -> Answer:
         """Search all towers, the longest first.

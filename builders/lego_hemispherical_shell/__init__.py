@@ -87,23 +87,26 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "lego_hemispherical_shell"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the brick, the target, the rules and the score."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the target, its volume and what depends on them."""
         kind = "dome" if params.inner_radius_mm == 0 == (params.height_mm or 0) else params.form
         a, b = params.inner_radius_mm, params.outer_radius_mm
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
         shown = {name: plain(value) for name, value in lengths.items()}
         volume = body(params).volume
-        text = _PROMPT.format(
-            target=_TARGETS[kind].format(**shown),
-            stray=_STRAYS[kind].format(**shown),
-            volume=volume,
-            bricks=volume / VOLUME,
-            most=rules.MAX_BRICKS,
-            full=plain(params.full_marks),
-        )
+        return {
+            "target": _TARGETS[kind].format(**shown),
+            "stray": _STRAYS[kind].format(**shown),
+            "volume": volume,
+            "bricks": volume / VOLUME,
+            "most": rules.MAX_BRICKS,
+            "full": plain(params.full_marks),
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the brick, the target, the rules and the score."""
         form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
-        return text + reply_as(form)
+        return _PROMPT.format(**self.words(params)) + reply_as(form)
 
     def reference(self, params: Params) -> Answer:
         """Lay bricks greedily on lattices at three places until one is good enough.

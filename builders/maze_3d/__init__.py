@@ -43,25 +43,29 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "maze_3d"
     version = 2
 
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the requirements."""
+        n = params.size
+        return {
+            "n": n,
+            "a": params.a_height,
+            "b": params.b_height,
+            "jumps": params.jumps,
+            "jumps_word": "jump" if params.jumps == 1 else "jumps",
+            "route": params.min_route_percent,
+            "least": _least_cells(params),
+            "cells": n * n,
+            "share": params.max_height_percent,
+            "most": params.max_height_percent * n * n // 100,
+        }
+
     def prompt(self, params: Params) -> str:
         """Return the requirements and the rules of moving."""
         n = params.size
-        rules = _PROMPT.format(
-            n=n,
-            a=params.a_height,
-            b=params.b_height,
-            jumps=params.jumps,
-            jumps_word="jump" if params.jumps == 1 else "jumps",
-            route=params.min_route_percent,
-            least=_least_cells(params),
-            cells=n * n,
-            share=params.max_height_percent,
-            most=params.max_height_percent * n * n // 100,
-        )
         form = (
             f"The {n} rows are strings of {n} characters each, without blanks, the top row first.\n"
         )
-        return rules + form + reply_as('{"maze": [row, row, ...]}')
+        return _PROMPT.format(**self.words(params)) + form + reply_as('{"maze": [row, row, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Carve mazes until one keeps every rule."""

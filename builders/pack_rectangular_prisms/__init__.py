@@ -52,8 +52,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "pack_rectangular_prisms"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the list and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the list, its volume and the score."""
         counts = _counts(params)
         lines = [
             f"- {line.count} of size {' x '.join(map(str, line.size))}" for line in params.prisms
@@ -62,10 +62,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if params.full_marks_percent < 100:
             full = f"{params.full_marks_percent / 100:g}"
             score = f"The score is the density divided by {full}, at most 1."
-        rules = _PROMPT.format(
-            n=sum(counts.values()), volume=_volume(counts), lines="\n".join(lines), score=score
-        )
-        return rules + reply_as('{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}')
+        return {
+            "n": sum(counts.values()),
+            "volume": _volume(counts),
+            "lines": "\n".join(lines),
+            "score": score,
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the list and the rules."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Stack slabs and fill the rest with blocks."""

@@ -68,23 +68,28 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "pipe_loop_fitting"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the room, the rules and the constraints."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the room and the constraints, in full and in brief."""
         n = params.pipes
         wanted = "The loop does not cross itself."
         if params.crossings:
             times = "once" if params.crossings == 1 else f"{params.crossings} times"
             wanted = f"The loop crosses itself exactly {times}: no more and no less."
         extra = "".join(f"- {_sentence(constraint)}\n" for constraint in params.constraints)
-        rules = _PROMPT.format(
-            n=n,
-            last=n - 1,
-            side=params.side,
-            tolerance=params.length_tolerance,
-            crossings=wanted,
-            constraints=f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
-        )
-        return rules + reply_as('{"points": [{"x": 0.0, "y": 0.0}, ...]}')
+        return {
+            "n": n,
+            "last": n - 1,
+            "side": params.side,
+            "tolerance": params.length_tolerance,
+            "crossings": wanted,
+            "constraints": f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
+            "brief": "".join(f" {_briefly(c, params.side)}" for c in params.constraints),
+            "times": wanted if params.crossings else "The loop does not cross or touch itself.",
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the room, the rules and the constraints."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"points": [{"x": 0.0, "y": 0.0}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Search families of loops for one that keeps every rule."""
@@ -175,6 +180,42 @@ def _draw_constraints(point: Space, loop: Loop, rng: Stream) -> tuple[Constraint
     if len(chosen) < point.constraints:
         return None
     return tuple(chosen[: point.constraints])
+
+
+def _briefly(asked: Constraint, side: float) -> str:
+    """Return a constraint without its tolerance and without a definition."""
+
+    def share(length: float) -> str:
+        return f"{100 * length / side:g} %"
+
+    match asked:
+        case AngleRange(min_deg=least, max_deg=most):
+            return (
+                f"Every interior angle (180 degrees is straight) is between {least:g} and {most:g} "
+                "degrees."
+            )
+        case CentroidBox():
+            return (
+                "The mean of the joints lies between "
+                f"{share(asked.xmin)} and {share(asked.xmax)} of the side in x and between "
+                f"{share(asked.ymin)} and {share(asked.ymax)} in y."
+            )
+        case TouchWalls(walls=n):
+            return f"The loop touches at least {n} different sides of the square."
+        case MinTurns(turns=n):
+            return f"It makes at least {n} real turns."
+        case MaxStraightRun(joints=n):
+            return f"No more than {n} joints in a row are straight."
+        case CoverQuadrants():
+            return "It reaches all four quadrants of the square."
+        case WallMargin(margin=margin):
+            return f"It keeps {share(margin)} of the side away from the boundary."
+        case HullArea(area=area):
+            return f"Its convex hull covers at least {100 * area / side**2:g} % of the square."
+        case FixedStart():
+            return f"It starts near the point at {share(asked.x)}, {share(asked.y)} of the side."
+        case JointSeparation(distance=d):
+            return f"Joints that are not neighbours are at least {d:g} m apart."
 
 
 def _sentence(asked: Constraint) -> str:

@@ -53,6 +53,8 @@ Below is a picture of {n} x {n} cells. # is a black cell and . is a white one.
 
 {grid}"""
 
+_IMAGE_SHOWN = """\
+The attached image shows a picture of {n} x {n} cells, each black or white."""
 _IMAGE_PICTURE = """\
 The attached image is a picture of {n} x {n} cells. Every cell is a square of {factor} x {factor}
 pixels, so the image measures {side} x {side} pixels; there are no lines between cells and there is
@@ -103,32 +105,38 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "polynomial_curve_fitting"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the picture, or where to find it, and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the picture, or where to find it, and the limits of a formula."""
         n = len(params.grid)
         if n >= _IMAGE_FROM:
             factor = _pixels_per_cell(n)
             picture = _IMAGE_PICTURE.format(n=n, factor=factor, side=n * factor)
+            shown = _IMAGE_SHOWN.format(n=n)
         else:
             picture = _TEXT_PICTURE.format(n=n, grid="\n".join(_ruled(params.grid)))
-        rules = _PROMPT.format(
-            picture=picture,
-            n=n,
-            last=n - 1,
-            cells=n * n,
-            number=MAX_NUMBER,
-            exponent=MAX_EXPONENT,
-            degree=MAX_DEGREE,
-            characters=MAX_CHARACTERS,
-            nodes=MAX_NODES,
-            brackets=MAX_BRACKETS,
-            bits=MAX_BITS,
-            largest=sys.float_info.max,
-            work=MAX_WORK,
-            bytes=MAX_BYTES,
-            word=WORD_BITS,
-        )
-        return rules + _QUOTING + reply_as('{"function": text}')
+            shown = picture
+        return {
+            "picture": picture,
+            "n": n,
+            "last": n - 1,
+            "cells": n * n,
+            "number": MAX_NUMBER,
+            "exponent": MAX_EXPONENT,
+            "degree": MAX_DEGREE,
+            "characters": MAX_CHARACTERS,
+            "nodes": MAX_NODES,
+            "brackets": MAX_BRACKETS,
+            "bits": MAX_BITS,
+            "largest": sys.float_info.max,
+            "work": MAX_WORK,
+            "bytes": MAX_BYTES,
+            "word": WORD_BITS,
+            "shown": shown,
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the picture, or where to find it, and the rules."""
+        return _PROMPT.format(**self.words(params)) + _QUOTING + reply_as('{"function": text}')
 
     def images(self, params: Params) -> tuple[bytes, ...]:
         """Return the picture as a PNG file if the prompt does not print it."""

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -112,6 +113,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def prompt(self, params: ParamsT) -> str:
         """Return the full text put to a model; it states every rule and tolerance of the grader."""
 
+    def words(self, params: ParamsT) -> Mapping[str, object]:  # noqa: ARG002
+        """Return what the names in the templates ``prompt.txt`` and ``terse.txt`` stand for."""
+        return {}
+
     def images(self, params: ParamsT) -> tuple[bytes, ...]:  # noqa: ARG002
         """Return the PNG files that belong to the prompt; none for most tasks."""
         return ()
@@ -164,12 +169,28 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     # What all tasks share.
 
+    @classmethod
+    def _file(cls, name: str) -> Traversable:
+        # A subclass may lie in a module without a folder.
+        modules = (kind.__module__ for kind in cls.__mro__)
+        folder = next(name for name in modules if hasattr(sys.modules[name], "__path__"))
+        return files(folder).joinpath(name)
+
+    def terse(self, params: ParamsT) -> str | None:
+        """Return a prompt that says only what the paper's says; None without a ``terse.txt``.
+
+        It is for instances of the fixed list. The template is filled with `words`, and the prompt
+        ends as the full one does: how an answer is written is not what the two differ in.
+        """
+        template = self._file("terse.txt")
+        if not template.is_file():
+            return None
+        _, mark, closing = self.prompt(params).rpartition(_GIVE)
+        return f"{template.read_text('utf-8').format(**self.words(params))}\n{mark}{closing}"
+
     def paper(self) -> list[PaperItem[ParamsT]]:
         """Return the instances of the fixed list in order, from its ``instances.json``."""
-        # A subclass may lie in a module without a folder.
-        modules = (kind.__module__ for kind in type(self).__mro__)
-        folder = next(name for name in modules if hasattr(sys.modules[name], "__path__"))
-        text = files(folder).joinpath("instances.json").read_text("utf-8")
+        text = self._file("instances.json").read_text("utf-8")
         return [
             PaperItem(self._params(item["params"]), item["difficulty"], item.get("seed"))
             for item in json.loads(text)["instances"]
@@ -250,12 +271,16 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         return self.case_model
 
 
+_GIVE = "Give your answer"
+"""Begins the closing lines of a prompt."""
+
+
 def prompt_template(package: str, name: str = "prompt.txt") -> str:
     """Return the text of a task's prompt, from a file in its folder, to be formatted."""
     return files(package).joinpath(name).read_text("utf-8")
 
 
-def reply_as(form: str, *, give: str = "Give your answer") -> str:
+def reply_as(form: str, *, give: str = _GIVE) -> str:
     """Return the closing lines of a prompt, which say how the answer is to be given.
 
     Args:

@@ -75,8 +75,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "shikaku_rectangles"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the grid, with numbered rows and columns, and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the grid, with numbered rows and columns."""
         cell = max(len(str(max(max(row) for row in params.grid))), len(str(params.width - 1)))
         rows = [(f"row {y:2}", row) for y, row in enumerate(params.grid)]
         lines = [
@@ -84,8 +84,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for name, values in [("column", range(params.width)), *rows]
         ]
         lines.insert(1, "-" * len(lines[0]))
-        rules = _PROMPT.format(width=params.width, height=params.height, grid="\n".join(lines))
-        return rules + reply_as('{"rectangles": [[left, top, right, bottom], ...]}')
+        return {"width": params.width, "height": params.height, "grid": "\n".join(lines)}
+
+    def prompt(self, params: Params) -> str:
+        """Return the grid, with numbered rows and columns, and the rules."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"rectangles": [[left, top, right, bottom], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Solve by propagation and search."""

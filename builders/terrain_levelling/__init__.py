@@ -50,25 +50,28 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "terrain_levelling"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the map, the rules, the score and the physics."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the map, and what the score is measured by."""
         n = len(params.heights)
         before = len(largest_flat(_flat(params), n, params.flat_tolerance))
-        rules = _PROMPT.format(
-            n=n,
-            last=n - 1,
-            half=n / 2,
-            table="\n".join(
+        return {
+            "n": n,
+            "last": n - 1,
+            "half": n / 2,
+            "table": "\n".join(
                 " ".join(f"{height:>4.1f}" for height in row) for row in params.heights
             ),
-            max_blasts=params.max_blasts,
-            max_work=MAX_WORK,
-            trifle=TRIFLE,
-            tolerance=params.flat_tolerance,
-            before=before,
-            wanted=f"{min(params.share * n * n, n * n - before):g}",
-        )
-        return rules + reply_as('{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}')
+            "max_blasts": params.max_blasts,
+            "max_work": MAX_WORK,
+            "trifle": TRIFLE,
+            "tolerance": params.flat_tolerance,
+            "before": before,
+            "wanted": f"{min(params.share * n * n, n * n - before):g}",
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the map, the rules, the score and the physics."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Return the stored plan of a paper instance; simulate one for any other."""

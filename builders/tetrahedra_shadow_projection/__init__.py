@@ -1,6 +1,7 @@
 """Shadows of tetrahedra: prompts, fresh targets, and a greedy search for covers."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -33,6 +34,9 @@ _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 
 _PROMPT = prompt_template(__name__)
+_CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
+"""Beginnings of titles that leave nothing open once the middle is known."""
+_FEW = 12
 
 
 class Space(Point):
@@ -63,35 +67,39 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "tetrahedra_shadow_projection"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the tetrahedron, the target and the score rule."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the target and the numbers of the score."""
         holes = "".join(
             f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{_listed(hole)}\n"
             for hole in params.holes
         )
         formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * D/R"
-        text = _PROMPT.format(
-            c=f"{BASE[2][1]:.9f}",
-            d=f"{BASE[3][1]:.9f}",
-            e=f"{BASE[3][2]:.9f}",
-            title=params.title,
-            n=len(params.exterior),
-            exterior=_listed(params.exterior),
-            holes=holes,
-            formula=formula if params.divisor == 1 else f"({formula}) / {plain(params.divisor)}",
-            slack=rules.SLACK,
-            full=rules.FULL,
-            cut=rules.CUT_FACTOR,
-            not_unit=rules.NOT_UNIT_FACTOR,
-            unit=float(rules.UNIT_TOLERANCE),
-            touch=rules.TOUCH,
-            reach=rules.REACH,
-            most=rules.MAX_TETRAHEDRA,
-        )
+        return {
+            "c": f"{BASE[2][1]:.9f}",
+            "d": f"{BASE[3][1]:.9f}",
+            "e": f"{BASE[3][2]:.9f}",
+            "title": params.title,
+            "n": len(params.exterior),
+            "exterior": _listed(params.exterior),
+            "holes": holes,
+            "formula": formula if params.divisor == 1 else f"({formula}) / {plain(params.divisor)}",
+            "slack": rules.SLACK,
+            "full": rules.FULL,
+            "cut": rules.CUT_FACTOR,
+            "not_unit": rules.NOT_UNIT_FACTOR,
+            "unit": float(rules.UNIT_TOLERANCE),
+            "touch": rules.TOUCH,
+            "reach": rules.REACH,
+            "most": rules.MAX_TETRAHEDRA,
+            "shape": _briefly(params),
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the tetrahedron, the target and the score rule."""
         form = (
             '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
         )
-        return text + reply_as(form)
+        return _PROMPT.format(**self.words(params)) + reply_as(form)
 
     def reference(self, params: Params) -> Answer:
         """Search, more finely if need be, until the cover is good enough for a full score.
@@ -182,6 +190,18 @@ def _search(
     whole = area(target)
     seen = cover(target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK)
     return _Found(poses, seen.covered / whole - rules.DIFFERENCE_WEIGHT * seen.difference / whole)
+
+
+def _briefly(params: Params) -> str:
+    """Return the target in words, with as many numbers as say where it lies."""
+    title = re.sub(r", (each |its rim )?given .*", "", params.title)
+    if title.startswith(_CENTRED):
+        return f"{title}, centred on the origin"
+    if len(params.exterior) <= _FEW:
+        return f"{title}, with the corners (x, y)\n\n{_listed(params.exterior)}\n"
+    (low_x, high_x), (low_y, high_y) = ((min(v), max(v)) for v in zip(*params.exterior, strict=True))
+    spans = [plain(v) for v in (low_x, high_x, low_y, high_y)]
+    return "{}, from x = {} to {} and from y = {} to {}".format(title, *spans)
 
 
 def _listed(ring: Sequence[Sequence[float]]) -> str:

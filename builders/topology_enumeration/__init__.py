@@ -43,19 +43,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "topology_enumeration"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the order of the corners, the rules and the question."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the figure, the order of its corners and what is known."""
         k = len(params.corner_order)
         shape, figure = _SHAPES[k]
-        rules = _PROMPT.format(
-            figure=figure,
-            shape=shape,
-            n=_WORDS[params.n_classes],
-            k=_WORDS[k],
-            order=", ".join(params.corner_order),
-            known=_KNOWN.format(known=", ".join(params.known)) if params.known else "",
-        )
-        return rules + reply_as('{"configs": [[label, label, ...], ...]}')
+        return {
+            "figure": figure,
+            "shape": shape,
+            "n": _WORDS[params.n_classes],
+            "k": _WORDS[k],
+            "order": ", ".join(params.corner_order),
+            "known": _KNOWN.format(known=", ".join(params.known)) if params.known else "",
+            "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the order of the corners, the rules and the question."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"configs": [[label, label, ...], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Go through all patterns."""

@@ -65,27 +65,32 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     task = "two_segments"
     version = 2
 
-    def prompt(self, params: Params) -> str:
-        """Return the frame, the regions wanted and the rules."""
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the frame, the regions wanted and the tolerance."""
         counts = params.counts.model_dump()
         unit = tuple(map(tuple, params.corners)) == UNIT_SQUARE
         tolerance = Decimal(5).scaleb(-params.snap_decimals - 1)
         grid = _GRID.format(
             values=", ".join(map(plain, params.coordinate_grid or ())), tolerance=f"{tolerance:f}"
         )
-        rules = _PROMPT.format(
-            shape="the unit square" if unit else "a convex quadrilateral",
-            wanted="\n".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n),
-            grid=grid if params.coordinate_grid else "",
-            tolerance=f"{tolerance:f}",
-            decimals=params.snap_decimals,
-            digits=params.snap_decimals + 2,
+        values = ", ".join(map(plain, params.coordinate_grid or ()))
+        return {
+            "shape": "the unit square" if unit else "a convex quadrilateral",
+            "wanted": "\n".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n),
+            "grid": grid if params.coordinate_grid else "",
+            "values": f"Coordinates may only be {values}.\n" if values else "",
+            "tolerance": f"{tolerance:f}",
+            "decimals": params.snap_decimals,
+            "digits": params.snap_decimals + 2,
             **{
                 name: f"({plain(x)}, {plain(y)})"
                 for name, (x, y) in zip("ABCD", params.corners, strict=True)
             },
-        )
-        return rules + reply_as('{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}')
+        }
+
+    def prompt(self, params: Params) -> str:
+        """Return the frame, the regions wanted and the rules."""
+        return _PROMPT.format(**self.words(params)) + reply_as('{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}')
 
     def reference(self, params: Params) -> Answer:
         """Try pairs of chords until one makes the regions.

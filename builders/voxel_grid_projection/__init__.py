@@ -65,17 +65,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     version = 2
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
+    def words(self, params: Params) -> dict[str, object]:
+        """Return the sizes, and the rules of this grid besides."""
+        n, digit = params.size, params.forbidden_digit
+        return {
+            "n": n,
+            "last": n - 1,
+            "pairs": n * n,
+            "cells": params.cells,
+            "rules": "".join(f"{rule}\n" for rule in _extra_rules(params)),
+            "digit": "" if digit is None else f" No cell's sum x + y + z has the digit {digit}.",
+        }
+
     def prompt(self, params: Params) -> str:
         """Return the grid and the rules."""
-        n = params.size
-        rules = _PROMPT.format(
-            n=n,
-            last=n - 1,
-            pairs=n * n,
-            cells=params.cells,
-            rules="".join(f"{rule}\n" for rule in _extra_rules(params)),
-        )
-        return rules + reply_as('{"voxels": [{"xyz": [x, y, z]}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as('{"voxels": [{"xyz": [x, y, z]}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Cover the three views with a Latin square, then add random cells."""
