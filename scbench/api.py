@@ -58,12 +58,14 @@ def grade_file(
         ScbenchError: the file, the release or the folder cannot be used.
     """
     path = Path(predictions)
+    found = release if isinstance(release, Release) else find_release(release)
+    found, names = found.choose(tasks)
     options = Options(
         predictions=str(path),
-        release=release if isinstance(release, Release) else find_release(release),
+        release=found,
         out=Path(out) if out else Path("scbench-results", path.name.partition(".")[0] or "results"),
         limits=WorkerLimits(workers or processors(), None, MEMORY),
-        tasks=tasks,
+        tasks=names,
         partial=partial,
         resume=resume,
         restart=restart,

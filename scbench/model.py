@@ -30,6 +30,14 @@ Difficulty = Literal["easy", "medium", "hard", "very-hard"]
 """Of an instance in a fixed list; those that are drawn are unrated."""
 Setting = Literal["no_tools", "tools"]
 
+TERSE = "terse"
+"""Config of the same instances with prompts that say only what the paper's say."""
+
+
+def terse_id(instance_id: str) -> str:
+    """Return the id that an instance has with its terse prompt, such as csg_union/03-terse."""
+    return f"{instance_id}-{TERSE}"
+
 
 def task_of(instance_id: str) -> str:
     """Return the task that an id names, whether of a release or generated: it need not exist."""
@@ -130,8 +138,9 @@ class Instance(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(
-        description="task and subtask, such as csg_union/03; of a generated instance with a prefix "
-        "that no release has, such as b001f663:csg_union/03"
+        description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
+        "the config terse; of a generated instance with a prefix that no release has, such as "
+        "b001f663:csg_union/03"
     )
     task: str = Field(description="id of the task")
     bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
@@ -213,6 +222,13 @@ class Instance(BaseModel):
         }
         digest = content_hash(row | {"images": [sha256(image) for image in images]})
         return cls(**row, images=images, content_hash=digest, unprinted=unprinted)
+
+    def with_terse(self, prompt: str) -> "Instance":
+        """Return the same instance with another prompt, as one of the config ``terse``."""
+        changed = {"id": terse_id(self.id), "prompt": prompt}
+        row = self.model_dump(exclude={"images", "content_hash", "unprinted"}) | changed
+        digest = content_hash(row | {"images": [sha256(image) for image in self.images]})
+        return self.model_copy(update={**changed, "content_hash": digest})
 
 
 Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]

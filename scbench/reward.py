@@ -44,7 +44,9 @@ class _Ready(NamedTuple):
 def _named(release: str | None) -> Mapping[str, Instance]:
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
-    return find_release(release).instances()
+    found = find_release(release)
+    terse = found.terse().instances() if found.manifest.terse else {}
+    return {**found.instances(), **terse}
 
 
 @lru_cache(maxsize=8)

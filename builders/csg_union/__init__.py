@@ -142,7 +142,7 @@ def _briefly(solid: Solid) -> str:
             )
         case Polyhedron():
             corners = ", ".join(map(_triple, solid.vertices))
-            shape, middle = f"convex solid with the corners {corners}", "its origin at"
+            shape, middle = f"convex solid with the corners {corners}", "moved by"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
     turned = "".join(f", turned {_number(t)} about {axis}" for axis, t in turns if t)
     return f"{shape}{turned}, {middle} {place}"

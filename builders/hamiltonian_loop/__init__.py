@@ -72,7 +72,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the grid, as a picture and as a list, and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Cover the free cells by loops and merge them.

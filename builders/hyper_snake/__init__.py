@@ -84,7 +84,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the box, what is in it, and the rules."""
         start = str(list(params.start))
-        return _PROMPT.format(**self.words(params)) + reply_as(f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            f'{{"path": [{{"pos": {start}}}, {{"pos": [...]}}, ...]}}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Extend and rotate a path until it is as long as colours allow, or long enough.

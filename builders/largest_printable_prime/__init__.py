@@ -90,8 +90,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "orientations": "\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
             "allowed": _allowed(params),
             "group": size,
-            "examples": f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 and\n  "
-            f"{one},{zeros},{zeros[1:]}1,{one[1:]}0 are fine.",
+            "examples": f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 "
+            f"and\n  {one},{zeros},{zeros[1:]}1,{one[1:]}0 are fine.",
             "short": "8" * (size - 1),
             "full": "8" * size,
             "limit": ""

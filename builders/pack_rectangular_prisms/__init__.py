@@ -71,7 +71,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the list and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Stack slabs and fill the rest with blocks."""

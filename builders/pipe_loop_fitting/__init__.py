@@ -89,7 +89,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the room, the rules and the constraints."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"points": [{"x": 0.0, "y": 0.0}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Search families of loops for one that keeps every rule."""

@@ -88,7 +88,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the grid, with numbered rows and columns, and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"rectangles": [[left, top, right, bottom], ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"rectangles": [[left, top, right, bottom], ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Solve by propagation and search."""

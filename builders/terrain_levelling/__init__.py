@@ -71,7 +71,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the map, the rules, the score and the physics."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Return the stored plan of a paper instance; simulate one for any other."""

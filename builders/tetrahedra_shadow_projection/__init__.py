@@ -196,12 +196,14 @@ def _briefly(params: Params) -> str:
     """Return the target in words, with as many numbers as say where it lies."""
     title = re.sub(r", (each |its rim )?given .*", "", params.title)
     if title.startswith(_CENTRED):
-        return f"{title}, centred on the origin"
+        return f"{title}, centred on the origin."
     if len(params.exterior) <= _FEW:
-        return f"{title}, with the corners (x, y)\n\n{_listed(params.exterior)}\n"
-    (low_x, high_x), (low_y, high_y) = ((min(v), max(v)) for v in zip(*params.exterior, strict=True))
+        return f"{title}, with the corners (x, y)\n\n{_listed(params.exterior)}"
+    (low_x, high_x), (low_y, high_y) = (
+        (min(v), max(v)) for v in zip(*params.exterior, strict=True)
+    )
     spans = [plain(v) for v in (low_x, high_x, low_y, high_y)]
-    return "{}, from x = {} to {} and from y = {} to {}".format(title, *spans)
+    return "{}, from x = {} to {} and from y = {} to {}.".format(title, *spans)
 
 
 def _listed(ring: Sequence[Sequence[float]]) -> str:

@@ -59,7 +59,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the order of the corners, the rules and the question."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"configs": [[label, label, ...], ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"configs": [[label, label, ...], ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Go through all patterns."""

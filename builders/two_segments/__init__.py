@@ -90,7 +90,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the frame, the regions wanted and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Try pairs of chords until one makes the regions.

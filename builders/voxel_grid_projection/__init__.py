@@ -79,7 +79,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the grid and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"voxels": [{"xyz": [x, y, z]}, ...]}')
+        return _PROMPT.format(**self.words(params)) + reply_as(
+            '{"voxels": [{"xyz": [x, y, z]}, ...]}'
+        )
 
     def reference(self, params: Params) -> Answer:
         """Cover the three views with a Latin square, then add random cells."""

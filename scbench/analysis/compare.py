@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scbench.analysis.matrix import Matrix, score_matrix
+from scbench.analysis.matrix import Matrix, Run, score_matrix
 from scbench.analysis.paired import Paired, difference_of, paired
+from scbench.analysis.results import ON_TERSE
 from scbench.analysis.sign_flips import DRAWS, lines_tested
 from scbench.errors import ResultsError
 from scbench.intervals import LEVEL, Floats
@@ -56,6 +57,9 @@ def compare_runs(
 ) -> pl.DataFrame:
     """Compare each pair of runs, overall, by bucket and by task.
 
+    Runs on terse prompts are compared with those of the same models on full prompts and with no
+    others: the difference is then what a full specification is worth.
+
     Args:
         results: as `scbench.analysis.results.read_results` gives them, of two or more runs.
         draws: of signs, see `scbench.analysis.sign_flips`.
@@ -80,7 +84,7 @@ def compare_runs(
         raise ResultsError("to compare, name the results of two runs or more")
     rows: list[dict[str, Any]] = []
     columns: list[tuple[Floats, Floats]] = []
-    for a, b in combinations(range(len(matrix.runs)), 2):
+    for a, b in _pairs(matrix.runs):
         _compare_pair(matrix, a, b, level, rows, columns)
     differences, weights = (np.column_stack(parts) for parts in zip(*columns, strict=True))
     tested = lines_tested(differences, weights, level, draws, seed)
@@ -92,6 +96,13 @@ def compare_runs(
         if row["p_corrected"] <= 1 - level + 1e-12:
             row["verdict"] = row["second" if row["difference"] > 0 else "first"]
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _pairs(runs: tuple[Run, ...]) -> list[tuple[int, int]]:
+    at = {run: i for i, run in enumerate(runs)}
+    full = {i: (run[0].removesuffix(ON_TERSE), *run[1:]) for run, i in at.items()}
+    twins = [(i, at[run]) for i, run in full.items() if run != runs[i] and run in at]
+    return twins or list(combinations(range(len(runs)), 2))
 
 
 def _compare_pair(

@@ -14,9 +14,9 @@ from scbench.errors import ResultsError, did_you_mean
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import RUN
 from scbench.grading.tally import fingerprints_in
-from scbench.model import Status
+from scbench.model import Status, terse_id
 from scbench.release.load import installed_releases
-from scbench.release.manifest import read_manifest
+from scbench.release.manifest import PLUS_TERSE, read_manifest
 
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""
@@ -29,6 +29,8 @@ NEEDED = (
 
 NEWER = ("floor", "run_metadata", "prompt_sha256", "reasoning_characters")
 """Columns that results of earlier versions lack; they are null there."""
+ON_TERSE = " (terse prompts)"
+"""Ends the name of a model whose answers to terse prompts stand beside those to full ones."""
 
 _SHOWN = 5
 _EXACT = 1e-9
@@ -41,6 +43,7 @@ def read_results(
     *,
     partial: bool = False,
     tell_apart: bool = False,
+    both_prompts: bool = False,
 ) -> pl.DataFrame:
     """Return the rows of one or more results files, checked to belong together.
 
@@ -50,6 +53,8 @@ def read_results(
         partial: whether tasks may lack as a whole.
         tell_apart: give a run that is in several files the name of the file as well; without it,
             that is an error.
+        both_prompts: accept results of terse prompts beside those of full ones. Their ids are then
+            those of the full prompts, and their models' names end in `ON_TERSE`.
 
     Returns:
         Columns `NEEDED`, floor and ``columns``, in the order of the files. Rows whose instance the
@@ -62,6 +67,8 @@ def read_results(
     frames = {str(path): _read(Path(path), wanted) for path in paths}
     if not frames:
         raise ResultsError("name at least one results file")
+    if both_prompts:
+        frames = _by_prompt(frames)
     results = pl.concat(_told_apart(frames) if tell_apart else frames.values())
     check_results(results, partial=partial)
     return results.filter(pl.col("instance_hash").is_not_null())
@@ -89,6 +96,22 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
                 f"{file}: column {name!r} is {frame.schema[name]}, must be {schema[name]}"
             )
     return frame.cast({name: schema[name] for name in columns})
+
+
+def _by_prompt(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Bring results of terse prompts to the ids of the full ones, if there are both."""
+    is_terse = pl.col("release").str.ends_with(PLUS_TERSE)
+    kinds = pl.concat([frame.select(is_terse.unique()) for frame in frames.values()])
+    if kinds["release"].n_unique() < 2:
+        return frames
+    return {
+        path: frame.with_columns(
+            id=pl.when(is_terse).then(pl.col("id").str.strip_suffix(terse_id(""))).otherwise("id"),
+            model=pl.when(is_terse).then(pl.col("model") + ON_TERSE).otherwise("model"),
+            release=pl.col("release").str.strip_suffix(PLUS_TERSE),
+        )
+        for path, frame in frames.items()
+    }
 
 
 def _told_apart(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
@@ -158,6 +181,15 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
 def _one_release(rows: pl.DataFrame) -> None:
     releases = rows.select("release", "release_hash").unique().sort("release", "release_hash")
     if releases.height > 1:
+        if (
+            releases["release"].str.strip_suffix(PLUS_TERSE).n_unique()
+            == 1
+            == (releases["release_hash"].n_unique())
+        ):
+            raise ResultsError(
+                "the results are of full and of terse prompts, which share no table; `scbench "
+                "compare` says what the difference is worth"
+            )
         named = ", ".join(f"{row[0]} ({row[1][:12]})" for row in releases.iter_rows())
         raise ResultsError(
             f"the results are of {releases.height} releases: {named}; scores of different "
@@ -277,8 +309,10 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
 def expected_scores(rows: pl.DataFrame) -> dict[str, int]:
     """Return the number of scores by task of the rows' release; empty if it is not installed."""
     release, release_hash = rows.select("release", "release_hash").row(0)
-    folder = installed_releases().get(release)
+    folder = installed_releases().get(release.removesuffix(PLUS_TERSE))
     manifest = read_manifest(folder) if folder else None
     if manifest is None or manifest.rows_hash != release_hash:
         return {}
+    if release.endswith(PLUS_TERSE):
+        manifest = manifest.of_terse()
     return {task: record.scores for task, record in manifest.tasks.items()}

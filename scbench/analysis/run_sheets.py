@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.compare import TIED, TOO_FEW
 from scbench.analysis.layout import Sheet
+from scbench.analysis.results import ON_TERSE
 from scbench.analysis.sheets import ABOVE_NOTE, above_line, figure, line_name, points, signed
 from scbench.catalog import all_tasks
 from scbench.errors import printable
@@ -75,6 +76,8 @@ def comparison_sheets(frame: "pl.DataFrame") -> list[Sheet]:
             if row["task"] is None:
                 breaks.add(i + 1)
         title = f"{printable(str(first))} (first) against {printable(str(second))} (second)"
+        if ON_TERSE in str(first):
+            title += ": what a full specification is worth"
         words = frozenset({"task", "verdict"})
         notes = [*_COMPARED, *([ABOVE_NOTE] if above else [])]
         sheets.append(Sheet(title, heads, rows, words, notes, frozenset(breaks)))

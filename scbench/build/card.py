@@ -11,8 +11,9 @@ from jinja2 import Environment, StrictUndefined, Template
 from scbench.build.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
 from scbench.catalog import BUCKETS, Task, all_tasks
 from scbench.errors import ReleaseError
+from scbench.model import TERSE
 from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TITLE
-from scbench.release.manifest import REFERENCES, Manifest, data_file, picture_file
+from scbench.release.manifest import REFERENCES, Manifest, data_file, picture_file, terse_file
 
 _TEXTS = files("scbench.dataset_card")
 _CORRECTIONS = "**Against the paper.**"
@@ -43,6 +44,8 @@ def _groups(manifest: Manifest) -> dict[str, list[str]]:
 def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
     """Return the configs of a release: default, one per bucket, one per task, references."""
     configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
+    if manifest.terse:
+        configs[TERSE] = list(map(terse_file, manifest.terse))
     configs["references"] = [REFERENCES]
     return [
         {
@@ -80,6 +83,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "configs": _configs(manifest, prefix),
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
+            *([{"config_name": TERSE, "features": rows}] if manifest.terse else []),
             {"config_name": "references", "features": _features(REFERENCE_COLUMNS)},
         ],
     }

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from scbench.build.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
-from scbench.model import Instance
+from scbench.model import TERSE, Instance
 from scbench.release.about import (
     CITATION,
     DESCRIPTION,
@@ -19,7 +19,7 @@ from scbench.release.about import (
     PUBLISHED,
     TITLE,
 )
-from scbench.release.manifest import REFERENCES, Manifest, data_file
+from scbench.release.manifest import REFERENCES, Manifest, data_file, terse_file
 
 _PARQUET = "application/x-parquet"
 _TYPES = {
@@ -47,6 +47,7 @@ _REFERENCE_MEANINGS = {
 def render_croissant(manifest: Manifest) -> str:
     """Return the Croissant file of a release, from its manifest alone."""
     files = {data_file(task): task for task in manifest.tasks} | {REFERENCES: "references"}
+    files |= {terse_file(task): f"{task}-{TERSE}" for task in manifest.terse}
     held = {path: name for path, name in files.items() if path in manifest.files}
     value = {
         "@context": _CONTEXT,

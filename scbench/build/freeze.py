@@ -25,6 +25,7 @@ from scbench.build.tables import instance_table, reference_table, write_table
 from scbench.canonical import content_hash, rows_hash, sha256
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.errors import ReleaseError, did_you_mean
+from scbench.model import Instance
 from scbench.progress import no_progress
 from scbench.release.load import Reference
 from scbench.release.manifest import (
@@ -42,6 +43,7 @@ from scbench.release.manifest import (
     data_file,
     is_version,
     picture_file,
+    terse_file,
 )
 from scbench.report.gallery import cases, draw_cases
 from scbench.version import __version__
@@ -168,6 +170,8 @@ def fill_release(
     """
     for part in frozen:
         write_table(root / data_file(part.task.id), instance_table(part.instances))
+        if part.terse:
+            write_table(root / terse_file(part.task.id), instance_table(part.terse))
     ids = [instance.id for part in frozen for instance in part.instances]
     for name in withdrawn:
         if name not in ids:
@@ -199,8 +203,12 @@ def generated_name(frozen: Sequence[FrozenTask]) -> str:
 
 def _rows_hash(frozen: Sequence[FrozenTask]) -> str:
     return rows_hash(
-        (instance.id, instance.content_hash) for part in frozen for instance in part.instances
+        pair for part in frozen for rows in (part.instances, part.terse) for pair in _pairs(rows)
     )
+
+
+def _pairs(rows: Sequence[Instance]) -> list[tuple[str, str]]:
+    return [(row.id, row.content_hash) for row in rows]
 
 
 def pictures(frozen: Sequence[FrozenTask], workers: int) -> dict[str, bytes]:
@@ -237,10 +245,6 @@ def make_manifest(
     experiment: ExperimentRecord | None = None,
 ) -> Manifest:
     """Return the manifest of frozen tasks and the files that hold them."""
-    pairs = {
-        part.task.id: [(instance.id, instance.content_hash) for instance in part.instances]
-        for part in frozen
-    }
     references = [reference for part in frozen for reference in part.references]
     right = sum(reference.kind == "reference" for reference in references)
     return Manifest(
@@ -254,7 +258,7 @@ def make_manifest(
                 scores=sum(instance.scores for instance in part.instances),
                 builder_version=part.task.builder.version,
                 grader_version=part.task.grader_version,
-                rows_hash=rows_hash(pairs[part.task.id]),
+                rows_hash=rows_hash(_pairs(part.instances)),
                 fingerprint=part.task.fingerprint(),
                 seeds={
                     instance.id: instance.seed
@@ -277,6 +281,7 @@ def make_manifest(
         canary=CANARY,
         withdrawn=dict(withdrawn),
         experiment=experiment,
+        terse={part.task.id: rows_hash(_pairs(part.terse)) for part in frozen if part.terse},
     ).sealed()
 
 

@@ -27,11 +27,12 @@ from scbench.unprinted import part
 
 @dataclass(frozen=True, slots=True)
 class FrozenTask:
-    """Everything a release holds of one task."""
+    """Everything a release holds of one task; no terse instances where prompts have one form."""
 
     task: Task
     instances: tuple[Instance, ...]
     references: tuple[Reference, ...]
+    terse: tuple[Instance, ...] = ()
 
 
 class _Answer(NamedTuple):
@@ -47,6 +48,7 @@ class _Draft(NamedTuple):
 
     instance: Instance
     answers: tuple[_Answer, ...]
+    terse: Instance | None
 
 
 def freeze_task(
@@ -153,13 +155,20 @@ def _draft(
             _Answer("counter_reference", name, canonical_json(value))
             for name, value in counters.items()
         )
-        drafts.append(_Draft(instance, (_Answer("reference", "reference", answer), *wrong)))
+        # What is drawn has one prompt: the other is there to compare the fixed list with the paper.
+        brief = builder.terse(item.params) if item.point is None else None
+        terse = None if brief is None else instance.with_terse(brief)
+        drafts.append(_Draft(instance, (_Answer("reference", "reference", answer), *wrong), terse))
     return drafts
 
 
-def listed_instances(task: Task) -> tuple[Instance, ...]:
+def listed(task: Task) -> FrozenTask:
     """Return the instances of a task's fixed list without their answers, so without any judging."""
-    return tuple(instances_of(task, task.builder().paper(), 0))
+    builder, items = task.builder(), task.builder().paper()
+    instances = tuple(instances_of(task, items))
+    briefs = [builder.terse(item.params) for item in items]
+    terse = (i.with_terse(b) for i, b in zip(instances, briefs, strict=True) if b is not None)
+    return FrozenTask(task, instances, (), tuple(terse))
 
 
 def instances_of(
@@ -237,4 +246,5 @@ def _join(
     task: Task, drafts: Sequence[_Draft], proven: Sequence[tuple[Reference, ...]]
 ) -> FrozenTask:
     instances = tuple(draft.instance for draft in drafts)
-    return FrozenTask(task, instances, tuple(ref for refs in proven for ref in refs))
+    terse = tuple(draft.terse for draft in drafts if draft.terse is not None)
+    return FrozenTask(task, instances, tuple(ref for refs in proven for ref in refs), terse)

@@ -25,7 +25,7 @@ from scbench.build.freeze import (
     release_files,
     rendered_files,
 )
-from scbench.build.frozen_task import FrozenTask, freeze_tasks, listed_instances
+from scbench.build.frozen_task import FrozenTask, freeze_tasks, listed
 from scbench.build.redraw import redraw
 from scbench.build.schemas import file_schemas, task_schemas
 from scbench.build.tables import instance_table, read_table, reference_table
@@ -45,6 +45,7 @@ from scbench.release.manifest import (
     layout,
     picture_file,
     read_manifest,
+    terse_file,
 )
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.report.draw.png import same_picture
@@ -87,7 +88,7 @@ def verify_release(
             problems += _check_listed(root, task)
             continue
         frozen.append(part)
-        problems += _check_rows(root, data_file(task.id), instance_table(part.instances), ("id",))
+        problems += _check_part(root, part)
     record = manifest.experiment
     if record is not None:
         on_step("drawn instances")
@@ -95,8 +96,7 @@ def verify_release(
         problems += [*redrawn.problems, *_check_experiment(manifest, record)]
         record = redrawn.record
         for part in redrawn.frozen:
-            table = instance_table(part.instances)
-            problems += _check_rows(root, data_file(part.task.id), table, ("id",))
+            problems += _check_part(root, part)
         frozen = _in_order([*frozen, *redrawn.frozen], manifest)
     elif seed is not None:
         problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
@@ -116,10 +116,16 @@ def verify_release(
 def _check_listed(root: Path, task: Task) -> Iterator[str]:
     """Compare at least the rows of a task whose references cannot be made or judged here."""
     try:
-        instances = listed_instances(task)
+        part = listed(task)
     except Exception:  # noqa: BLE001  (that they cannot be made is said already)
         return
-    yield from _check_rows(root, data_file(task.id), instance_table(instances), ("id",))
+    yield from _check_part(root, part)
+
+
+def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
+    yield from _check_rows(root, data_file(part.task.id), instance_table(part.instances), ("id",))
+    if part.terse:
+        yield from _check_rows(root, terse_file(part.task.id), instance_table(part.terse), ("id",))
 
 
 def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
@@ -219,7 +225,7 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
     elif path.read_bytes() != manifest.text().encode():
         yield f"{MANIFEST}: is not written as scbench writes it"
-    needed = layout(manifest.tasks)
+    needed = layout(manifest.tasks, manifest.terse)
     for name in sorted(needed - manifest.files.keys()):
         yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
     may = set(map(picture_file, manifest.tasks))

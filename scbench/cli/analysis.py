@@ -118,7 +118,9 @@ def compare(
     """Compare runs score by score: intervals, one paired test, and who is better.
 
     The verdict comes from the test alone, corrected over the whole table. Runs of one name in two
-    files are told apart by the files. With several samples per item, `scbench samples` follows.
+    files are told apart by the files. Given results on full and on terse prompts, it compares each
+    model with itself: what a full specification is worth. With several samples per item, `scbench
+    samples` follows.
     """
     with reported_errors():
         from scbench.analysis.compare import compare_runs
@@ -127,7 +129,9 @@ def compare(
         from scbench.analysis.samples import COLUMNS, pass_at_k
 
         ks = _tries(k)
-        rows = read_results(results, (*COLUMNS, "metrics"), partial=partial, tell_apart=True)
+        rows = read_results(
+            results, (*COLUMNS, "metrics"), partial=partial, tell_apart=True, both_prompts=True
+        )
         table = compare_runs(rows, draws=draws, seed=seed)
         sheets = comparison_sheets(table)
         if rows["sample"].n_unique() > 1:

@@ -161,8 +161,7 @@ def grade(
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release
 
-        chosen_release = find_release(release)
-        names = names_in(tasks)
+        chosen_release, names = find_release(release).choose(names_in(tasks))
         chosen = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
         if predictions is None:

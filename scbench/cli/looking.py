@@ -177,7 +177,7 @@ def show(
         from scbench.release.load import find_release
         from scbench.report import single
 
-        found = find_release(release or (_release_of(results) if results else None))
+        found = find_release(release or (_release_of(results) if results else None)).fitting(item)
         instance = single.find_instance(found, item)
         shown, response = single.alone(instance), None
         if results is not None:

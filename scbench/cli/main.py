@@ -72,8 +72,8 @@ def example(
         from scbench.build.example import example_predictions
         from scbench.release.load import find_release
 
-        names = names_in(tasks)
-        for line in example_predictions(find_release(release), names):
+        found, names = find_release(release).choose(names_in(tasks))
+        for line in example_predictions(found, names):
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
 

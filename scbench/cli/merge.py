@@ -42,7 +42,8 @@ def merge(
         from scbench.release.load import find_release
 
         runs = read_shards(shards)
-        found = find_release(release or runs[0].summary["release"]["version"])
+        version = runs[0].summary["release"]["version"]
+        found = find_release(release or version).fitting(version)
         report = merge_runs(runs, found, out)
         from scbench.cli.telling import tell_report
 

@@ -4,8 +4,8 @@ Each file is hashed before it is used, so a release that was changed after it wa
 """
 
 import os
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
@@ -14,14 +14,16 @@ from typing import Any, Literal, TypeVar
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
 from scbench.errors import ReleaseError, did_you_mean
-from scbench.model import Instance
+from scbench.model import TERSE, Instance, terse_id
 from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
+    PLUS_TERSE,
     REFERENCES,
     Manifest,
     data_file,
     parse_manifest,
+    terse_file,
     version_key,
 )
 from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source, open_archive
@@ -52,16 +54,42 @@ class Release:
         root: its folder, or zip archive.
         manifest: what it says about itself.
         source: gives the bytes of its files.
+        is_terse: whether it is the config ``terse`` of a release, see `terse`.
     """
 
     root: Path
     manifest: Manifest
     source: Source
+    is_terse: bool = False
 
     @property
     def version(self) -> str:
         """Its version, such as 2.0.0."""
         return self.manifest.version
+
+    def terse(self) -> "Release":
+        """Return its config ``terse`` as a release of its own.
+
+        Raises:
+            ReleaseError: it has none.
+        """
+        return Release(self.root, self.manifest.of_terse(), self.source, is_terse=True)
+
+    def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
+        """Return what names of tasks, buckets and ``terse`` are about, and the others of them.
+
+        Raises:
+            ReleaseError: ``terse`` is named, and the release has none.
+        """
+        if names is None or TERSE not in names:
+            return self, None if names is None else [*names]
+        others = [name for name in names if name != TERSE]
+        return (self if self.is_terse else self.terse()), others or None
+
+    def fitting(self, name: str) -> "Release":
+        """Return its config ``terse`` if a name is of that: of an instance, or of a release."""
+        marks = (PLUS_TERSE, terse_id(""))
+        return self.terse() if name.endswith(marks) and not self.is_terse else self
 
     def read(self, name: str) -> bytes:
         """Return the bytes of one of its files, after comparing them with the manifest.
@@ -95,11 +123,11 @@ class Release:
         found: dict[str, Instance] = {}
         rest = self._unprinted() if chosen else {}
         for task in chosen:
-            for instance in self._rows(data_file(task), lambda row: _instance(row, rest)):
+            name = terse_file(task) if self.is_terse else data_file(task)
+            for instance in self._rows(name, lambda row: _instance(row, rest)):
                 if instance.id in found:
                     raise ReleaseError(
-                        f"release {self.version}: {data_file(task)}: {instance.id} stands there "
-                        "twice"
+                        f"release {self.version}: {name}: {instance.id} stands there twice"
                     )
                 found[instance.id] = instance
         return found
@@ -110,7 +138,15 @@ class Release:
         Raises:
             ReleaseError: as `instances`.
         """
-        return self._rows(REFERENCES, _reference)
+        rows = self._rows(REFERENCES, _reference)
+        if not self.is_terse:
+            return rows
+        held = {f"{task}/" for task in self.manifest.tasks}
+        return [
+            replace(row, id=terse_id(row.id))
+            for row in rows
+            if row.id[: row.id.find("/") + 1] in held
+        ]
 
     def floors(self, instances: Mapping[str, Instance]) -> dict[str, float]:
         """Return by id what the best answer without insight scores, where that is known.
@@ -138,13 +174,17 @@ class Release:
                 f"release {self.version}: {self.root / REFERENCES}: the floor of "
                 f"{wrong['id'][0]} is not one number from 0 to 1"
             )
-        return found | dict(stored.iter_rows())
+        return found | {self._own(row_id): floor for row_id, floor in stored.iter_rows()}
 
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""
         columns = ["id", "unprinted"]
         found = self._rows(REFERENCES, lambda row: (row["id"], row["unprinted"]), columns)
-        return {row_id: rest for row_id, rest in found if rest is not None}
+        return {self._own(row_id): rest for row_id, rest in found if rest is not None}
+
+    def _own(self, row_id: str) -> str:
+        """Return the id, here, of an instance that the references name."""
+        return terse_id(row_id) if self.is_terse else row_id
 
     def _rows(
         self, name: str, make: Callable[[dict[str, Any]], T], columns: list[str] | None = None
@@ -183,12 +223,14 @@ def find_release(name: str | None = None) -> Release:
     Args:
         name: a version that came with the package, a folder, a ``.zip`` archive, or
             ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
-            installed.
+            installed. With "+terse" at its end, the config ``terse`` of that release.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
         HubError: it is to come from the Hub, and cannot.
     """
+    if name is not None and name.endswith(PLUS_TERSE):
+        return find_release(name.removesuffix(PLUS_TERSE) or None).terse()
     installed = installed_releases()
     if name is None:
         if not installed:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
 from scbench.errors import CatalogError, ReleaseError, did_you_mean, faults_of
+from scbench.model import TERSE, terse_id
 
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
@@ -20,6 +21,9 @@ REFERENCES = "references/references.parquet"
 
 CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of training data"
 """Stands in every row of the references and on the card, so that leaks can be found."""
+
+PLUS_TERSE = f"+{TERSE}"
+"""What follows a release's name where its config ``terse`` is meant alone."""
 
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 """JSON Schemas that belong to no task."""
@@ -32,6 +36,11 @@ def data_file(task_id: str) -> str:
     return f"data/{task_id}.parquet"
 
 
+def terse_file(task_id: str) -> str:
+    """Return the path, inside a release, of a task's instances with terse prompts."""
+    return f"{TERSE}/{task_id}.parquet"
+
+
 def schema_file(name: str) -> str:
     """Return the path, inside a release, of a JSON Schema."""
     return f"schemas/{name}.json"
@@ -42,16 +51,20 @@ def picture_file(task_id: str) -> str:
     return f"gallery/{task_id}.png"
 
 
-def layout(task_ids: Iterable[str]) -> set[str]:
+def layout(task_ids: Iterable[str], terse: Iterable[str] = ()) -> set[str]:
     """Return the paths of all files that a release of these tasks has.
 
     Besides, it has the manifest, and may have pictures, see `picture_file`.
+
+    Args:
+        task_ids: the tasks it holds.
+        terse: those of them that have terse prompts.
     """
     names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
     for task_id in task_ids:
         names |= {data_file(task_id)}
         names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
-    return names
+    return names.union(map(terse_file, terse))
 
 
 def is_version(name: str) -> bool:
@@ -164,6 +177,10 @@ class Manifest(_Part):
     experiment: ExperimentRecord | None = Field(
         default=None, description="what instances were drawn by, if any"
     )
+    terse: dict[str, str] = Field(
+        default_factory=dict,
+        description="hash of the rows with terse prompts, by task that has them",
+    )
     digest: str = Field(default="", description="SHA-256 of this file with an empty digest")
 
     @property
@@ -174,8 +191,31 @@ class Manifest(_Part):
     @property
     def is_preview(self) -> bool:
         """Whether it is an alpha, beta or candidate: what it holds may still change."""
-        match = _VERSION.fullmatch(self.version)
+        match = _VERSION.fullmatch(self.version.removesuffix(PLUS_TERSE))
         return match is not None and match[4] is not None
+
+    def of_terse(self) -> "Manifest":
+        """Return the manifest as if the release held nothing but its config ``terse``.
+
+        Its name ends in "+terse", so that results of both are never taken for those of one release.
+
+        Raises:
+            ReleaseError: the release has no terse prompts.
+        """
+        if not self.terse:
+            raise ReleaseError(f"release {self.version} has no config {TERSE!r}")
+        return self.model_copy(
+            update={
+                "version": f"{self.version}{PLUS_TERSE}",
+                "tasks": {
+                    task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
+                    for task, digest in self.terse.items()
+                },
+                "withdrawn": {terse_id(name): why for name, why in self.withdrawn.items()},
+                "experiment": None,
+                "terse": {},
+            }
+        )
 
     @property
     def default_tasks(self) -> list[str]:
@@ -249,6 +289,7 @@ class Manifest(_Part):
         for part, name in (
             (record, "withdrawn"),
             (record, "experiment"),
+            (record, "terse"),
             *((t, name) for t in record["tasks"].values() for name in ("seeds", "fingerprint")),
         ):
             if not part[name]:

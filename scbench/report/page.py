@@ -20,6 +20,7 @@ from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.output import SUMMARY
 from scbench.progress import no_progress
 from scbench.release.load import Release, find_release, installed_releases
+from scbench.release.manifest import PLUS_TERSE
 from scbench.report.entries import render_entry
 from scbench.report.figures import FigureJob, draw_all
 from scbench.report.html import page_parts, render_page
@@ -122,13 +123,14 @@ def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None
     """
     version, rows_hash = rows.select("release", "release_hash").row(0)
     if release is not None:
+        release = release.fitting(version)
         if release.manifest.rows_hash != rows_hash:
             raise ResultsError(
                 f"the results are of release {version} ({rows_hash[:12]}), not of "
                 f"{release.version} ({release.manifest.rows_hash[:12]}) at {release.root}"
             )
         return release
-    if version not in installed_releases():
+    if version.removesuffix(PLUS_TERSE) not in installed_releases():
         return None
     try:
         found = find_release(version)

@@ -49,6 +49,7 @@ def export(
         ResultsError: the results are of another release, or a row's checks are not JSON.
         ReleaseError: the release cannot be read.
     """
+    release = release.fitting(rows["release"][0]) if rows.height else release
     for version, digest in rows.select("release", "release_hash").unique().iter_rows():
         if digest != release.manifest.rows_hash:
             raise ResultsError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scbench.canonical import content_hash
 from scbench.catalog import Task, all_tasks
 from scbench.grading.run_file import Described
-from scbench.model import Instance, task_of
+from scbench.model import Instance, task_of, terse_id
 from scbench.predictions import Line, Problem
 from scbench.version import __version__
 
@@ -71,6 +71,12 @@ class KnownIds:
         """Position by id."""
         return {instance_id: i for i, instance_id in enumerate(self.ids)}
 
+    @staticmethod
+    def _other_prompt(row_id: str) -> str:
+        """Return the id of the same instance with its terse prompt, or without it."""
+        plain = row_id.removesuffix(terse_id(""))
+        return terse_id(row_id) if plain == row_id else plain
+
     def place(self, row_id: str) -> int:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
         if row_id in self.excluded:
@@ -78,6 +84,8 @@ class KnownIds:
         position = self.positions.get(row_id)
         if position is not None:
             return position if task_of(row_id) in self.chosen else LineKind.NOT_CHOSEN
+        if self._other_prompt(row_id) in self.positions:
+            return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
             return LineKind.NOT_IN_RELEASE
@@ -171,6 +179,7 @@ class ReleaseIndex:
         return content_hash(
             [
                 __version__,
+                self.release,
                 self.release_hash,
                 dict(self.versions),
                 sorted(self.excluded),
