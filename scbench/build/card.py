@@ -12,8 +12,15 @@ from scbench.build.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
 from scbench.catalog import BUCKETS, Task, all_tasks
 from scbench.errors import ReleaseError
 from scbench.model import TERSE
-from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TITLE
-from scbench.release.manifest import REFERENCES, Manifest, data_file, picture_file, terse_file
+from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TEXT_TASKS_CITATION, TITLE
+from scbench.release.manifest import (
+    PAPER,
+    REFERENCES,
+    Manifest,
+    data_file,
+    picture_file,
+    terse_file,
+)
 
 _TEXTS = files("scbench.dataset_card")
 _CORRECTIONS = "**Against the paper.**"
@@ -155,6 +162,7 @@ def render_card(manifest: Manifest) -> str:
         drawn=_drawn(manifest),
         description=DESCRIPTION,
         citation=CITATION,
+        text_tasks_citation=TEXT_TASKS_CITATION,
     )
     return front_matter(manifest) + body
 
@@ -170,6 +178,11 @@ def render_eval(manifest: Manifest) -> str:
     return _template("eval.yaml.j2").render(
         title=TITLE, description=DESCRIPTION, leaderboards=scores
     )
+
+
+def paper_page() -> str:
+    """Return the page on what differs from the paper."""
+    return _TEXTS.joinpath(PAPER).read_text("utf-8")
 
 
 def _template(name: str) -> Template:

@@ -14,7 +14,7 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from types import MappingProxyType
 
-from scbench.build.card import render_card, render_eval
+from scbench.build.card import paper_page, render_card, render_eval
 from scbench.build.croissant import render_croissant
 from scbench.build.experiment import Experiment
 from scbench.build.fresh import run
@@ -34,6 +34,7 @@ from scbench.release.manifest import (
     CROISSANT,
     EVAL,
     MANIFEST,
+    PAPER,
     REFERENCES,
     ExperimentRecord,
     FileRecord,
@@ -234,6 +235,7 @@ def rendered_files(manifest: Manifest) -> dict[str, str]:
         CARD: render_card(manifest),
         CROISSANT: render_croissant(manifest),
         EVAL: render_eval(manifest),
+        **({PAPER: paper_page()} if manifest.terse else {}),
     }
 
 

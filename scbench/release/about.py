@@ -12,9 +12,20 @@ KEYWORDS = ("spatial-reasoning", "benchmark", "verifiable", "geometry")
 PUBLISHED = "2026"
 """Year of the paper. Not the day of a build, which would change the bytes of each."""
 CITATION = """\
-@inproceedings{scbench2026,
-  title = {Spatial Competence Benchmark ({SCBench})},
-  author = "{The SCBench authors}",
+@inproceedings{vira2026spatial,
+  title = {Spatial Competence Benchmark},
+  author = {Vira, Jash and Harris, Ashley},
   booktitle = {ICLR 2026 Workshop on Efficient Spatial Reasoning},
-  year = {2026}
+  year = {2026},
+  month = {March},
+  eprint = {2604.09594},
+  archiveprefix = {arXiv}
 }"""
+"""The paper that introduced the benchmark, as BibTeX."""
+TEXT_TASKS_CITATION = """\
+@misc{reasonscape,
+  title = {{ReasonScape}},
+  author = {{The ReasonScape project}},
+  note = {Parametric task manifolds, the idea of the text tasks}
+}"""
+"""Where the text tasks come from, as BibTeX."""

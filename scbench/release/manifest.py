@@ -16,6 +16,8 @@ from scbench.model import TERSE, terse_id
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
+PAPER = "paper.md"
+"""Says what differs from the paper; in releases with terse prompts, which are there for that."""
 EVAL = "eval.yaml"
 REFERENCES = "references/references.parquet"
 
@@ -64,7 +66,8 @@ def layout(task_ids: Iterable[str], terse: Iterable[str] = ()) -> set[str]:
     for task_id in task_ids:
         names |= {data_file(task_id)}
         names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
-    return names.union(map(terse_file, terse))
+    beside = {terse_file(task_id) for task_id in terse}
+    return names | beside | ({PAPER} if beside else set())
 
 
 def is_version(name: str) -> bool:
