@@ -24,8 +24,8 @@ CITATION = """\
 """The paper that introduced the benchmark, as BibTeX."""
 TEXT_TASKS_CITATION = """\
 @misc{reasonscape,
-  title = {{ReasonScape}},
-  author = {{The ReasonScape project}},
+  key = {ReasonScape},
+  title = {ReasonScape},
   note = {Parametric task manifolds, the idea of the text tasks}
 }"""
 """Where the text tasks come from, as BibTeX."""

@@ -1,7 +1,7 @@
 """The card: its numbers come from the manifest, its head tells datasets where the rows are."""
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 import yaml
@@ -10,7 +10,7 @@ from scbench.build.card import front_matter, render_card, render_eval, render_lo
 from scbench.build.freeze import make_manifest
 from scbench.build.frozen_task import freeze_task
 from scbench.build.tables import INSTANCE_COLUMNS
-from scbench.catalog import get_task
+from scbench.catalog import get_task, paper_tasks
 from scbench.errors import ReleaseError
 from scbench.release.load import find_release
 from scbench.release.manifest import (
@@ -47,9 +47,9 @@ def test_head_lists_configs_in_a_sensible_order(manifest):
     configs = head(front_matter(manifest))["configs"]
     assert [config["config_name"] for config in configs] == [
         "default", "axiomatic", "constructive", "enumerate_edges", "shikaku_rectangles",
-        "references",
+        "terse", "references",
     ]  # fmt: skip
-    assert [config.get("default", False) for config in configs] == [True] + [False] * 5
+    assert [config.get("default", False) for config in configs] == [True] + [False] * 6
 
 
 def test_head_points_at_files_that_exist(sound, manifest):
@@ -194,7 +194,7 @@ def test_a_single_task_makes_a_card_too_and_a_preview_says_so():
     assert "**It is a preview.**" in render_card(make_manifest("0.0.1a1", [part], {}))
     assert "This release holds 1 task, 6 instances and 6 scores." in card
     assert [c["config_name"] for c in head(card)["configs"]] == [
-        "default", "constructive", "shikaku_rectangles", "references",
+        "default", "constructive", "shikaku_rectangles", "terse", "references",
     ]  # fmt: skip
 
 
@@ -202,3 +202,57 @@ def test_a_task_without_a_text_is_named(manifest, monkeypatch, tmp_path):
     monkeypatch.setattr("scbench.catalog.files", lambda _: tmp_path)
     with pytest.raises(ReleaseError, match=r"task enumerate_edges: the dataset card needs a text"):
         render_card(manifest)
+
+
+def entries(text: str) -> dict[str, dict[str, str]]:
+    """Read BibTeX strictly: entries of `name = {value}` fields, each with balanced braces."""
+    found = {}
+    while text := text.strip():
+        head = re.match(r"@(\w+)\{([A-Za-z0-9:_-]+),", text)
+        assert head, f"no entry begins at {text[:40]!r}"
+        at, fields = head.end(), {}
+        while field := re.match(r"\s*(\w+) = \{", text[at:]):
+            start = at = at + field.end()
+            depth = 1
+            while depth:
+                depth += {"{": 1, "}": -1}.get(text[at], 0)
+                at += 1
+            fields[field[1]] = text[start : at - 1]
+            at += text[at : at + 1] == ","
+        end = re.match(r"\s*\}", text[at:])
+        assert end, f"the entry {head[2]} does not end at {text[at : at + 40]!r}"
+        assert head[2] not in found
+        found[head[2]] = {"type": head[1], **fields}
+        text = text[at + end.end() :]
+    return found
+
+
+def test_citations_parse_and_name_the_authors(manifest):
+    shown = render_card(manifest).partition("```bibtex\n")[2].partition("```")[0]
+    (paper,) = entries(shown).values()
+    assert paper["type"] == "inproceedings"
+    assert paper["author"] == "Vira, Jash and Harris, Ashley"
+    assert (paper["title"], paper["eprint"]) == ("Spatial Competence Benchmark", "2604.09594")
+    with_text = with_record(manifest, "enumerate_edges", bucket="manifolds")
+    shown = render_card(with_text).partition("```bibtex\n")[2].partition("```")[0]
+    assert [entry["title"] for entry in entries(shown).values()][1:] == ["ReasonScape"]
+
+
+def test_citation_file_names_whom_the_card_names():
+    text = Path(__file__).parents[2].joinpath("CITATION.cff").read_text("utf-8")
+    paper, text_tasks = yaml.safe_load(text)["references"]
+    assert [author["family-names"] for author in paper["authors"]] == ["Vira", "Harris"]
+    assert (paper["title"], paper["year"], paper["month"]) == (
+        "Spatial Competence Benchmark", 2026, 3,
+    )  # fmt: skip
+    assert text_tasks["title"] == "ReasonScape"
+
+
+def test_card_says_first_that_no_score_compares_with_the_papers(manifest, sound):
+    assert "No score from here compares with the tables of the paper" in render_card(manifest)
+    page = (sound / "paper.md").read_text("utf-8")
+    assert page.split("\n")[2].startswith("No score of this benchmark compares with the tables")
+    rows = re.findall(r"^\| (\w+) \|", page, re.MULTILINE)[1:]
+    assert rows == [task.id for task in paper_tasks()], "one line for each task"
+    for task, count in re.findall(r"^\| (\w+) \| the paper's (\d+)", page, re.MULTILINE):
+        assert len(get_task(task).builder().paper()) == int(count)

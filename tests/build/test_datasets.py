@@ -86,7 +86,7 @@ def assert_loads_everything(found: dict, release: Path) -> None:
     assert found["splits"] == ["test"]
     assert found["ids"] == found["streamed"] == ids
     buckets = [b for b in BUCKETS if any(t.bucket == b for t in manifest.tasks.values())]
-    assert found["configs"] == ["default", *buckets, *manifest.tasks, "references"]
+    assert found["configs"] == ["default", *buckets, *manifest.tasks, "terse", "references"]
     counts = manifest.references
     assert found["references"] == counts.references + counts.counter_references
     assert "'images': List(Image(" in found["features"]
@@ -159,6 +159,9 @@ def test_every_config_holds_its_rows(load, whole):
     for bucket in (*BUCKETS, MANIFOLDS):
         groups[bucket] = [t for t, record in manifest.tasks.items() if record.bucket == bucket]
     groups["default"] = manifest.default_tasks
+    terse = load(str(whole), "terse", split="test")
+    assert terse["id"][:] == list(release.terse().instances())
+    assert terse.num_rows == load(str(whole), split="test").num_rows == 277
     for config, tasks in groups.items():
         if tasks:
             rows = load(str(whole), config, split="test")
@@ -193,7 +196,7 @@ def test_references_are_apart_and_carry_the_canary(load, sound):
 def test_every_config_streams_what_it_loads(load, sound, datasets):
     manifest = read_manifest(sound)
     names = datasets.get_dataset_config_names(str(sound))
-    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, "references"]
+    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, "terse", "references"]
     for name in names:
         rows = load(str(sound), name, split="test")
         streamed = load(str(sound), name, split="test", streaming=True)

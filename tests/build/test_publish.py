@@ -86,7 +86,7 @@ def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
     ]
     assert_published(hub, sound)
     # Parquet goes to the storage of large files, text into the commit.
-    assert hub.count("PUT", "/store/") == 3
+    assert hub.count("PUT", "/store/") == 5
     assert hub.count("POST", "/commit/") == 1
 
 
@@ -94,7 +94,7 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the data set repository org/scbench"
-    assert "as tester, upload 16 files" in lines[1]
+    assert "as tester, upload 19 files" in lines[1]
     assert lines[2:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
     assert hub.repos == {}
     assert not hub.count("(POST|PUT)", "")
@@ -184,7 +184,7 @@ def test_large_files_that_arrived_are_not_sent_again(hub, sound):
     sent = hub.count("PUT", "/store/")
     hub.faults.clear()
     publish(sound)
-    assert hub.count("PUT", "/store/") == sent == 3
+    assert hub.count("PUT", "/store/") == sent == 5
 
 
 def test_a_passing_fault_is_not_even_noticed(hub, sound):
@@ -295,7 +295,8 @@ def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp
     rows = release.instances()
     assert loaded["rows"] == [[row.id, row.prompt] for row in rows.values()]
     assert list(loaded["streamed"]) == [
-        "default", "axiomatic", "constructive", *release.manifest.tasks, "references",
+        "default", "axiomatic", "constructive", *release.manifest.tasks, "terse",
+        "references",
     ]  # fmt: skip
     assert loaded["streamed"]["default"] == list(rows)
     assert loaded["streamed"]["references"] == [ref.id for ref in release.references()]
