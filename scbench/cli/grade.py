@@ -45,7 +45,11 @@ def grade(
         ),
     ] = None,
     tasks: Annotated[
-        str | None, typer.Option(help="Grade only these tasks or buckets, separated by commas.")
+        str | None,
+        typer.Option(
+            help="Grade only these tasks or buckets, separated by commas; terse stands for answers "
+            "to the prompts of that config."
+        ),
     ] = None,
     partial: Annotated[
         bool,

@@ -64,7 +64,10 @@ def example(
     release: ReleaseName = None,
     tasks: Annotated[
         str | None,
-        typer.Option(help="Only these tasks or buckets, separated by commas; manifolds is one."),
+        typer.Option(
+            help="Only these tasks or buckets, separated by commas; manifolds is one, and terse "
+            "stands for the other prompts."
+        ),
     ] = None,
 ) -> None:
     """Print predictions of two invented models, to try the grader on."""
