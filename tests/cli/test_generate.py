@@ -78,7 +78,7 @@ def test_cases_are_printed_for_reading(inside):
         (["arithmetic", "--lenght", "3"], "no option --lenght. Did you mean --length?"),
         (["arithmetic", "--zzz", "3"], "lists its parameters: --length, --max-depth"),
         (["arithmetic", "--length"], "--length needs a value"),
-        (["arithmetic", "--length", "60"], "length: must be at most 50; got 60"),
+        (["arithmetic", "--length", "600"], "length: must be at most 500; got 600"),
         (["arithmetic", "--length", "x"], "length: must be a whole number"),
         (["arithmetic", "--length", "4", "--length", "5"], "--length is given twice"),
         (["arithmetic", "--format", "csv"], "--format takes jsonl or text, not 'csv'"),
@@ -186,7 +186,7 @@ def test_overlap_is_measured_and_printed(inside, experiment):
     whole = inside("release", "overlap", "s1", "s1")
     assert whole.returncode == 1
     assert "boolean: 48 prompts and 48 params of 48 are among the 48" in whole.stdout
-    assert "  boolean/00" in whole.stdout
+    assert ":boolean/00" in whole.stdout
 
 
 # Tasks.
@@ -213,7 +213,7 @@ def test_all_tasks_are_listed_in_three_forms(inside):
 
 def test_one_task_is_listed_with_bounds_defaults_and_kinds(inside):
     text = inside("tasks", "arithmetic").stdout
-    assert re.search(r"^length +3 to 50 +10 +scale +number of terms", text, re.MULTILINE)
+    assert re.search(r"^length +3 to 500 +10 +scale +number of terms", text, re.MULTILINE)
     assert re.search(r"^prob_open +0 to 1 \(fractions too\) +0\.4 +depth ", text, re.MULTILINE)
     assert "Stresses: multi-hop reasoning, working memory" in text
     assert "Recorded with each case: depth" in text
