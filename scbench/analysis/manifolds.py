@@ -16,7 +16,7 @@ from scbench.analysis.usage import usage, was_cut_off
 from scbench.errors import ResultsError
 from scbench.grading.score_tables import RUN
 from scbench.intervals import LEVEL
-from scbench.model import Status
+from scbench.model import Status, task_of
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
@@ -112,7 +112,7 @@ def _measured(
             tuple(row[name] for name in RUN): row
             for row in held.group_by(RUN).agg(*_FIGURES).iter_rows(named=True)
         }
-        tasks = {row_id.partition("/")[0] for row_id in group.ids}
+        tasks = set(map(task_of, group.ids))
         blocks = [block.of(group.ids) for task, block in matrix.blocks.items() if task in tasks]
         if not figures:
             continue
