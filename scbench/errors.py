@@ -47,6 +47,10 @@ class GenerationError(ScbenchError):
     """A builder cannot make what was asked for at this point of its parameter space."""
 
 
+class WorkSpentError(GenerationError):
+    """A builder did so much work in vain that, if no other seed gave a case, none is tried."""
+
+
 class HubError(ScbenchError):
     """The Hugging Face Hub refuses, fails or cannot be reached."""
 

@@ -47,6 +47,7 @@ KNOWN_HARD: dict[str, list[Parameters]] = {
         {"form": "dome", "min_inner_cm": 3, "max_inner_cm": 25},
         {"form": "dome", "min_inner_cm": 25, "max_inner_cm": 25},
     ],
+    "terrain_levelling": [{"size": 48, "flat_tolerance": 0.1, "share": 0.7}],
 }
 """Points from which nothing came for minutes, before work was counted."""
 

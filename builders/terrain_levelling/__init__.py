@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.builders.terrain_levelling.solver import Plan, solve
-from scbench.errors import GenerationError
+from scbench.builders.terrain_levelling.solver import MOST_WORK, Plan, Work, solve
+from scbench.errors import GenerationError, WorkSpentError
 from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import TRIFLE, largest_flat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
@@ -19,6 +19,8 @@ from scbench.seeding import Stream
 
 _MAPS = 4
 """Maps that one draw tries."""
+_MUCH_LEFT = MOST_WORK * 3 // 4
+"""Unless so much work is left, another draw would take too long."""
 
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _OCTAVES = 4
@@ -118,10 +120,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Draw noise until the solver levels it.
 
         Raises:
+            WorkSpentError: it levelled no map, and did much work for that.
             GenerationError: it levelled none of four maps.
             CannotGrade: PyBullet is not installed.
         """
-        for _ in range(_MAPS):
+        work, tried = Work(), 0
+        while tried < _MAPS and work.left > 0:
+            tried += 1
             table = list(range(256))
             rng.shuffle(table)
             params = Params(
@@ -131,15 +136,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 max_blasts=MAX_BLASTS,
             )
             try:
-                plan = _plan(params)
+                plan = _plan(params, work)
             except GenerationError:
                 continue
             if plan:
                 limit = MAX_BLASTS if point.spare is None else math.ceil(point.spare * len(plan))
                 return params.model_copy(update={"max_blasts": min(MAX_BLASTS, limit)})
-        raise GenerationError(
-            f"the solver levels none of {_MAPS} maps of {point.size} x {point.size} cells; "
-            "ask for a smaller share or a greater tolerance"
+        failure = GenerationError if work.left > _MUCH_LEFT else WorkSpentError
+        raise failure(
+            f"the solver levels none of {tried} maps of {point.size} x {point.size} cells; "
+            "ask for a smaller size or share, or a greater tolerance"
         )
 
 
@@ -214,8 +220,9 @@ def _flat(params: Params) -> tuple[float, ...]:
     return tuple(height for row in params.heights for height in row)
 
 
-def _plan(params: Params) -> Plan:
-    return solve(_flat(params), len(params.heights), params.flat_tolerance, params.share)
+def _plan(params: Params, work: Work | None = None) -> Plan:
+    n, tolerance = len(params.heights), params.flat_tolerance
+    return solve(_flat(params), n, tolerance, params.share, work)
 
 
 @cache

@@ -22,6 +22,30 @@ from scbench.graders.terrain_levelling.blast_simulation import (
 
 Plan = tuple[tuple[int, int, float], ...]
 
+MOST_WORK = 18_000_000
+"""After so much work the solver gives up: under half a minute. See `Work`."""
+
+
+class Work:
+    """Counts what the solver does, in units that take one or two microseconds each.
+
+    Attributes:
+        left: what may still be done; the solver gives up when nothing is.
+    """
+
+    def __init__(self, most: int = MOST_WORK) -> None:
+        """Allow so much work."""
+        self.left = most
+
+    def blast(self, depth: float, cells: int) -> None:
+        """Count a blast, for which balls meet each other and the ground, and a look at the map."""
+        balls = ball_count(depth)
+        self.left -= 800 * balls + balls**4 // 8 + cells // 4
+
+    def region(self, cells: int) -> None:
+        """Count a region that is planned on a map of so many cells."""
+        self.left -= 3 * cells
+
 
 class Settings(NamedTuple):
     """What a plan depends on apart from the map.
@@ -50,26 +74,41 @@ _LUMP = 0.6
 
 
 @lru_cache(maxsize=4096)
-def solve(heights: tuple[float, ...], n: int, tolerance: float, share: float) -> Plan:
+def kept(*_: object) -> list[Plan]:
+    """Return the list that the plan of a map, given as to `solve`, is put into once it is found."""
+    return []
+
+
+def solve(
+    heights: tuple[float, ...], n: int, tolerance: float, share: float, work: Work | None = None
+) -> Plan:
     """Return a plan that scores 1, and no longer does without its last blast.
+
+    The plan does not depend on how much work is allowed; whether one is found does.
 
     Args:
         heights: the ground, ``n * n`` values row by row.
         n: columns of the ground, and rows.
         tolerance: of a flat region.
         share: of all cells that has to be gained.
+        work: what may be done; what is done here is taken off.
 
     Raises:
-        GenerationError: two tries of a bounded number of blasts gave none.
+        GenerationError: two tries of a bounded number of blasts, and of bounded work, gave none.
         CannotGrade: PyBullet is not installed.
     """
-    for settings in _TRIALS:
-        plan = attempt(heights, n, tolerance, share, settings, 3 * n * n)
+    found = kept(heights, n, tolerance, share)
+    work = work or Work()
+    for settings in () if found else _TRIALS:
+        plan = attempt(heights, n, tolerance, share, settings, 3 * n * n, work)
         if plan is not None:
-            return plan
+            found.append(plan)
+            break
+    if found:
+        return found[0]
     raise GenerationError(
         f"the solver finds no plan for this map of {n} x {n} cells; "
-        "ask for a smaller share or a greater tolerance"
+        "ask for a smaller map or share, or a greater tolerance"
     )
 
 
@@ -80,8 +119,9 @@ def attempt(
     share: float,
     settings: Settings,
     limit: int,
+    work: Work,
 ) -> Plan | None:
-    """Return a plan made with these settings, or None if it would take more blasts than the limit.
+    """Return a plan made with these settings, or None if it takes too many blasts or too much work.
 
     Args:
         heights: see `solve`.
@@ -90,6 +130,7 @@ def attempt(
         share: see `solve`.
         settings: how to go about it.
         limit: most blasts.
+        work: what may be done; what is done here is taken off.
     """
     ground = list(heights)
     before = len(largest_flat(ground, n, tolerance))
@@ -103,12 +144,13 @@ def attempt(
         if depth > 0:
             y, x = divmod(cell, n)
             blast_cell(ground, n, x, y, depth)
+            work.blast(depth, n * n)
             plan.append((x, y, depth))
         return len(largest_flat(ground, n, tolerance)) >= wanted
 
     low = max(0.0, level - settings.undershoot)
     aim: float | None = None
-    while len(plan) < limit:
+    while len(plan) < limit and work.left > 0:
         highest = max(range(n * n), key=ground.__getitem__)
         if aim is None and ground[highest] - level >= settings.deep:
             if cut(highest, low):
@@ -116,6 +158,7 @@ def attempt(
             continue
         steps = range(-16, 9) if aim is None else range(-4, 2)
         targets = [(level if aim is None else aim) + _STEP * k for k in steps]
+        work.region(len(targets) * n * n)
         regions = [
             (*region, target)
             for target in targets

@@ -24,7 +24,7 @@ from scbench.build.frozen_task import freeze_task, instances_of
 from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.canonical import canonical_json, content_hash, sha256
 from scbench.catalog import MANIFOLDS, Task, get_task
-from scbench.errors import ExperimentError, GenerationError, ScbenchError
+from scbench.errors import ExperimentError, GenerationError, ScbenchError, WorkSpentError
 from scbench.model import Instance
 from scbench.processes import Executor, PendingResult, open_executor
 from scbench.progress import no_progress
@@ -213,8 +213,10 @@ class _Source:
         while True:
             self._refill(wanted - len(chosen))
             for case in self._jobs.popleft()[0].result():
-                if isinstance(case, str):
-                    failed, failure = failed + 1, case
+                if isinstance(case, _Failure):
+                    failed, failure = failed + 1, case.reason
+                    if case.last and not chosen:
+                        return Drawn(self._planned, (), failure)
                 else:
                     key = key_of(task.id, case["input"], canonical_json(case["instance"]))
                     if key in seen:
@@ -239,15 +241,25 @@ def at_once(task: Task) -> int:
     return 100 if task.bucket == MANIFOLDS else 1 if task.heavy else 5
 
 
-def _attempts(task: Task, point: Any, seeds: Sequence[int]) -> list[Row | str]:  # noqa: ANN401
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why there is no case of a seed, and whether others are not worth the work."""
+
+    reason: str
+    last: bool = False
+
+
+def _attempts(task: Task, point: Any, seeds: Sequence[int]) -> list[Row | _Failure]:  # noqa: ANN401
     """Make cases; where the builder fails, say why instead."""
     make = task.builder().rows_at(point)
-    found: list[Row | str] = []
+    found: list[Row | _Failure] = []
     for seed in seeds:
         try:
             found.append(make(seed))
+        except WorkSpentError as error:
+            found.append(_Failure(_said(error), last=True))
         except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
-            found.append(_said(error))
+            found.append(_Failure(_said(error)))
     return found
 
 

@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from scbench.build import fresh
 from scbench.build.experiment import experiment_of, plan
 from scbench.build.fresh import REPEATS, draw, run
 from scbench.build.gather import gather
 from scbench.canonical import content_hash
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
-from scbench.errors import ExperimentError, GenerationError, ReleaseError
+from scbench.errors import ExperimentError, GenerationError, ReleaseError, WorkSpentError
 from scbench.processes import open_executor
 from scbench.release.load import find_release
 from scbench.seeding import Stream
@@ -142,6 +143,28 @@ def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
     assert drawn.reason == (
         "25 tries without a new case failed; the last: ZeroDivisionError: division by zero"
     )
+
+
+def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
+    builder = get_task("boolean").builder
+    real, drawn_seeds = builder.draw, []
+
+    def spent(self, point, rng):
+        drawn_seeds.append(rng)
+        if len(drawn_seeds) in when:
+            raise WorkSpentError("minutes of work; ask for less")
+        return real(self, point, rng)
+
+    monkeypatch.setattr(builder, "draw", spent)
+    monkeypatch.setattr(fresh, "at_once", lambda _: 1)
+    when = {1}
+    (drawn,) = cases(5, {"id": "boolean", "count": 1})
+    assert (drawn.cases, drawn.reason) == ((), "minutes of work; ask for less")
+    assert len(drawn_seeds) == 1
+    drawn_seeds.clear()
+    when = {2}
+    (drawn,) = cases(5, {"id": "boolean", "count": 3})
+    assert (len(drawn.cases), drawn.reason) == (3, "")
 
 
 IMPOSSIBLE = {"id": "hyper_snake", "count": 3, "dims": 2, "max_cells": 9, "walls": 50, "food": 20}

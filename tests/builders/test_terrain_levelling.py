@@ -5,10 +5,10 @@ import random
 import pytest
 
 from scbench.builders import terrain_levelling
-from scbench.builders.terrain_levelling import Space, TaskBuilder, height_map
-from scbench.builders.terrain_levelling.solver import Settings, attempt, solve
+from scbench.builders.terrain_levelling import Space, TaskBuilder, height_map, solver
+from scbench.builders.terrain_levelling.solver import Settings, Work, attempt
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
+from scbench.errors import GenerationError, WorkSpentError
 from scbench.judge import judge
 from scbench.schemas.terrain_levelling import MAX_BLASTS
 from scbench.seeding import Stream
@@ -45,7 +45,7 @@ def test_a_fresh_plan_scores_1_and_not_without_its_last_blast(seed):
 def test_a_reference_follows_from_the_parameters_alone():
     params = BUILDER.draw(Space(), Stream("test", 0))
     kept = BUILDER.reference(params)
-    solve.cache_clear()
+    solver.kept.cache_clear()
     assert BUILDER.reference(params) == kept
 
 
@@ -88,9 +88,23 @@ def test_ground_that_cannot_be_levelled_is_refused(monkeypatch):
         BUILDER.draw(Space(), Stream("test", 3))
 
 
-def test_an_attempt_keeps_its_limit():
+def test_no_other_map_is_tried_after_much_work(monkeypatch):
+    monkeypatch.setattr(terrain_levelling, "Work", lambda: Work(10**6))
+    blasts = []
+    real = solver.blast_cell
+    monkeypatch.setattr(solver, "blast_cell", lambda *a: blasts.append(a) or real(*a))
+    hard = Space(size=48, flat_tolerance=0.1, share=0.7)
+    with pytest.raises(WorkSpentError, match="none of 1 maps of 48 x 48 cells; ask for"):
+        BUILDER.draw(hard, Stream("test", 4))
+    assert 1 <= len(blasts) < 500
+
+
+def test_an_attempt_keeps_its_limits():
     heights = [height for row in PAPER[0].params.heights for height in row]
-    assert attempt(heights, 16, 0.2, 0.5, Settings(), 5) is None
+    assert attempt(heights, 16, 0.2, 0.5, Settings(), 5, Work(10**9)) is None
+    work = Work(10**5)
+    assert attempt(heights, 16, 0.2, 0.5, Settings(), 10**6, work) is None
+    assert -(10**5) < work.left <= 0
 
 
 def test_every_paper_instance_has_a_plan_of_its_own():
