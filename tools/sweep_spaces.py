@@ -149,13 +149,16 @@ def main() -> None:
     given = parser.parse_args()
     tasks = [get_task(name) for name in given.tasks] or list(available_tasks())
     for task in tasks:
-        slowest, points, empty = 0.0, 0, 0
+        slowest: tuple[float, str] = (0.0, "")
+        points = empty = 0
         for parameters in corners(task, given.random):
             took, reason = within(given.seconds, task.id, parameters)
-            points, empty, slowest = points + 1, empty + bool(reason), max(slowest, took)
+            points, empty = points + 1, empty + bool(reason)
+            slowest = max(slowest, (took, json.dumps(parameters)))
             if took > given.above or reason.startswith(("TIME", "CRASH")):
                 print(f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}", flush=True)  # noqa: T201
-        print(f"{task.id}: {points} points, {empty} without a case, {slowest:.1f} s", flush=True)  # noqa: T201
+        found = f"{points} points, {empty} without a case, at most {slowest[0]:.1f} s"
+        print(f"{task.id}: {found}, at {slowest[1]}", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
