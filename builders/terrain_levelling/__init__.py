@@ -145,7 +145,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         failure = GenerationError if work.left > _MUCH_LEFT else WorkSpentError
         raise failure(
             f"the solver levels none of {tried} maps of {point.size} x {point.size} cells; "
-            "ask for a smaller size or share, or a greater tolerance"
+            "ask for a smaller size or share, or a greater noise scale or tolerance"
         )
 
 

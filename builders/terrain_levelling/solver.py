@@ -108,7 +108,7 @@ def solve(
         return found[0]
     raise GenerationError(
         f"the solver finds no plan for this map of {n} x {n} cells; "
-        "ask for a smaller map or share, or a greater tolerance"
+        "ask for a smaller map or share, or a greater noise scale or tolerance"
     )
 
 
