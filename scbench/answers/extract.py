@@ -12,7 +12,7 @@ r"""Finding the answer in a prediction: one rule for every task and model (docs/
 5. What is nearly JSON is repaired (`scbench.answers.scan`), and each repair is recorded. NaN and a
    key given twice are not repaired, and no number is changed.
 
-An `answer` field is taken as it stands; only wrappers round the answer are taken off.
+An `answer` field is taken as it stands.
 
 Every step is linear in the length of the text.
 """
@@ -61,13 +61,9 @@ def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
 
 def from_field(answer: JsonValue, shape: Shape) -> Found:
     """Return the answer given in a prediction's ``answer`` field."""
-    if isinstance(answer, dict) and all(key in answer for key in shape.keys):
-        return Found(answer, "answer")
-    fitted = unwrapped(answer, shape)
-    if fitted is None and shape.is_short and not isinstance(answer, dict):
-        fitted = {"answer": answer}, ("wrapped_bare_value",)
-    value, repairs = fitted or (answer, ())
-    return Found(value, "answer", repairs)
+    if shape.is_short and not isinstance(answer, dict):
+        return Found({"answer": answer}, "answer", ("wrapped_bare_value",))
+    return Found(answer, "answer")
 
 
 def from_response(response: str, shape: Shape) -> Found | None:

@@ -117,7 +117,8 @@ def test_a_run_outside_the_release_lacks_items_as_it_does_in_grading(check):
 
 def test_lines_of_tasks_not_chosen_are_counted_but_not_used(check):
     found = check(row(0), row(1), tasks=TASKS[1:])
-    assert (found.problems, found.warnings, found.lines, found.usable) == ([], [], 2, 0)
+    assert (found.warnings, found.lines, found.usable) == ([], 2, 0)
+    assert told(found.problems) == [("nothing_graded", None)]
 
 
 @pytest.mark.parametrize("lines", [(), ("", " ", "")])

@@ -64,7 +64,7 @@ ROWS = {
     "only thoughts": ({"response": f"<think>{FOUND}</think>"}, unparsed, 0, "no answer can be"),
     # empty payload, required key absent
     "empty object": ({"answer": {}}, answered, 0, ""),
-    "empty object in text": ({"response": "{}"}, answered, 0, ""),
+    "empty object in text": ({"response": "{}"}, unparsed, 0, "no answer can be read"),
     "empty text as answer": ({"answer": ""}, answered, 0, ""),
     "false as answer": ({"answer": False}, answered, 0, ""),
     "wrong key": ({"answer": {"bits": 1}}, answered, 0, ""),

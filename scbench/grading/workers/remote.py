@@ -81,6 +81,7 @@ def unpack_start(data: bytes) -> Start:
     """Return what `pack_start` packed."""
     memory_bytes, allow_code, given = json.loads(data)
     given["entries"] = [IndexEntry(*values) for values in given["entries"]]
+    given["described"] = tuple(map(tuple, given["described"]))
     index = ReleaseIndex(**given)
     return Start(index.keys(), memory_bytes, allow_code, index)
 
