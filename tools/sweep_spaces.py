@@ -47,6 +47,10 @@ KNOWN_HARD: dict[str, list[Parameters]] = {
         {"form": "dome", "min_inner_cm": 3, "max_inner_cm": 25},
         {"form": "dome", "min_inner_cm": 25, "max_inner_cm": 25},
     ],
+    "largest_printable_prime": [
+        {"group": 2, "digits": 10, "forbidden": 0, "font": "tailless"}
+        | {"min_height_mm": 150, "max_height_mm": 150}
+    ],
     "terrain_levelling": [{"size": 48, "flat_tolerance": 0.1, "share": 0.7}],
 }
 """Points from which nothing came for minutes, before work was counted."""

@@ -17,13 +17,15 @@ from scbench.builders.largest_printable_prime.tower_search import (
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
+from scbench.errors import GenerationError, WorkSpentError
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 from scbench.seeding import Stream
 
 _TRIES = 40
+_LONG_SEARCHES = 10
+"""Searches of one draw that may take too long; each is some two seconds."""
 _STANDARD = (
     "abcdef", "bc", "abdeg", "abcdg", "bcfg", "acdfg", "acdefg", "abc", "abcdefg", "abcdfg",
 )  # fmt: skip
@@ -173,7 +175,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
         Raises:
             GenerationError: nothing in 40 draws.
+            WorkSpentError: the same, or sooner, after searches that took too long.
         """
+        long = 0
         for _ in range(_TRIES):
             digits = sorted(rng.sample(range(10), point.digits))
             forbidden = rng.sample(get_args(Orientation)[1:], point.forbidden)
@@ -190,12 +194,19 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             )
             try:
                 number = _longest(params).number
+            except WorkSpentError:
+                long += 1
+                if long == _LONG_SEARCHES:
+                    break
+                continue
             except GenerationError:
                 continue
             if len(number) > max(len(greedy_number(params)), 2 * point.group):
                 return params.model_copy(update={"best_digits": len(number)})
-        raise GenerationError(
-            f"no rules of which the longest prime is known in {_TRIES} draws; ask for more digits, "
+        failure = GenerationError if long < 3 else WorkSpentError
+        raise failure(
+            f"no rules of which the longest prime is known in at most {_TRIES} draws; ask for "
+            "more digits, "
             "a lower tower, fewer forbidden orientations, or a limit to the digits"
         )
 

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from itertools import product
 from typing import NamedTuple
 
-from scbench.errors import GenerationError
+from scbench.errors import GenerationError, WorkSpentError
 from scbench.graders.largest_printable_prime import is_prime
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, pose, rests
 from scbench.schemas.largest_printable_prime import Orientation, Params
@@ -274,7 +274,7 @@ class _Graph:
         Those that 2, 3 or 5 divide, these three themselves included, are left out.
 
         Raises:
-            GenerationError: the search takes too long.
+            WorkSpentError: the search takes too long.
         """
         size = self._params.group
         more, first = divmod(length - 1, size)
@@ -286,7 +286,7 @@ class _Graph:
     def _count(self) -> None:
         self._work += 1
         if self._work > _WORK:
-            raise GenerationError("the search for the longest prime takes too long")
+            raise WorkSpentError("the search for the longest prime takes too long")
 
     def _extend(
         self, number: str, top: int, more: int, used: set[str], dead: set[Hashable]
