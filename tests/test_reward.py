@@ -130,7 +130,7 @@ def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():
         (case,) = scbench.generate(task_id, seed=5)
         assert re.fullmatch(rf"[0-9a-f]{{8}}:{task_id}/00", case.id)
         task = get_task(task_id)
-        reference = task.builder().reference(task.params_model.model_validate_json(case.params))
+        reference = task.builder().reference(task.params_model.model_validate_json(case.all_params))
         assert scbench.score(case, reference.model_dump(mode="json")) == 1
         with pytest.raises(PredictionsError, match="It was generated"):
             scbench.score(case.id, {"answer": 1})

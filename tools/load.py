@@ -75,7 +75,10 @@ def write_predictions(path: Path, rows: int, release: Release, real: Path | None
 def plain_loop(path: Path, release: Release) -> tuple[float, float]:
     """Parse and grade every line of a file in this process; return wall and processor seconds."""
     ready = {
-        name: (get_task(row.task), get_task(row.task).params_model.model_validate_json(row.params))
+        name: (
+            get_task(row.task),
+            get_task(row.task).params_model.model_validate_json(row.all_params),
+        )
         for name, row in release.instances().items()
         if row.task in QUICK
     }

@@ -26,7 +26,7 @@ def answer_of(instance_id):
 def test_score_beside_judging(benchmark, instance_id, how):
     task = get_task(instance_id.partition("/")[0])
     instance = find_release().instances()[instance_id]
-    params = task.params_model.model_validate_json(instance.params)
+    params = task.params_model.model_validate_json(instance.all_params)
     answer = answer_of(instance_id)
     benchmark.group = f"score {instance_id}"
     if how == "judge":

@@ -62,7 +62,7 @@ def score(release: Release, line: dict) -> float | None:
         value = found.value
     else:
         return None
-    params = task.params_model.model_validate_json(instance.params)
+    params = task.params_model.model_validate_json(instance.all_params)
     verdicts = judge(task, params, value)
     return sum(verdict.score for verdict in verdicts) / len(verdicts)
 

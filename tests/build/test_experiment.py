@@ -81,7 +81,7 @@ def test_what_is_no_experiment_is_named(text, said):
         ({"id": "arithmetics"}, "unknown task 'arithmetics'. Did you mean 'arithmetic'?"),
         ({"lenght": 4}, "arithmetic has no parameter 'lenght'. Did you mean 'length'?"),
         ({"zzz": 4}, "arithmetic has no parameter 'zzz'. It has length, max_depth, min_number"),
-        ({"length": 51}, "length: must be at most 50; got 51"),
+        ({"length": 501}, "length: must be at most 500; got 501"),
         ({"length": 2}, "length: must be at least 3; got 2"),
         ({"length": "many"}, "length: must be a whole number"),
         ({"prob_open": float("nan")}, "prob_open: must be"),
@@ -133,9 +133,9 @@ def test_a_file_is_named_in_its_errors(tmp_path):
 
 def test_generate_random_keeps_pydantics_errors():
     with pytest.raises(ValidationError) as caught:
-        get_task("arithmetic").builder().generate_random(length=51)
+        get_task("arithmetic").builder().generate_random(length=501)
     (error,) = caught.value.errors()
-    assert (error["loc"], error["ctx"], error["input"]) == (("length",), {"le": 50}, 51)
+    assert (error["loc"], error["ctx"], error["input"]) == (("length",), {"le": 500}, 501)
 
 
 def test_an_experiment_survives_its_record():

@@ -63,18 +63,40 @@ def stored(whole) -> dict[str, list[Reference]]:
     return found
 
 
+BOUNDS = {
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
+}
+
+
+def loosened(node: object) -> object:
+    """A published schema without what not all providers take: bounds, sizes, an item's place."""
+    if isinstance(node, list):
+        return [loosened(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    # A property may be called "pattern", but what it is is an object.
+    kept = {k: loosened(v) for k, v in node.items() if k not in BOUNDS or isinstance(v, dict)}
+    if isinstance(places := kept.pop("prefixItems", None), list):
+        kept["items"] = {"anyOf": places}
+    return kept
+
+
 @pytest.mark.parametrize("task_id", TASKS)
 def test_parameters_and_references_validate(whole, stored, task_id):
     release = find_release(str(whole))
     instances = release.instances([task_id])
     params, answer = (published(whole, f"{task_id}.{part}") for part in ("params", "answer"))
+    schema = json.loads((whole / "schemas" / f"{task_id}.answer.json").read_text("utf-8"))
+    loose = jsonschema_rs.validator_for(loosened(schema))
     for row in instances.values():
-        assert params.is_valid(json.loads(row.params)), row.id
+        assert params.is_valid(json.loads(row.all_params)), row.id
         columns = jsonschema_rs.validator_for(json.loads(row.answer_schema))
         assert any(ref.kind == "reference" for ref in stored[row.id])
         for ref in stored[row.id]:
             value = json.loads(ref.answer)
-            assert answer.is_valid(value) == columns.is_valid(value)
+            assert loose.is_valid(value) == columns.is_valid(value), (ref.id, ref.name)
+            assert answer.is_valid(value) <= columns.is_valid(value), (ref.id, ref.name)
             if ref.kind == "reference":
                 assert answer.is_valid(value), ref.id
 
@@ -96,13 +118,21 @@ def damaged(value: object, rng: random.Random) -> object:
     if way and rng.random() < 0.2:
         del parent[last]
     else:
-        # No 3.0 here: to JSON Schema it is a whole number, to us it is not.
-        odd = [None, True, False, -1, 0, 3, 2.5, "", "1", "x", [], {}, [0, 1], {"x": 1}, 10**6]
+        odd = [None, True, False, -1, 0, 3, 3.0, -1.0, 2.5, "", "1", "x", [], {}, [0, 1], {"x": 1}]
+        odd += [10**6, 1e6]
         parent[last] = rng.choice(odd)
     return box["it"]
 
 
 LENIENT = {"fluid_simulation"}
+
+
+def in_rows(task_id: str, answer: object) -> object:
+    """A maze given as one text, bare or under its key, as the rows that the package reads there."""
+    if task_id != "maze_3d":
+        return answer
+    maze = answer.get("maze") if isinstance(answer, dict) else answer
+    return {"maze": maze.split("\n")} if isinstance(maze, str) else answer
 
 
 @pytest.mark.parametrize("task_id", TASKS)
@@ -121,7 +151,8 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
         for candidate in (value, *(damaged(value, rng) for _ in range(5))):
             known = not isinstance(candidate, dict) or candidate.keys() <= set(model.model_fields)
             if known:
-                valid, taken = schema.is_valid(candidate), accepts(model, candidate)
+                valid = schema.is_valid(in_rows(task_id, candidate))
+                taken = accepts(model, candidate)
                 assert valid <= taken if task_id in LENIENT else valid == taken, candidate
                 seen.add(valid)
     assert seen == {True, False}

@@ -36,9 +36,9 @@ def warned(small, entry, kit):
 def noise(seed: int):
     """Long answers that only chance could give twice."""
 
-    def answer(i: int, _: object) -> dict:
+    def answer(i: int, reference: dict) -> dict:
         rng = random.Random(f"{seed} {i}")
-        return {"rectangles": [[rng.randrange(99) for _ in range(4)] for _ in range(12)]}
+        return {next(iter(reference)): [[rng.randrange(99) for _ in range(4)] for _ in range(12)]}
 
     return answer
 
@@ -46,9 +46,9 @@ def noise(seed: int):
 def short(seed: int, share: float):
     """Short wrong answers, of which so many are the usual mistake."""
 
-    def answer(i: int, _: object) -> dict:
+    def answer(i: int, reference: dict) -> dict:
         usual = random.Random(f"usual {i}").random() < share
-        return {"labels": [i % 3, -1 if usual else 7 + seed]}
+        return {next(iter(reference)): [i % 3, -1 if usual else 7 + seed]}
 
     return answer
 

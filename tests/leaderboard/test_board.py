@@ -130,7 +130,7 @@ def test_another_version_of_a_grader_voids_receipts(entry, collected, monkeypatc
     monkeypatch.setattr(enumerate_edges, "VERSION", 99)
     done, said = collected()
     assert said == [
-        "aurora: graded, because enumerate_edges was graded by version 1, installed is version 99"
+        "aurora: graded, because enumerate_edges was graded by version 2, installed is version 99"
     ]
     assert make_board(done)["boards"][0]["graders"]["enumerate_edges"] == 99
 

@@ -50,7 +50,7 @@ def graded(instance: Instance, answer: object, model: str, **rest: object) -> pl
     prediction = Prediction(id=instance.id, answer=answer, model=model, **rest)
     data = canonical_json({"id": instance.id, "model": model}).encode()
     task = get_task(instance.task)
-    params = task.params_model.model_validate_json(instance.params)
+    params = task.params_model.model_validate_json(instance.all_params)
     outcome = to_wire(grade_prediction(prediction, task, params))
     rows = RowMaker(Completer(index_of(Small({instance.id: instance}), [task])))
     rows.add(Head.of(Line(1, data, prediction), 0), outcome)
