@@ -62,6 +62,8 @@ _SECOND_THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(.*?[^\s.])[.!](?:[*_`\"']{0,3}\s+)(?=\S)(.+)", re.DOTALL)
+_ABBREVIATED = re.compile(r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w)\Z", re.IGNORECASE)
+"""A full stop behind these ends no sentence."""
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
 _CLOSING = re.compile(r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*")
@@ -113,7 +115,8 @@ def readings(value: Value) -> Iterator[str]:
         text = tidy(_ANSWER_IS.sub("", text, count=1))
         yield text
         sentences = _SENTENCE.fullmatch(text[:MOST])
-        if sentences and not _SECOND_THOUGHT.match(sentences[2]):
+        ends = sentences and not _ABBREVIATED.search(sentences[1])
+        if sentences and ends and not _SECOND_THOUGHT.match(sentences[2]):
             yield tidy(sentences[1])
 
 

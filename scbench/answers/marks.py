@@ -15,7 +15,7 @@ MARK = re.compile(
       (?![^\W_]) [*_`]{0,4}
       (?: [ \t]{0,20}
           (?P<sign> : | \uff1a | (?(final) (?: = | \u2192 | -> | [-\u2013\u2014][ ] ) | (?!) ) )
-        | (?: [ \t]{1,20} | \s ) (?: is | would[ ]be | should[ ]be | must[ ]be ) (?![^\W_])
+        | (?: [ \t]{1,20} | \s ) (?: is | would[ ]be ) (?![^\W_])
           [ \t]{0,20} (?P<colon> : )? )
       (?: [*_`]{1,4} (?=\s) )?
     | (?<!\w) (?: antwort | r\u00e9ponse | respuesta | resposta | risposta

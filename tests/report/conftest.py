@@ -38,6 +38,9 @@ class Small:
         }
         return SimpleNamespace(rows_hash=HASH, tasks=records, withdrawn={})
 
+    def fitting(self, _: str) -> "Small":
+        return self
+
     def instances(self, tasks=None) -> dict[str, Instance]:
         return {key: row for key, row in self.held.items() if tasks is None or row.task in tasks}
 

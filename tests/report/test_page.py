@@ -69,7 +69,7 @@ def test_it_holds_an_item_of_every_task_with_its_picture(whole_report, small):
     assert "No picture could be drawn" not in text
     for row in small.held.values():
         assert row.prompt.strip()[:200].split("\n")[0] in text, row.id
-    for words in ("right and wrong", "9.9.9", "no tools", "graders v1", "all axiomatic"):
+    for words in ("right and wrong", "9.9.9", "no tools", "graders v2", "all axiomatic"):
         assert words in text, words
     names = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
     assert len(names) == len(set(names)), "an id stands twice"

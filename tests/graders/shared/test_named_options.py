@@ -45,6 +45,13 @@ def test_no_option_or_two_are_none(value):
     assert option(value, CITIES) is None
 
 
+def test_a_full_stop_in_a_title_ends_no_sentence():
+    films = ("Mr. Deeds", "L.A. Confidential", "Jaws")
+    for value in ("C) Mr. Deeds", "C) L.A. Confidential", "A) L.A. Confidential"):
+        assert option(value, films) is None
+    assert option("B) L.A. Confidential", films) == option("L.A. Confidential", films) == 1
+
+
 def test_hyphens_plurals_articles_and_common_words_make_no_difference():
     shapes = ("triangle", "half ellipse", "ellipse")
     for value in (
