@@ -49,7 +49,7 @@ HEDGES = re.compile(
 )
 _VAGUE = re.compile(
     r"\b(?:about|around|approximately|approx|roughly|nearly|almost|between|least|most|more|less|"
-    r"fewer|over|under|dozen|half)\b|\w\(|[~\u2248\u2264\u2265\u00b1<>%]",
+    r"fewer|over|under|dozen|half)\b|\w\(|[*+^\u00d7\u00f7]|[\d)]\s*-\s*[\d(]|[~\u2248\u2264\u2265\u00b1<>%]",
     re.IGNORECASE,
 )
 _ANSWER_IS = re.compile(

@@ -41,7 +41,7 @@ NO_NUMBERS = [
     "1/2/3", "/2", "2/", "--2", "+-2", "0x10", "1_000", "1e9999", "inf", "nan", "-", ".", "e5",
     "1,234,56", "٤٢", "²", "42 or 43", "42 = 6 * 7", "50%", math.inf, math.nan, ["42"], [],
     "9" * 1001, "9" * (MOST + 1), "()", "two three", "1 of 2", "12 (not 13)",
-    "about 42", "not 42", "42?", "at least 42", "a dozen", "x42", "42nd", "f(42)",
+    "about 42", "not 42", "0 * (0 - 0)", "0 - 0", "5 + 5", "42?", "at least 42", "a dozen", "x42", "42nd", "f(42)",
     "42. Or maybe 43.",
     "42. Wait, 43.", "either 42", "42 or so", "twenty fifteen", "hundred",
 ]  # fmt: skip
