@@ -3,6 +3,7 @@
 Every choice is compared with every liked film, one pair after the other.
 """
 
+import re
 from functools import lru_cache
 
 from scbench.graders.shared.checklist import Checklist
@@ -18,11 +19,15 @@ CHECKS = {
     "value": "It is the choice with the most points.",
 }
 
+_YEAR = re.compile(r"\(\d{4}\)")
+
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right choice, by letter or title, else 0."""
     checks = Checklist(CHECKS)
-    given = option(answer.answer, [film[0] for film in params.choices])
+    dated = _YEAR.search(str(answer.answer)) is not None
+    names = [f"{film[0]} ({film[1]})" if dated else film[0] for film in params.choices]
+    given = option(answer.answer, names)
     wrong = f"{shown(answer.answer)} is not one of the choices."
     if not checks.readable(given, wrong, "There is no choice."):
         return checks.binary()

@@ -1,13 +1,10 @@
-"""Is this how many things of the groups are in the list?
-
-Quantities in words are put together from their parts: tens and ones are added, a hundred multiplies
-what came before it.
-"""
+"""Is this how many things of the groups are in the list?"""
 
 from functools import lru_cache
 
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import integer, shown
+from scbench.graders.shared.spoken_numbers import spoken_number
 from scbench.model import Verdict
 from scbench.schemas.objects import Answer, Params
 
@@ -16,18 +13,6 @@ VERSION = 2
 CHECKS = {
     "readable": "The answer is one whole number.",
     "value": "It is the number of things of the groups.",
-}
-
-_UNITS = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_VALUES = {
-    "a": 1,
-    "an": 1,
-    **{word: n for n, word in enumerate(_UNITS.split(), 1)},
-    **{word: 10 * n for n, word in enumerate(_TENS.split(), 2)},
 }
 
 
@@ -53,14 +38,7 @@ def quantity_of(text: str) -> int:
     """
     if text.isascii() and text.isdigit():
         return int(text)
-    value = 0
-    for word in text.replace("-", " ").split():
-        if word == "hundred":
-            value *= 100
-        elif word in _VALUES:
-            value += _VALUES[word]
-        elif word != "and":
-            raise ValueError(f"{text!r} is no quantity: it holds {word!r}")
+    value = 1 if text in {"a", "an"} else spoken_number(text)
     if not value:
         raise ValueError(f"{text!r} is no quantity")
     return value

@@ -49,7 +49,8 @@ class _Options:
         self._labels = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
         words = [text.split() for text in self._texts]
         common = set.intersection(*map(set, words)) if len(words) > 1 else set()
-        self._short = [" ".join(word for word in text if word not in common) for text in words]
+        short = [" ".join(word for word in text if word not in common) for text in words]
+        self._short = ["" if text in self._labels else text for text in short]
 
     def named(self, text: str) -> int | None:
         """Return the place of the option that a text names; None if it names none or several."""

@@ -31,6 +31,12 @@ def spoken_numbers(text: str) -> Iterator[int | None]:
         yield -value if value is not None and run["minus"] else value
 
 
+def spoken_number(text: str) -> int | None:
+    """Return the whole number that all of a text is; None if it is none."""
+    run = _RUN.fullmatch(text)
+    return next(spoken_numbers(text)) if run else None
+
+
 def _value(words: list[str]) -> int | None:
     total, part, smallest = 0, 0, 10**9
     for word in words:

@@ -63,7 +63,7 @@ ROW = Params(words=(("Banana", True), ("apple", False), ("AVOCADO", True)), lett
         ("+5", None),
         (6, "value"),
         (3, "value"),
-        ("five", "readable"),
+        ("about five", "readable"),
         ("5 or 6", "readable"),
         ("", "readable"),
         ("5.5", "readable"),

@@ -119,7 +119,7 @@ BY_HAND = Params(
         ([18, 36], ["count"]),
         ([18, 36, 39, 78], ["count"]),
         (18, ["count"]),
-        ("eighteen", ["readable"]),
+        ("eighteenth", ["readable"]),
         ("", ["readable"]),
     ],
 )
