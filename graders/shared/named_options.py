@@ -50,7 +50,7 @@ class _Options:
         words = [text.split() for text in self._texts]
         common = set.intersection(*map(set, words)) if len(words) > 1 else set()
         short = [" ".join(word for word in text if word not in common) for text in words]
-        self._short = ["" if text in self._labels else text for text in short]
+        self._short = ["" if len(text) == 1 and text.isalpha() else text for text in short]
 
     def named(self, text: str) -> int | None:
         """Return the place of the option that a text names; None if it names none or several."""

@@ -165,7 +165,7 @@ def test_every_notation_is_an_answer_to_every_other(notation):
     ("answer", "failed"),
     [
         ("TRUE FALSE", "readable"), ("NOT TRUE", "readable"), ("", "readable"), (2, "readable"),
-        ("10", "readable"), (1.0, "answer_schema"), (["TRUE"], "answer_schema"), (None,
+        ("10", "readable"), (1.5, "answer_schema"), (["TRUE"], "answer_schema"), (None,
         "answer_schema"),
     ],
 )  # fmt: skip

@@ -121,7 +121,7 @@ def test_faults_of_sets_are_told(answer, failed):
         assert "The necessary events are B, D, not" in verdict.failed[0].message
 
 
-@pytest.mark.parametrize("answer", ["no", "No.", "NO", "**no**", "false", "n", False, 0])
+@pytest.mark.parametrize("answer", ["no", "No.", "NO", "**no**", "false", "n", False, 0, 0.0])
 def test_forms_of_no(answer):
     assert judge(TASK, SINGLE, {"answer": answer})[0].score == 1
 
@@ -131,7 +131,7 @@ def test_forms_of_no(answer):
     [
         ("yes", "value"), (True, "value"), (1, "value"), ("Y", "value"), ("yes no", "readable"),
         ("the bell a rang", "readable"), (["no"], "readable"), (2, "readable"), ("", "readable"),
-        (None, "answer_schema"), (0.0, "answer_schema"),
+        (None, "answer_schema"), (0.5, "answer_schema"),
     ],
 )  # fmt: skip
 def test_what_is_not_no_is_told(answer, failed):

@@ -92,7 +92,6 @@ def test_rows_and_columns_cannot_be_swapped_in_the_papers_puzzles():
 @pytest.mark.parametrize(
     "rectangle",
     [
-        [0, 0, 1.0, 1],
         [0, 0, 1.9, 1],
         [0, 0, "1", 1],
         [0, 0, True, 1],
