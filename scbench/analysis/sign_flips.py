@@ -14,7 +14,7 @@ of 95 % no line of runs that are alike is called different anywhere in the table
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from math import comb, floor
 from statistics import NormalDist
 
 import numpy as np
@@ -27,7 +27,7 @@ POWER = 0.8
 """Chance with which a difference that a line can show is found."""
 _CHUNK = 1_000
 _MOST_KEPT = 4_000_000
-_EXACT = 1e-9
+EXACT = 1e-9
 _ALL_SIGNS = 13
 """Up to so many answers all signs are tried, instead of drawn."""
 _NONE = 1e-12
@@ -68,7 +68,7 @@ def adjusted(found: Floats, drawn: Iterable[Floats], n: int) -> Floats:
     total = 0
     for part in drawn:
         left = np.maximum.accumulate(part[:, order][:, ::-1], axis=1)[:, ::-1]
-        counts += (left >= found[order] - _EXACT).sum(axis=0)
+        counts += (left >= found[order] - EXACT).sum(axis=0)
         total += len(part)
     p = np.maximum.accumulate(_share(counts, total, n))
     back = np.empty_like(p)
@@ -81,6 +81,12 @@ def _share(counts: Floats, total: int, n: int) -> Floats:
     drawn = n > _ALL_SIGNS
     share: Floats = (counts + drawn) / (total + drawn)
     return share
+
+
+def draws_within(alpha: float, total: int, n: int) -> int:
+    """Return how many draws may reach a statistic whose p-value is at most `alpha`; or -1."""
+    drawn = n > _ALL_SIGNS
+    return floor(alpha * (total + drawn) + _NONE) - drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,7 @@ def lines_tested(
     flips = signs(n, draws, seed)
 
     drawn = _Drawn(flips, scaled)
-    alone = _share(sum((part >= found - _EXACT).sum(axis=0) for part in drawn), len(flips), n)
+    alone = _share(sum((part >= found - EXACT).sum(axis=0) for part in drawn), len(flips), n)
     for line in np.flatnonzero(differ):
         exact = _exact(differences[:, line])
         alone[line] = alone[line] if exact is None else exact
@@ -135,7 +141,7 @@ def lines_tested(
     largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in drawn])
     answers = (weights > 0).sum(axis=0)
     best = np.sqrt(answers)
-    chance = _share((largest[:, None] >= best - _EXACT).sum(axis=0), len(largest), n)
+    chance = _share((largest[:, None] >= best - EXACT).sum(axis=0), len(largest), n)
     least = np.maximum(chance, np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0))
     limit = max(
         float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf(1 - alpha / 2)
@@ -182,11 +188,11 @@ def _exact(differences: Floats) -> float | None:
     """Return the two-sided p-value of one line where it can be had without draws."""
     held = differences[np.abs(differences) > _NONE]
     sizes = np.abs(held)
-    if np.ptp(sizes) < _EXACT:
+    if np.ptp(sizes) < EXACT:
         return sign_test(int((held < 0).sum()), int((held > 0).sum()))
     if len(held) > _ALL_SIGNS:
         return None
-    return float((np.abs(signs(len(held)) @ held) >= abs(held.sum()) - _EXACT).mean())
+    return float((np.abs(signs(len(held)) @ held) >= abs(held.sum()) - EXACT).mean())
 
 
 def sign_test(less: int, more: int) -> float:

@@ -8,22 +8,23 @@ A model's rank is one more than the number of models that are better beyond chan
 share a rank. Its range runs from there to the number of models that are not worse beyond chance.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from scbench.analysis.sign_flips import DRAWS, adjusted, signs
+from scbench.analysis.sign_flips import DRAWS, EXACT, draws_within, signs
 from scbench.intervals import LEVEL, Floats
 
-_CHUNK = 500
+_CHUNK = 256
 _SAME = 1e-6
 """Models whose scores differ by no more have the same scores, up to rounding."""
 
-_ROUNDING = 1e-12
-
 Truths = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
+_FloatsT = TypeVar("_FloatsT", npt.NDArray[np.float32], npt.NDArray[np.float64])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +80,80 @@ def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
         return better
     found = (total[first] - total[second]) / spread
     drawn = signs(len(sums), draws, seed) @ sums
-
-    def sizes() -> Iterator[Floats]:
-        for start in range(0, len(drawn), _CHUNK):
-            part = drawn[start : start + _CHUNK]
-            yield np.abs(part[:, first] - part[:, second]) / spread
-
-    apart = adjusted(np.abs(found), sizes(), len(sums)) <= 1 - LEVEL + _ROUNDING
+    scale = np.zeros((models, models))
+    scale[first, second] = 1 / spread
+    apart = _beyond_chance(np.abs(found), first, second, _Drawn(drawn, scale), len(sums))
     for a, b, value in zip(first[apart], second[apart], found[apart], strict=True):
         better[(a, b) if value > 0 else (b, a)] = True
     return better
+
+
+def _beyond_chance(
+    found: Floats, first: Places, second: Places, drawn: "_Drawn", answers: int
+) -> Truths:
+    """Return which pairs are told apart by the step-down of `scbench.analysis.sign_flips`.
+
+    All pairs above the limit of those that are left are taken out, until none is: the same pairs
+    as one at a time, since a limit only falls.
+    """
+    most = draws_within(1 - LEVEL, len(drawn), answers)
+    apart = np.zeros(len(found), dtype=bool)
+    while most >= 0 and not apart.all():
+        more = ~apart & (found - EXACT > drawn.limit(most))
+        if not more.any():
+            break
+        apart |= more
+        drawn.leave_out(first[more], second[more])
+    return apart
+
+
+class _Drawn:
+    """The largest statistic of all pairs in each draw, worked out where it decides.
+
+    Args:
+        sums: of shape (draws, models): the models' sums of a draw.
+        scale: of shape (models, models): by what the difference of a pair is multiplied; 0 leaves
+            the pair out, and where the first model is not the one further up.
+    """
+
+    def __init__(self, sums: Floats, scale: Floats) -> None:
+        self._sums, self._scale = sums, scale
+        rough = _largest(sums.astype(np.float32), scale.astype(np.float32))
+        error = 8 * np.finfo(np.float32).eps * np.abs(sums).max() * scale.max()
+        self._bound = rough.astype(np.float64) + error
+        """No draw's largest is above this."""
+
+    def __len__(self) -> int:
+        return len(self._sums)
+
+    def leave_out(self, first: Places, second: Places) -> None:
+        """Leave out pairs."""
+        self._scale[first, second] = 0
+
+    def limit(self, rank: int) -> float:
+        """Return what is exceeded by the largest statistic of so many draws."""
+        order = np.argsort(-self._bound, kind="stable")
+        done, tried = 0, min(2 * rank + 2, len(order))
+        while True:
+            new = order[done:tried]
+            self._bound[new] = _largest(self._sums[new], self._scale)
+            limit = np.sort(self._bound[order[:tried]])[-(rank + 1)]
+            if tried == len(order) or limit >= self._bound[order[tried]]:
+                return float(limit)
+            done, tried = tried, min(2 * tried, len(order))
+
+
+def _largest(sums: _FloatsT, scale: _FloatsT) -> _FloatsT:
+    """Return the largest scaled difference of each draw, 0 without a pair; shape (draws,)."""
+    largest = np.zeros(len(sums), dtype=sums.dtype)
+    for start in range(0, len(sums), _CHUNK):
+        part = np.ascontiguousarray(sums[start : start + _CHUNK].T)
+        most = largest[start : start + _CHUNK]
+        for one, factors in enumerate(scale):
+            others = np.flatnonzero(factors)
+            if len(others):
+                sizes = part[others] - part[one]
+                np.abs(sizes, out=sizes)
+                sizes *= factors[others, None]
+                np.maximum(most, sizes.max(axis=0), out=most)
+    return largest

@@ -8,11 +8,13 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import polars as pl
 import pytest
 
 from scbench.analysis.compare import compare_runs
 from scbench.analysis.paper import paper_table
+from scbench.leaderboard.ranks import ranks
 
 ROWS = 1_000_000
 
@@ -43,6 +45,15 @@ def test_comparing_all_pairs_of_six_runs(benchmark, paper_results):
     draws = 10_000 if benchmark.enabled else 1000
     table = benchmark(compare_runs, paper_results, draws=draws)
     assert table.height == 15 * 26
+
+
+def test_ranks_of_200_models(benchmark):
+    rng = np.random.default_rng(0)
+    skills, items = rng.random(200), rng.random((285, 1))
+    scores = (rng.random((285, 200)) < (items + skills) / 2).astype(float)
+    draws = 10_000 if benchmark.enabled else 1000
+    found = benchmark(ranks, scores, [str(item) for item in range(285)], draws)
+    assert min(place.rank for place in found) == 1
 
 
 @pytest.fixture(scope="module")

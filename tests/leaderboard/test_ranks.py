@@ -7,6 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from scbench.analysis.sign_flips import adjusted, signs
 from scbench.leaderboard.ranks import Rank, ranks, told_apart
 
 
@@ -90,6 +91,27 @@ def test_more_is_told_apart_step_by_step_than_at_once():
     better = told_apart(scores, names(285), 5000)
     assert better[6:12, :6].all()
     assert not better[6:12, 6:12].any()
+
+
+def test_the_limits_give_the_pairs_that_the_corrected_p_values_give():
+    """Limits are worked out for the draws that decide; p-values count all draws of all pairs."""
+    rng = np.random.default_rng(6)
+    for seed, draws in product(range(30), (1, 19, 20, 50, 1000)):
+        answers, models = int(rng.integers(3, 30)), int(rng.integers(2, 14))
+        scores = right(rng, answers, *rng.random(models)) * (1 if seed % 2 else rng.random(models))
+        first, second = np.triu_indices(models, 1)
+        differences = scores[:, first] - scores[:, second]
+        spread = np.sqrt((differences**2).sum(axis=0))
+        differ = spread > 1e-6
+        found = np.zeros(len(first))
+        found[differ] = differences.sum(axis=0)[differ] / spread[differ]
+        drawn = np.zeros((len(signs(answers, draws, seed)), len(first)))
+        drawn[:, differ] = (signs(answers, draws, seed) @ differences[:, differ]) / spread[differ]
+        p_values = adjusted(np.abs(found), [np.abs(drawn)], answers)
+        wanted = np.zeros((models, models), dtype=bool)
+        wanted[first, second] = (p_values <= 0.05) & (found > 0)
+        wanted[second, first] = (p_values <= 0.05) & (found < 0)
+        assert (told_apart(scores, names(answers), draws, seed) == wanted).all()
 
 
 def test_ranges_are_whole():
