@@ -55,6 +55,23 @@ def clean_context() -> "BaseContext":
     return multiprocessing.get_context("forkserver" if served else "spawn")
 
 
+def start_server(module: str) -> "BaseContext":
+    """Start what new workers come from, if it does not run; the module is imported there once.
+
+    It takes a while, and nobody has to wait for it.
+
+    Returns:
+        See `clean_context`.
+    """
+    from multiprocessing import forkserver  # noqa: PLC0415  (as above)
+
+    context = clean_context()
+    if context.get_start_method() == "forkserver":
+        context.set_forkserver_preload([module])
+        forkserver.ensure_running()
+    return context
+
+
 class PendingResult(Protocol):
     """A call that was handed out."""
 

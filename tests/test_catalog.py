@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import get_args
 
@@ -206,3 +207,22 @@ def test_defining_checks_are_named_by_the_grader_if_at_all(make_task):
     module = sys.modules[task.module("graders")]
     module.DEFINING = {"shape"}
     assert task.defining_checks == frozenset({"shape"})
+
+
+def test_versions_of_graders_are_known_without_importing_them():
+    told = subprocess.run(
+        [sys.executable, "-c", VERSIONS], capture_output=True, text=True, check=True
+    ).stdout
+    for task in all_tasks().values():
+        assert f"{task.id} {import_module(task.module('graders')).VERSION}\n" in told
+    assert told.endswith("nothing imported\n")
+
+
+VERSIONS = """
+import sys
+from scbench.catalog import all_tasks
+for task in all_tasks().values():
+    print(task.id, task.grader_version)
+names = [task.module("graders") for task in all_tasks().values()]
+print("imported" if sys.modules.keys() & set(names) else "nothing imported")
+"""

@@ -148,7 +148,7 @@ def grade(
     """
     from scbench.cli.console import USAGE, names_in, reported_errors, require, say
     from scbench.cli.looking import REPORT_NEEDS
-    from scbench.processes import processors
+    from scbench.processes import processors, start_server
 
     if (predictions is None) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
@@ -161,6 +161,9 @@ def grade(
         if report:
             # Said before grading, which can take long.
             require(*REPORT_NEEDS)
+        if not check and cluster is None:
+            # It gets ready while the release is read.
+            start_server("scbench.grading.workers.worker")
         from scbench.grading.run import choose_tasks
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.release.load import find_release

@@ -54,8 +54,8 @@ def check_file(
     Raises:
         ScbenchError: the file or the release cannot be used at all.
     """
-    instances = release.instances()
     by_id = {task.id: task for task in tasks}
+    instances = release.instances(by_id)
     coverage = Coverage(index_of(release, tasks, exclude_withdrawn=exclude_withdrawn).known)
     found = Checked()
     for admission, line in coverage.read(path, hashlib.sha256()):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -123,7 +124,7 @@ class Release:
         found: dict[str, Instance] = {}
         rest = self._unprinted() if chosen else {}
         for task in chosen:
-            name = terse_file(task) if self.is_terse else data_file(task)
+            name = self._data_file(task)
             for instance in self._rows(name, lambda row: _instance(row, rest)):
                 if instance.id in found:
                     raise ReleaseError(
@@ -131,6 +132,15 @@ class Release:
                     )
                 found[instance.id] = instance
         return found
+
+    def ids(self, tasks: Collection[str]) -> list[str]:
+        """Return the ids of the instances of some tasks, in order.
+
+        Raises:
+            ReleaseError: as `instances`.
+        """
+        names = [self._data_file(task) for task in self.manifest.tasks if task in tasks]
+        return [row_id for name in names for row_id in self._rows(name, itemgetter("id"), ["id"])]
 
     def references(self) -> list[Reference]:
         """Return reference and counter-reference answers.
@@ -181,6 +191,9 @@ class Release:
         columns = ["id", "unprinted"]
         found = self._rows(REFERENCES, lambda row: (row["id"], row["unprinted"]), columns)
         return {self._own(row_id): rest for row_id, rest in found if rest is not None}
+
+    def _data_file(self, task: str) -> str:
+        return terse_file(task) if self.is_terse else data_file(task)
 
     def _own(self, row_id: str) -> str:
         """Return the id, here, of an instance that the references name."""

@@ -80,6 +80,13 @@ def test_instances_come_in_table_order(sound):
     assert all(key == row.id for key, row in rows.items())
 
 
+def test_ids_can_be_had_alone(sound):
+    release = find_release(str(sound))
+    tasks = list(release.manifest.tasks)
+    for chosen in (tasks, tasks[1:], []):
+        assert release.ids(chosen) == list(release.instances(chosen))
+
+
 def test_only_the_files_of_named_tasks_are_read(copy):
     (copy / DATA).unlink()
     release = find_release(str(copy))

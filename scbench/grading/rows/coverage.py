@@ -55,10 +55,6 @@ class Coverage:
 
     def __init__(self, known: KnownIds) -> None:
         self.known = known
-        self._wanted = [
-            (i, row_id) for i, row_id in enumerate(known.ids) if task_of(row_id) in known.chosen
-        ]
-        self._size = self._wanted[-1][0] + 1 if self._wanted else 0
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
         self.lines = self.not_chosen = self.excluded = self.graded = self.outside = 0
@@ -132,13 +128,10 @@ class Coverage:
         return Problem("nothing_graded", said)
 
     def run(self, key: RunKey) -> "array[int]":
-        """Make a run known; return the line of each instance in it, 0 for those without one.
-
-        It ends with the last instance that is to be graded.
-        """
+        """Make a run known; return the line of each instance in it, 0 for those without one."""
         lines = self._runs.get(key)
         if lines is None:
-            lines = self._runs[key] = array("Q", bytes(8 * self._size))
+            lines = self._runs[key] = array("Q", bytes(8 * len(self.known.ids)))
         return lines
 
     def admit(
@@ -185,26 +178,25 @@ class Coverage:
         if self._hints_left == 0:  # a file of other ids must not be slow to read
             return ""
         self._hints_left -= 1
-        prefix = "".join(_GENERATED.findall(self.known.ids[0])) if self.known.ids else ""
+        ids = [*self.known.ids, *self.known.others]
+        prefix = "".join(_GENERATED.findall(ids[0])) if ids else ""
         if "".join(_GENERATED.findall(row_id)) != prefix:
             if prefix:
                 return f" What is graded against was generated: its ids begin with {prefix!r}."
             return " It was generated; grade it against its folder: --release FOLDER."
         name, number = _parts(row_id)
         meant = row_id if number is None else f"{prefix}{name}/{number:02d}"
-        if meant in self.known.positions:
+        if meant in ids:
             return f" Did you mean {meant!r}?"
         if name in self.known.tasks:
-            of_task = [known for known in self.known.ids if task_of(known) == name]
+            of_task = [known for known in ids if task_of(known) == name]
             return f" Ids of this task run from {of_task[0]} to {of_task[-1]}."
         if name in all_tasks():
             return f" Ids of that task are like '{name}/00'; this release does not hold it."
         alike = (
-            self.known.ids
-            if number is None
-            else [f"{prefix}{task}/{number:02d}" for task in self.known.tasks]
+            ids if number is None else [f"{prefix}{task}/{number:02d}" for task in self.known.tasks]
         )
-        return did_you_mean(meant, [known for known in alike if known in self.known.positions])
+        return did_you_mean(meant, [known for known in alike if known in ids])
 
     def incomplete(self) -> Iterator[Problem]:
         """Yield a problem for each run that does not answer every chosen instance."""
@@ -212,14 +204,17 @@ class Coverage:
             if ids:
                 yield Problem(
                     "incomplete",
-                    f"{run} has no prediction for {len(ids)} of {len(self._wanted)} instances, the "
-                    f"first is {ids[0]}; add --partial if that is intended",
+                    f"{run} has no prediction for {len(ids)} of {len(self.known.ids)} instances, "
+                    f"the first is {ids[0]}; add --partial if that is intended",
                 )
 
     def missing(self) -> Iterator[tuple[RunKey, list[str]]]:
         """Yield each run with the ids it has no line for."""
         for run, lines in sorted(self._runs.items(), key=lambda pair: pair[0].order):
-            yield run, [row_id for i, row_id in self._wanted if not lines[i]]
+            yield (
+                run,
+                [row_id for row_id, line in zip(self.known.ids, lines, strict=True) if not line],
+            )
 
 
 NOTHING_READ = Problem("empty", "the file holds no predictions")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scbench.canonical import content_hash
 from scbench.catalog import Task, all_tasks
 from scbench.grading.run_file import Described
-from scbench.model import Instance, task_of, terse_id
+from scbench.model import Instance, terse_id
 from scbench.predictions import Line, Problem
 from scbench.version import __version__
 
@@ -53,11 +53,12 @@ class KnownIds:
     """Which ids a release holds, and which of them are wanted.
 
     Attributes:
-        ids: those of its instances in order, without the excluded ones.
+        ids: those that are to be graded, in order.
         tasks: ids of the tasks it holds.
         chosen: ids of the tasks that are to be graded.
         excluded: ids of instances that are not to be graded.
-        hashes: of the content of its instances, in the order of ids.
+        hashes: of the content of the instances that are to be graded, in the order of ids.
+        others: ids of instances of the tasks that are not chosen.
     """
 
     ids: Sequence[str]
@@ -65,6 +66,7 @@ class KnownIds:
     chosen: Collection[str]
     excluded: Collection[str] = ()
     hashes: Sequence[str] = ()
+    others: Collection[str] = ()
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
@@ -83,8 +85,9 @@ class KnownIds:
             return LineKind.EXCLUDED
         position = self.positions.get(row_id)
         if position is not None:
-            return position if task_of(row_id) in self.chosen else LineKind.NOT_CHOSEN
-        if self._other_prompt(row_id) in self.positions:
+            return position
+        other = self._other_prompt(row_id)
+        if row_id in self.others or other in self.positions or other in self.others:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
@@ -141,12 +144,13 @@ class ReleaseIndex:
     Attributes:
         release: version of the release.
         release_hash: identity of its rows.
-        entries: its instances in order, without the excluded ones.
+        entries: its instances that are to be graded, in order.
         tasks: ids of the tasks it holds.
         versions: grader version by chosen task.
         heavy: seconds that an item may take, by chosen task whose items are graded singly.
         excluded: ids of instances that are not to be graded.
         described: metadata of runs, see `scbench.grading.run_file`.
+        others: ids of instances of the tasks that are not chosen.
     """
 
     release: str
@@ -157,6 +161,7 @@ class ReleaseIndex:
     heavy: Mapping[str, float] = field(default_factory=dict)
     excluded: Sequence[str] = ()
     described: Described = ()
+    others: Sequence[str] = ()
 
     @cached_property
     def known(self) -> KnownIds:
@@ -164,7 +169,7 @@ class ReleaseIndex:
         ids = [entry.id for entry in self.entries]
         hashes = [entry.content_hash for entry in self.entries]
         chosen, excluded = frozenset(self.versions), frozenset(self.excluded)
-        return KnownIds(ids, self.tasks, chosen, excluded, hashes)
+        return KnownIds(ids, self.tasks, chosen, excluded, hashes, frozenset(self.others))
 
     def keys(self) -> dict[str, InstanceKey]:
         """Return task and parameters by instance id."""
@@ -203,7 +208,8 @@ def index_of(
         ReleaseError: it cannot be read.
     """
     excluded = release.manifest.withdrawn if exclude_withdrawn else {}
-    instances = release.instances()
+    chosen = frozenset(task.id for task in tasks)
+    instances = release.instances(chosen)
     floors = release.floors(instances)
     return ReleaseIndex(
         release.version,
@@ -218,4 +224,5 @@ def index_of(
         {task.id: task.seconds for task in tasks if task.heavy},
         sorted(excluded),
         described,
+        release.ids(frozenset(release.manifest.tasks) - chosen),
     )

@@ -30,7 +30,7 @@ from scbench.grading.workers.worker import (
     grade_items,
     start_worker,
 )
-from scbench.processes import clean_context
+from scbench.processes import start_server
 
 _QUEUED = 2
 """Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing waits
@@ -146,9 +146,7 @@ class Worker:
     """
 
     def __init__(self, start: Start) -> None:
-        context = clean_context()
-        if context.get_start_method() == "forkserver":
-            context.set_forkserver_preload([grade_items.__module__])
+        context = start_server(grade_items.__module__)
         self.progress: Progress = RawValue(Progress)
         self.memory_bytes = start.memory_bytes
         self.pool = ProcessPool(
