@@ -4,6 +4,7 @@ Each is plain frozen data. What makes, judges or shows it lives in other package
 """
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -37,6 +38,27 @@ TERSE = "terse"
 def terse_id(instance_id: str) -> str:
     """Return the id that an instance has with its terse prompt, such as csg_union/03-terse."""
     return f"{instance_id}-{TERSE}"
+
+
+LADDER = "ladder"
+"""Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``."""
+_ON_RUNG = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
+
+
+def ladder_name(rung: int, number: int) -> str:
+    """Return what an instance of the ladder is called within its task, such as ladder-03-2.
+
+    Args:
+        rung: from 1.
+        number: of the instance on its rung, from 1.
+    """
+    return f"{LADDER}-{rung:02d}-{number}"
+
+
+def rung_of(instance_id: str) -> int | None:
+    """Return the rung that an id names, with or without a prefix; None if it is on no ladder."""
+    found = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
+    return int(found[1]) if found else None
 
 
 def task_of(instance_id: str) -> str:
@@ -139,8 +161,8 @@ class Instance(BaseModel):
 
     id: str = Field(
         description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
-        "the config terse; of a generated instance with a prefix that no release has, such as "
-        "b001f663:csg_union/03"
+        "the config terse; csg_union/ladder-03-2 for the second on rung 3 of the config ladder; of "
+        "a generated instance with a prefix that no release has, such as b001f663:csg_union/03"
     )
     task: str = Field(description="id of the task")
     bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
@@ -169,9 +191,10 @@ class Instance(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_canary(cls, row: Any) -> Any:  # noqa: ANN401
-        """Take rows as files hold them, each with the same canary."""
-        return {k: v for k, v in row.items() if k != "canary"} if isinstance(row, dict) else row
+    def _of_a_file(cls, row: Any) -> Any:  # noqa: ANN401
+        """Take rows as files hold them, each with the same canary, and the rung that its id has."""
+        beside = {"canary", "rung"}
+        return {k: v for k, v in row.items() if k not in beside} if isinstance(row, dict) else row
 
     @property
     def all_params(self) -> str:
@@ -200,14 +223,16 @@ class Instance(BaseModel):
         point: str | None = None,
         guess_rate: float = 0.0,
         prefix: str = "",
+        name: str = "",
         unprinted: str | None = None,
     ) -> "Instance":
         """Make an instance, with its id and content hash.
 
-        Its id has a prefix if it is no instance of a release, see `scbench.build.fresh`.
+        Its id has a prefix if it is no instance of a release, see `scbench.build.fresh`, and ends
+        in its name, by default the number of the subtask.
         """
         row: dict[str, Any] = {
-            "id": f"{prefix}{':' * bool(prefix)}{task}/{subtask:02d}",
+            "id": f"{prefix}{':' * bool(prefix)}{task}/{name or f'{subtask:02d}'}",
             "task": task,
             "bucket": bucket,
             "subtask": subtask,

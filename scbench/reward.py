@@ -46,7 +46,8 @@ def _named(release: str | None) -> Mapping[str, Instance]:
 
     found = find_release(release)
     terse = found.terse().instances() if found.manifest.terse else {}
-    return {**found.instances(), **terse}
+    rungs = found.ladder().instances() if found.manifest.ladder else {}
+    return {**found.instances(), **terse, **rungs}
 
 
 @lru_cache(maxsize=8)

@@ -87,6 +87,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             counters["one_edge_flipped"] = {"triangles": flipped}
         return counters
 
+    def measure(self, params: Params) -> float:
+        """Return how many triangles there are to be found."""
+        return len(self.reference(params).triangles)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw points, round them, and keep the set if it is in general position.
 

@@ -61,6 +61,7 @@ class PaperItem(Generic[ParamsT]):
         point: where it was drawn, with the facts of the case (`Builder.point_of`); None in a list.
         proves: whether its counter-references are stored as well. Of many cases that are drawn
             alike, a few are enough to prove a grader.
+        name: what it is called within its task; by default its number.
     """
 
     params: ParamsT
@@ -68,6 +69,7 @@ class PaperItem(Generic[ParamsT]):
     seed: int | None = None
     point: Mapping[str, JsonValue] | None = None
     proves: bool = True
+    name: str = ""
 
 
 class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
@@ -147,6 +149,13 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def guess_rate_of(self, params: ParamsT) -> float:  # noqa: ARG002
         """Return the score that blind guessing gets: 1/choices of a choice question, 0 if open."""
         return self.guess_rate
+
+    def measure(self, params: ParamsT) -> float:
+        """Return how hard an instance of the ladder is: the count that ``ladder.toml`` names.
+
+        It depends on the instance alone, and rises from rung to rung in the mean.
+        """
+        raise NotImplementedError(f"{self.task} has no measure, so no ladder can be drawn of it")
 
     def target(self, params: ParamsT) -> str:
         """Return a right answer as text: the reference as canonical JSON."""

@@ -16,7 +16,7 @@ from scbench.grading.score_tables import RUN
 from scbench.grading.tally import fingerprints_in
 from scbench.model import Status, terse_id
 from scbench.release.load import installed_releases
-from scbench.release.manifest import PLUS_TERSE, read_manifest
+from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, read_manifest
 
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""
@@ -309,10 +309,12 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
 def expected_scores(rows: pl.DataFrame) -> dict[str, int]:
     """Return the number of scores by task of the rows' release; empty if it is not installed."""
     release, release_hash = rows.select("release", "release_hash").row(0)
-    folder = installed_releases().get(release.removesuffix(PLUS_TERSE))
+    folder = installed_releases().get(release.removesuffix(PLUS_TERSE).removesuffix(PLUS_LADDER))
     manifest = read_manifest(folder) if folder else None
     if manifest is None or manifest.rows_hash != release_hash:
         return {}
     if release.endswith(PLUS_TERSE):
         manifest = manifest.of_terse()
+    if release.endswith(PLUS_LADDER):
+        manifest = manifest.of_ladder()
     return {task: record.scores for task, record in manifest.tasks.items()}

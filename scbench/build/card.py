@@ -8,16 +8,17 @@ from typing import Any
 import yaml
 from jinja2 import Environment, StrictUndefined, Template
 
-from scbench.build.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
+from scbench.build.tables import INSTANCE_COLUMNS, LADDER_COLUMNS, REFERENCE_COLUMNS
 from scbench.catalog import BUCKETS, Task, all_tasks
 from scbench.errors import ReleaseError
-from scbench.model import TERSE
+from scbench.model import LADDER, TERSE
 from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TEXT_TASKS_CITATION, TITLE
 from scbench.release.manifest import (
     PAPER,
     REFERENCES,
     Manifest,
     data_file,
+    ladder_file,
     picture_file,
     terse_file,
 )
@@ -53,6 +54,8 @@ def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
     configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
     if manifest.terse:
         configs[TERSE] = list(map(terse_file, manifest.terse))
+    if manifest.ladder:
+        configs[LADDER] = list(map(ladder_file, manifest.ladder.tasks))
     configs["references"] = [REFERENCES]
     return [
         {
@@ -79,7 +82,8 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         manifest: of the release.
         prefix: what to put before each path, if the card does not lie in the release's folder.
     """
-    rows = _features(INSTANCE_COLUMNS)
+    rungs = _features(LADDER_COLUMNS)
+    rows = rungs if manifest.is_ladder else _features(INSTANCE_COLUMNS)
     head = {
         "pretty_name": TITLE,
         "license": "mit",
@@ -91,6 +95,7 @@ def front_matter(manifest: Manifest, prefix: str = "") -> str:
         "dataset_info": [
             *({"config_name": name, "features": rows} for name in _groups(manifest)),
             *([{"config_name": TERSE, "features": rows}] if manifest.terse else []),
+            *([{"config_name": LADDER, "features": rungs}] if manifest.ladder else []),
             {"config_name": "references", "features": _features(REFERENCE_COLUMNS)},
         ],
     }
@@ -128,6 +133,27 @@ def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
     return rows
 
 
+def _rungs(manifest: Manifest) -> list[dict[str, Any]]:
+    """Return the ladder of each task: what rises, and the points of its ends."""
+    record = manifest.ladder.experiment if manifest.ladder else manifest.experiment
+    rows = []
+    for task, measure in record.measures.items() if record else ():
+        blocks = [block for block in record.tasks if block["id"] == task] if record else []
+        ends = [
+            ", ".join(
+                f"`{name}` {_plain(value)}"
+                for name, value in block.items()
+                if name not in {"id", "count", "rung"}
+            )
+            for block in (blocks[0], blocks[-1])
+        ]
+        first, last = ends
+        rows.append(
+            {"id": task, "measure": measure, "rungs": len(blocks), "first": first, "last": last}
+        )
+    return rows
+
+
 def _plain(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text.replace("|", "\\|")
@@ -160,6 +186,7 @@ def render_card(manifest: Manifest) -> str:
         manifest=manifest,
         tasks=tasks,
         drawn=_drawn(manifest),
+        ladder=_rungs(manifest),
         description=DESCRIPTION,
         citation=CITATION,
         text_tasks_citation=TEXT_TASKS_CITATION,

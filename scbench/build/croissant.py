@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from typing import Any
 
-from scbench.build.tables import INSTANCE_COLUMNS, REFERENCE_COLUMNS
-from scbench.model import TERSE, Instance
+from scbench.build.tables import INSTANCE_COLUMNS, LADDER_COLUMNS, REFERENCE_COLUMNS
+from scbench.model import LADDER, TERSE, Instance
 from scbench.release.about import (
     CITATION,
     DESCRIPTION,
@@ -19,7 +19,7 @@ from scbench.release.about import (
     PUBLISHED,
     TITLE,
 )
-from scbench.release.manifest import REFERENCES, Manifest, data_file, terse_file
+from scbench.release.manifest import REFERENCES, Manifest, data_file, ladder_file, terse_file
 
 _PARQUET = "application/x-parquet"
 _TYPES = {
@@ -40,6 +40,7 @@ _REFERENCE_MEANINGS = {
     "score": "mean of its scores",
     "unprinted": "what graders and tables use of the instance, no prompt prints and its row does "
     "not hold, as canonical JSON; in references only",
+    "measure": "of an instance on the ladder, how hard it is: what the ladder of its task counts",
     "canary": "keep out of training data",
 }
 
@@ -48,6 +49,8 @@ def render_croissant(manifest: Manifest) -> str:
     """Return the Croissant file of a release, from its manifest alone."""
     files = {data_file(task): task for task in manifest.tasks} | {REFERENCES: "references"}
     files |= {terse_file(task): f"{task}-{TERSE}" for task in manifest.terse}
+    rungs = manifest.ladder.tasks if manifest.ladder else ()
+    files |= {ladder_file(task): f"{task}-{LADDER}" for task in rungs}
     held = {path: name for path, name in files.items() if path in manifest.files}
     value = {
         "@context": _CONTEXT,
@@ -65,7 +68,10 @@ def render_croissant(manifest: Manifest) -> str:
         "citeAs": CITATION,
         "isLiveDataset": False,
         "distribution": [_file(manifest, path) for path in held],
-        "recordSet": [_record_set(path, name) for path, name in held.items()],
+        "recordSet": [
+            _record_set(path, name, on_rungs=manifest.is_ladder or path.startswith(f"{LADDER}/"))
+            for path, name in held.items()
+        ],
     }
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
@@ -83,10 +89,12 @@ def _file(manifest: Manifest, path: str) -> dict[str, Any]:
     }
 
 
-def _record_set(path: str, name: str) -> dict[str, Any]:
+def _record_set(path: str, name: str, *, on_rungs: bool) -> dict[str, Any]:
     is_task = path != REFERENCES
-    columns = INSTANCE_COLUMNS if is_task else REFERENCE_COLUMNS
+    rows = LADDER_COLUMNS if on_rungs else INSTANCE_COLUMNS
+    columns = rows if is_task else REFERENCE_COLUMNS
     meanings = {key: str(field.description) for key, field in Instance.model_fields.items()}
+    meanings["rung"] = "of the ladder, from 1: higher ones are harder"
     meanings["canary"] = _REFERENCE_MEANINGS["canary"]
     key = ("id",) if is_task else ("id", "name")
     return {

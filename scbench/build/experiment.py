@@ -27,14 +27,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    model_validator,
+)
 
 from scbench.build.points import points_of
 from scbench.builders.shared.builder import Point
 from scbench.canonical import canonical_json, content_hash
 from scbench.catalog import Task, get_task
 from scbench.errors import CatalogError, ExperimentError, did_you_mean, is_echo, problem_of
-from scbench.release.manifest import ExperimentRecord, ShortfallRecord
+from scbench.release.records import ExperimentRecord, ShortfallRecord
 
 MOST_POINTS = 100_000
 MOST_CASES = 1_000_000
@@ -53,6 +62,9 @@ class Block(BaseModel):
 
     id: str = Field(description="id of the task")
     count: StrictInt = Field(default=1, ge=1, le=MOST_CASES, description="cases at each point")
+    rung: StrictInt | None = Field(
+        default=None, ge=1, le=9999, description="the rung of a ladder that the point is"
+    )
     grid: dict[str, list[JsonValue]] = Field(
         default_factory=dict, description="several values of a parameter, or of several parameters"
     )
@@ -65,7 +77,8 @@ class Block(BaseModel):
     def record(self) -> dict[str, JsonValue]:
         """Return the block in the form that manifests hold."""
         grid = {"grid": self.grid} if self.grid else {}
-        return {"id": self.id, "count": self.count, **_as_json({**self.parameters, **grid})}
+        rung = {} if self.rung is None else {"rung": self.rung}
+        return {"id": self.id, "count": self.count, **rung, **_as_json({**self.parameters, **grid})}
 
 
 class Experiment(BaseModel):
@@ -77,7 +90,19 @@ class Experiment(BaseModel):
     private: StrictBool = Field(
         default=False, description="whether the base seed is kept out of everything written"
     )
+    measures: dict[str, str] = Field(
+        default_factory=dict,
+        description="of a ladder, whose blocks each are a rung: what rises with them, by task",
+    )
     task: tuple[Block, ...] = Field(min_length=1, description="what to draw")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Experiment":
+        if any((block.rung is None) == (block.id in self.measures) for block in self.task):
+            raise ValueError("a rung stands in each block of a task with a measure, and no other")
+        if self.measures and len(self.measures) < len(self.task_ids):
+            raise ValueError("a ladder has a measure of each task")
+        return self
 
     @property
     def task_ids(self) -> list[str]:
@@ -87,7 +112,8 @@ class Experiment(BaseModel):
     def only(self, tasks: Collection[str]) -> "Experiment | None":
         """Return the part of the experiment that draws these tasks; None if none is drawn."""
         blocks = tuple(block for block in self.task if block.id in tasks)
-        return self.model_copy(update={"task": blocks}) if blocks else None
+        measures = {task: name for task, name in self.measures.items() if task in tasks}
+        return self.model_copy(update={"task": blocks, "measures": measures}) if blocks else None
 
     def record(self, shortfalls: list[ShortfallRecord], prefix: str = "") -> ExperimentRecord:
         """Return what a manifest says of the experiment, without a private seed."""
@@ -95,6 +121,7 @@ class Experiment(BaseModel):
             prefix=prefix,
             seed=None if self.private else self.seed,
             tasks=[block.record() for block in self.task],
+            measures=self.measures,
             shortfalls=shortfalls,
         )
 
@@ -107,11 +134,13 @@ class Planned:
         index: its place in the experiment.
         task: whose space it is in.
         point: with the count of cases that are wanted.
+        rung: of a ladder, if it is one.
     """
 
     index: int
     task: Task
     point: Point
+    rung: int | None = None
 
     @property
     def parameters(self) -> dict[str, JsonValue]:
@@ -140,7 +169,7 @@ def plan(experiment: Experiment) -> list[Planned]:
             continue
         cases += block.count * len(points)
         for point in points:
-            planned.append(Planned(len(planned), task, point))
+            planned.append(Planned(len(planned), task, point, block.rung))
             name = content_hash([task.id, planned[-1].parameters])
             if name in seen:
                 also = "itself" if seen[name] == number else f"task {seen[name]}"

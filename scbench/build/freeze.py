@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from scbench.build.card import paper_page, render_card, render_eval
 from scbench.build.croissant import render_croissant
@@ -36,15 +37,19 @@ from scbench.release.manifest import (
     MANIFEST,
     PAPER,
     REFERENCES,
-    ExperimentRecord,
-    FileRecord,
     Manifest,
-    ReferencesRecord,
-    TaskRecord,
     data_file,
     is_version,
+    ladder_file,
     picture_file,
     terse_file,
+)
+from scbench.release.records import (
+    ExperimentRecord,
+    FileRecord,
+    LadderRecord,
+    ReferencesRecord,
+    TaskRecord,
 )
 from scbench.report.gallery import cases, draw_cases
 from scbench.version import __version__
@@ -54,6 +59,13 @@ _LIBRARIES = (
     *("pydantic", "PyYAML", "scipy", "shapely", "vl-convert-python"),
 )
 """What has a say in rows, references or files."""
+
+
+class FrozenLadder(NamedTuple):
+    """What the config ``ladder`` of a release holds: what it was drawn by, and its tasks."""
+
+    record: ExperimentRecord
+    parts: Sequence[FrozenTask]
 
 
 def installed(name: str) -> str:
@@ -79,6 +91,7 @@ def build_release(
     tasks: Sequence[Task] | None = None,
     *,
     experiment: Experiment | None = None,
+    ladder: Experiment | None = None,
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     workers: int = 1,
     on_task: Callable[[Task], object] = no_progress,
@@ -90,6 +103,8 @@ def build_release(
         out: the folder to make; it must not exist.
         tasks: what to freeze; every task of this package with a fixed list by default.
         experiment: what to draw besides; nothing by default.
+        ladder: what to draw for the config ``ladder``, of tasks that are frozen; nothing by
+            default.
         withdrawn: instances found to be wrong after an earlier release, each with the reason.
         workers: processes that make tasks; the bytes are the same with any number.
         on_task: called after each task, for progress.
@@ -109,6 +124,9 @@ def build_release(
     if not chosen and experiment is None:
         raise ReleaseError("there are no tasks to freeze")
     twice = [task.id for task in chosen if experiment and task.id in experiment.task_ids]
+    apart = [name for name in ladder.task_ids if name not in map(str, chosen)] if ladder else []
+    if apart:
+        raise ReleaseError(f"{apart[0]} is to be on the ladder and is not frozen")
     if twice:
         raise ReleaseError(f"{twice[0]} is to be frozen from its list and to be drawn; choose one")
     try:
@@ -122,8 +140,18 @@ def build_release(
                 for part in drawn.frozen:
                     on_task(part.task)
                 frozen += drawn.frozen
+            rungs = None
+            if ladder is not None:
+                drawn = gather(run(ladder, workers=workers))
+                rungs = FrozenLadder(ladder.record(drawn.shortfalls), drawn.frozen)
             manifest = fill_release(
-                root, version, frozen, withdrawn=withdrawn, experiment=record, workers=workers
+                root,
+                version,
+                frozen,
+                withdrawn=withdrawn,
+                experiment=record,
+                ladder=rungs,
+                workers=workers,
             )
             root.rename(out)
     except OSError as error:
@@ -152,6 +180,7 @@ def fill_release(
     *,
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     experiment: ExperimentRecord | None = None,
+    ladder: FrozenLadder | None = None,
     workers: int = 1,
 ) -> Manifest:
     """Write the files of a release into a folder.
@@ -162,6 +191,7 @@ def fill_release(
         frozen: what it holds.
         withdrawn: instances found to be wrong, each with the reason.
         experiment: what the drawn instances were drawn by, if any were.
+        ladder: what the config ``ladder`` holds, if there is one.
         workers: processes that draw pictures; a generated folder has none.
 
     Raises:
@@ -173,14 +203,17 @@ def fill_release(
         write_table(root / data_file(part.task.id), instance_table(part.instances))
         if part.terse:
             write_table(root / terse_file(part.task.id), instance_table(part.terse))
-    ids = [instance.id for part in frozen for instance in part.instances]
+    rungs = ladder.parts if ladder else []
+    for part in rungs:
+        write_table(root / ladder_file(part.task.id), instance_table(part.instances))
+    ids = [instance.id for part in (*frozen, *rungs) for instance in part.instances]
     for name in withdrawn:
         if name not in ids:
             raise ReleaseError(
                 f"{name!r} cannot be withdrawn: it is no instance of this release."
                 f"{did_you_mean(name, ids)}"
             )
-    references = [reference for part in frozen for reference in part.references]
+    references = [reference for part in (*frozen, *rungs) for reference in part.references]
     write_table(root / REFERENCES, reference_table(references))
     for name, text in release_schemas([part.task for part in frozen]).items():
         _write_text(root / name, text)
@@ -189,10 +222,10 @@ def fill_release(
         for path, data in pictures(frozen, workers).items():
             _write(root / path, data)
     # These are rendered from the manifest and are then among the files that it lists.
-    draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment)
+    draft = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
     for path, text in rendered_files(draft).items():
         _write_text(root / path, text)
-    manifest = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment)
+    manifest = make_manifest(name, frozen, dict(_file_records(root)), withdrawn, experiment, ladder)
     _write_text(root / MANIFEST, manifest.text())
     return manifest
 
@@ -245,31 +278,17 @@ def make_manifest(
     files: Mapping[str, FileRecord],
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     experiment: ExperimentRecord | None = None,
+    ladder: FrozenLadder | None = None,
 ) -> Manifest:
     """Return the manifest of frozen tasks and the files that hold them."""
-    references = [reference for part in frozen for reference in part.references]
+    parts = [*frozen, *(ladder.parts if ladder else [])]
+    references = [reference for part in parts for reference in part.references]
     right = sum(reference.kind == "reference" for reference in references)
     return Manifest(
         version=version,
         package_version=__version__,
-        rows_hash=_rows_hash(frozen),
-        tasks={
-            part.task.id: TaskRecord(
-                bucket=part.task.bucket,
-                instances=len(part.instances),
-                scores=sum(instance.scores for instance in part.instances),
-                builder_version=part.task.builder.version,
-                grader_version=part.task.grader_version,
-                rows_hash=rows_hash(_pairs(part.instances)),
-                fingerprint=part.task.fingerprint(),
-                seeds={
-                    instance.id: instance.seed
-                    for instance in part.instances
-                    if instance.seed is not None and instance.point is None
-                },
-            )
-            for part in frozen
-        },
+        rows_hash=_rows_hash(parts),
+        tasks={part.task.id: _task_record(part) for part in frozen},
         references=ReferencesRecord(
             references=right,
             counter_references=len(references) - right,
@@ -284,15 +303,42 @@ def make_manifest(
         withdrawn=dict(withdrawn),
         experiment=experiment,
         terse={part.task.id: rows_hash(_pairs(part.terse)) for part in frozen if part.terse},
+        ladder=LadderRecord(
+            experiment=ladder.record,
+            tasks={part.task.id: _task_record(part) for part in ladder.parts},
+        )
+        if ladder
+        else None,
     ).sealed()
+
+
+def _task_record(part: FrozenTask) -> TaskRecord:
+    return TaskRecord(
+        bucket=part.task.bucket,
+        instances=len(part.instances),
+        scores=sum(instance.scores for instance in part.instances),
+        builder_version=part.task.builder.version,
+        grader_version=part.task.grader_version,
+        rows_hash=rows_hash(_pairs(part.instances)),
+        fingerprint=part.task.fingerprint(),
+        seeds={
+            instance.id: instance.seed
+            for instance in part.instances
+            if instance.seed is not None and instance.point is None
+        },
+    )
 
 
 def references_hash(references: Sequence[Reference]) -> str:
     """Return the identity of a set of reference answers."""
     return rows_hash(
-        (f"{ref.id}:{ref.name}", content_hash([ref.kind, ref.answer, ref.score, ref.unprinted]))
+        (f"{ref.id}:{ref.name}", content_hash([ref.kind, ref.answer, ref.score, *_rest(ref)]))
         for ref in references
     )
+
+
+def _rest(ref: Reference) -> list[str | float | None]:
+    return [ref.unprinted] if ref.measure is None else [ref.unprinted, ref.measure]
 
 
 def _file_records(root: Path) -> Iterator[tuple[str, FileRecord]]:

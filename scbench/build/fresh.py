@@ -12,7 +12,7 @@ generation can be mistaken for it.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
@@ -21,11 +21,12 @@ from pydantic import JsonValue
 
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
 from scbench.build.frozen_task import freeze_task, instances_of
+from scbench.build.ladder import ladder
 from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.canonical import canonical_json, content_hash, sha256
 from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.errors import ExperimentError, GenerationError, ScbenchError, WorkSpentError
-from scbench.model import Instance
+from scbench.model import Instance, ladder_name
 from scbench.processes import Executor, PendingResult, open_executor
 from scbench.progress import no_progress
 from scbench.release.load import Reference
@@ -80,9 +81,8 @@ def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) 
     if drawn.reason:
         raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
     known = drawn.planned.task
-    items = items_of(known, drawn.planned.parameters, drawn.cases)
-    prefix = prefix_of([drawn.planned], seed)
-    return list(instances_of(known, _items(known, items), prefix=prefix))
+    items = _items(known, items_of(drawn.planned, drawn.cases))
+    return list(instances_of(known, items, prefix=prefix_of([drawn.planned], seed)))
 
 
 def prefix_of(planned: Sequence[Planned], seed: int) -> str:
@@ -92,7 +92,10 @@ def prefix_of(planned: Sequence[Planned], seed: int) -> str:
         planned: its points, in order.
         seed: its base seed.
     """
-    points = [[p.task.id, p.task.builder.version, p.parameters, p.point.count] for p in planned]
+    points = [
+        [p.task.id, p.task.builder.version, p.parameters, p.point.count, *([p.rung] * bool(p.rung))]
+        for p in planned
+    ]
     return content_hash(["generation", seed, points])[:8]
 
 
@@ -121,18 +124,20 @@ def run(
     workers: int = 1,
     prefix: str = "",
     finished: Sequence[FrozenPoint] = (),
+    distinct: bool = True,
     on_cases: Callable[[int], object] = no_progress,
 ) -> Iterator[FrozenPoint]:
     """Draw the cases of an experiment and prove graders on them; yield point by point.
 
     Every reference must score 1, and so the counter-references of the first case of each point
-    below it.
+    below it; those of a ladder have none, for graders are proven on the fixed lists.
 
     Args:
         experiment: with a base seed.
         workers: processes.
         prefix: of ids; none for a release.
         finished: parts of the first points, from an interrupted run; they are not yielded again.
+        distinct: whether a ladder holds nothing of the fixed lists and of the published one.
         on_cases: called with the number of cases that are done, for progress.
 
     Raises:
@@ -150,6 +155,8 @@ def run(
     waiting: deque[_Freezing] = deque()
     try:
         with open_executor(workers) as executor:
+            if distinct:
+                seen |= taken(experiment, executor)
             for drawn in draw(planned, experiment.seed, executor, seen, ahead):
                 task = drawn.planned.task
                 waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix))
@@ -166,6 +173,22 @@ def run(
                 yield part
     except BrokenProcessPool as error:
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
+
+
+def taken(experiment: Experiment, executor: Executor) -> set[str]:
+    """Return keys of what a ladder may not hold: the fixed lists, and the published ladder.
+
+    Empty for other experiments.
+    """
+    found: set[str] = set()
+    for name in experiment.measures:
+        task = get_task(name)
+        for row in instances_of(task, task.builder().paper()):
+            found.add(key_of(name, row.prompt, row.all_params))
+    public = ladder().experiment(tasks=experiment.measures) if experiment.measures else None
+    if public is not None and public.task != experiment.task:
+        deque(draw(plan(public), public.seed or 0, executor, found), 0)
+    return found
 
 
 def key_of(task_id: str, prompt: str, params: str) -> str:
@@ -292,7 +315,7 @@ class _Freezing:
     def __init__(self, drawn: Drawn, executor: Executor, first: int, prefix: str) -> None:
         self._drawn = drawn
         task = drawn.planned.task
-        items = items_of(task, drawn.planned.parameters, drawn.cases)
+        items = items_of(drawn.planned, drawn.cases)
         size = at_once(task)
         self._jobs = [
             executor.submit(_freeze, task, items[at : at + size], first + at, prefix)
@@ -309,18 +332,19 @@ class _Freezing:
         )
 
 
-PlainItem = tuple[Row, dict[str, Any], int, bool]
+PlainItem = tuple[Row, dict[str, Any], int, bool, str]
 
 
-def items_of(task: Task, parameters: Mapping[str, Any], cases: Sequence[Row]) -> list[PlainItem]:
+def items_of(planned: Planned, cases: Sequence[Row]) -> list[PlainItem]:
     """Return cases as `PaperItem` takes them, but plain, to be sent to another process."""
+    task, parameters = planned.task, planned.parameters
     facts = [name for name in task.builder.case_model.model_fields if name not in Case.model_fields]
     return [
         (
             case["instance"],
             {**parameters, **{name: case[name] for name in facts}},
             case["seed"],
-            i == 0,
+            *traits(planned, i),
         )
         for i, case in enumerate(cases)
     ]
@@ -336,6 +360,13 @@ def _freeze(
 def _items(task: Task, items: Sequence[PlainItem]) -> list[PaperItem[Any]]:
     model = task.params_model
     return [
-        PaperItem(model.model_validate(params), UNRATED, seed, point, proves)
-        for params, point, seed, proves in items
+        PaperItem(model.model_validate(params), UNRATED, seed, point, proves, name)
+        for params, point, seed, proves, name in items
     ]
+
+
+def traits(planned: Planned, index: int) -> tuple[bool, str]:
+    """Return `proves` and `name` of the item that is a case of a point."""
+    if planned.rung is None:
+        return index == 0, ""
+    return False, ladder_name(planned.rung, index + 1)

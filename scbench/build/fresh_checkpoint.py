@@ -36,7 +36,7 @@ def identity(experiment: Experiment, planned: Sequence[Planned]) -> str:
     """Return what the cases of an experiment depend on, as a hash."""
     tasks = {planned.task.id: planned.task for planned in planned}
     versions = {name: [t.builder.version, t.grader_version] for name, t in tasks.items()}
-    points = [[p.task.id, p.parameters, p.point.count] for p in planned]
+    points = [[p.task.id, p.parameters, p.point.count, p.rung] for p in planned]
     return content_hash(["journal", __version__, experiment.seed, versions, points])
 
 

@@ -12,12 +12,13 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from scbench.build.ladder import oversized
 from scbench.builders.shared.builder import PaperItem
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
 from scbench.judge import judge
-from scbench.model import Instance
+from scbench.model import Instance, rung_of
 from scbench.processes import open_pool
 from scbench.progress import no_progress
 from scbench.release.load import Reference
@@ -198,6 +199,7 @@ def instances_of(
             point=parted.point,
             guess_rate=builder.guess_rate_of(item.params),
             prefix=prefix,
+            name=item.name,
             unprinted=parted.unprinted,
         )
 
@@ -206,15 +208,20 @@ def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
     """Judge an instance's answers."""
     instance = draft.instance
     params = task.params_model.model_validate_json(instance.all_params)
-    return tuple(
-        Reference(
-            instance.id,
-            *answer,
-            score_of_reference(task, params, instance.id, answer),
-            instance.unprinted if answer.kind == "reference" else None,
-        )
-        for answer in draft.answers
-    )
+    found = []
+    for answer in draft.answers:
+        score = score_of_reference(task, params, instance.id, answer)
+        if answer.kind == "counter_reference":
+            found.append(Reference(instance.id, *answer, score))
+            continue
+        measure = None
+        if rung_of(instance.id) is not None:
+            too_long = oversized(instance.prompt, answer.text)
+            if too_long:
+                raise ReleaseError(f"{instance.id}: {too_long}")
+            measure = float(task.builder().measure(params))
+        found.append(Reference(instance.id, *answer, score, instance.unprinted, measure))
+    return tuple(found)
 
 
 def score_of_reference(task: Task, params: Any, instance_id: str, answer: _Answer) -> float:  # noqa: ANN401

@@ -7,7 +7,7 @@ from scbench.build.fresh import FrozenPoint
 from scbench.build.frozen_task import FrozenTask
 from scbench.catalog import Task
 from scbench.errors import GenerationError
-from scbench.release.manifest import ShortfallRecord
+from scbench.release.records import ShortfallRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
-from scbench.build.fresh import REPEATS, UNRATED, at_once, key_of, prefix_of, run
+from scbench.build.fresh import REPEATS, UNRATED, at_once, key_of, prefix_of, run, traits
 from scbench.build.frozen_task import FrozenTask, freeze_task
 from scbench.build.gather import gather
 from scbench.builders.shared.builder import PaperItem
@@ -20,7 +20,8 @@ from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ScbenchError
 from scbench.processes import open_executor
-from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest, data_file
+from scbench.release.manifest import MANIFEST, Manifest
+from scbench.release.records import ExperimentRecord
 from scbench.seeding import Stream
 from scbench.unprinted import whole_point
 
@@ -36,9 +37,11 @@ class Redrawn:
         frozen: the tasks that could be drawn.
         record: what the manifest must say of the experiment.
         problems: what is wrong, a sentence each.
+        rows_file: returns the path of a task's rows.
     """
 
     record: ExperimentRecord
+    rows_file: Callable[[str], str]
     frozen: list[FrozenTask] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -60,10 +63,17 @@ def redraw(
     record = manifest.experiment
     if record is None:
         raise ValueError("this release was drawn by no experiment")
-    found = Redrawn(record)
+    found = Redrawn(record, manifest.rows_file)
     private = record.seed is None
     try:
-        experiment = experiment_of({"seed": record.seed, "private": private, "task": record.tasks})
+        experiment = experiment_of(
+            {
+                "seed": record.seed,
+                "private": private,
+                "measures": record.measures,
+                "task": record.tasks,
+            }
+        )
         planned = plan(experiment)
     except ScbenchError as error:
         found.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
@@ -75,7 +85,7 @@ def redraw(
         except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
             first = (str(error).splitlines() or [""])[0]
             found.problems.append(
-                f"{data_file(task)}: cannot be read: {type(error).__name__}: {first}"
+                f"{found.rows_file(task)}: cannot be read: {type(error).__name__}: {first}"
             )
     if record.seed is not None and seed not in {None, record.seed}:
         found.problems.append(f"{MANIFEST}: experiment.seed is {record.seed}, not the one given")
@@ -135,15 +145,15 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
                 origin = _origin(task, row, points)
                 if origin is None:
                     found.problems.append(
-                        f"{data_file(task_id)}: row {number} has no seed, or a point that the "
-                        "experiment does not draw at"
+                        f"{found.rows_file(task_id)}: row {number} has no seed, or a point that "
+                        "the experiment does not draw at"
                     )
                 else:
                     origins.append(origin)
             order = [p.index for p, _ in origins]
             if order != sorted(order):
                 found.problems.append(
-                    f"{data_file(task_id)}: the points are not in the order of the experiment"
+                    f"{found.rows_file(task_id)}: the points are not in the order of the experiment"
                 )
             if len(origins) < len(stored):
                 continue
@@ -151,7 +161,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
             for i, index in enumerate(order):
                 begins.setdefault(index, i)
             held.update(order)
-            plain = [(p.point, s, begins[p.index] == i) for i, (p, s) in enumerate(origins)]
+            plain = [(p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)]
             size = at_once(task)
             jobs.append(
                 (
@@ -166,7 +176,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
             try:
                 made = [part.result() for part in parts]
             except Exception as error:  # noqa: BLE001  (whatever is wrong with a task)
-                found.problems.append(f"{data_file(task.id)}: cannot be drawn again: {error}")
+                found.problems.append(f"{found.rows_file(task.id)}: cannot be drawn again: {error}")
                 continue
             instances = tuple(instance for part in made for instance in part.instances)
             references = tuple(reference for part in made for reference in part.references)
@@ -191,15 +201,16 @@ def _origin(
 
 
 def _remake(
-    task: Task, origins: Sequence[tuple[Any, int, bool]], first: int, prefix: str
+    task: Task, origins: Sequence[tuple[Planned, int, int]], first: int, prefix: str
 ) -> FrozenTask:
     """Make cases of given points and seeds again."""
     builder = task.builder()
     items = []
-    for point, seed, proves in origins:
-        case = builder.case(point, seed)
+    for planned, seed, index in origins:
+        case = builder.case(planned.point, seed)
         params = task.params_model.model_validate(case.instance)
-        items.append(PaperItem(params, UNRATED, seed, builder.point_of(case), proves))
+        point = builder.point_of(case)
+        items.append(PaperItem(params, UNRATED, seed, point, *traits(planned, index)))
     return freeze_task(task, items, first, prefix)
 
 
@@ -215,7 +226,7 @@ def _count(found: Redrawn, planned: Sequence[Planned], rows: Rows, held: Counter
         asked = p.point.count
         expected = asked if shortfall is None else shortfall.got
         if p.task.id in built | absent and held[p.index] != expected:
-            place = f"{data_file(p.task.id)}: {held[p.index]} rows at point"
+            place = f"{found.rows_file(p.task.id)}: {held[p.index]} rows at point"
             found.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
         if shortfall is not None and (shortfall.asked != asked or shortfall.got >= asked):
             found.problems.append(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scbench.canonical import canonical_json
-from scbench.model import Instance
+from scbench.model import Instance, rung_of
 from scbench.release.load import Reference
 from scbench.release.manifest import CANARY
 
@@ -36,6 +36,8 @@ INSTANCE_COLUMNS = {
     "content_hash": "string",
     "canary": "string",
 }
+LADDER_COLUMNS = {"id": "string", "rung": "int32", **INSTANCE_COLUMNS}
+"""Those of instances on a ladder."""
 REFERENCE_COLUMNS = {
     "id": "string",
     "kind": "string",
@@ -43,10 +45,11 @@ REFERENCE_COLUMNS = {
     "answer": "string",
     "score": "float64",
     "unprinted": "string",
+    "measure": "float64",
     "canary": "string",
 }
-_NULLABLE = {"seed", "point", "unprinted", "images"}
-"""The first three can be absent. Images never are, but ``datasets`` sees no others as images."""
+_NULLABLE = {"seed", "point", "unprinted", "measure", "images"}
+"""All but the last can be absent. Images never are, but ``datasets`` sees no others as images."""
 
 
 def _schema(columns: dict[str, str]) -> pa.Schema:
@@ -69,11 +72,16 @@ def _schema(columns: dict[str, str]) -> pa.Schema:
 
 
 INSTANCE_SCHEMA = _schema(INSTANCE_COLUMNS)
+LADDER_SCHEMA = _schema(LADDER_COLUMNS)
 REFERENCE_SCHEMA = _schema(REFERENCE_COLUMNS)
 
 
 def instance_table(instances: Sequence[Instance]) -> pa.Table:
-    """Return instances as a table, in the order given, each with the canary."""
+    """Return instances as a table, in the order given, each with the canary.
+
+    Those of a ladder have a column for the rung that their ids name.
+    """
+    schema = INSTANCE_SCHEMA
     rows = []
     for instance in instances:
         row = instance.model_dump(exclude={"images", "unprinted"}) | {"canary": CANARY}
@@ -81,8 +89,11 @@ def instance_table(instances: Sequence[Instance]) -> pa.Table:
             {"bytes": data, "path": f"{instance.id.replace('/', '_')}_{i}.png"}
             for i, data in enumerate(instance.images)
         ]
+        rung = rung_of(instance.id)
+        if rung is not None:
+            row["rung"], schema = rung, LADDER_SCHEMA
         rows.append(row)
-    return pa.Table.from_pylist(rows, schema=INSTANCE_SCHEMA)
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def reference_table(references: Sequence[Reference]) -> pa.Table:

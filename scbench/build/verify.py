@@ -19,6 +19,7 @@ import pyarrow as pa
 from scbench.build.compare import compare_records, compare_rows, compare_tables, said, shown
 from scbench.build.experiment import manifolds
 from scbench.build.freeze import (
+    FrozenLadder,
     installed,
     make_manifest,
     pictures,
@@ -26,6 +27,7 @@ from scbench.build.freeze import (
     rendered_files,
 )
 from scbench.build.frozen_task import FrozenTask, freeze_tasks, listed
+from scbench.build.ladder import ladder
 from scbench.build.redraw import redraw
 from scbench.build.schemas import file_schemas, task_schemas
 from scbench.build.tables import instance_table, read_table, reference_table
@@ -39,14 +41,15 @@ from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
     REFERENCES,
-    ExperimentRecord,
     Manifest,
     data_file,
+    ladder_file,
     layout,
     picture_file,
     read_manifest,
     terse_file,
 )
+from scbench.release.records import ExperimentRecord, LadderRecord
 from scbench.release.sources import MOST_MANIFEST_BYTES, Source
 from scbench.report.draw.png import same_picture
 from scbench.version import __version__
@@ -92,7 +95,7 @@ def verify_release(
     record = manifest.experiment
     if record is not None:
         on_step("drawn instances")
-        redrawn = redraw(manifest, partial(_stored, root), seed, workers)
+        redrawn = redraw(manifest, partial(_stored, root, data_file), seed, workers)
         problems += [*redrawn.problems, *_check_experiment(manifest, record)]
         record = redrawn.record
         for part in redrawn.frozen:
@@ -100,14 +103,20 @@ def verify_release(
         frozen = _in_order([*frozen, *redrawn.frozen], manifest)
     elif seed is not None:
         problems.append(f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it")
+    rungs = None
+    if manifest.ladder is not None:
+        on_step("ladder")
+        rungs, found = _ladder(root, manifest, manifest.ladder, workers)
+        problems += found
     on_step("references")
-    references = reference_table([ref for part in frozen for ref in part.references])
-    built = {part.task.id for part in frozen}
-    problems += _check_rows(
-        root, REFERENCES, references, ("id", "name"), manifest.tasks.keys() - built
-    )
+    parts = [*frozen, *(rungs.parts if rungs else [])]
+    references = reference_table([ref for part in parts for ref in part.references])
+    unbuilt = manifest.tasks.keys() - {part.task.id for part in frozen}
+    if rungs:
+        unbuilt |= rungs.record.measures.keys() - {part.task.id for part in rungs.parts}
+    problems += _check_rows(root, REFERENCES, references, ("id", "name"), unbuilt)
     on_step("manifest, schemas and card")
-    problems += _check_texts(root, manifest, frozen, record)
+    problems += _check_texts(root, manifest, frozen, record, rungs)
     on_step("pictures")
     problems += _check_pictures(root, manifest, frozen, workers)
     return tuple(problems)
@@ -128,14 +137,32 @@ def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
         yield from _check_rows(root, terse_file(part.task.id), instance_table(part.terse), ("id",))
 
 
+def _ladder(
+    root: Path, manifest: Manifest, record: LadderRecord, workers: int
+) -> tuple[FrozenLadder, list[str]]:
+    """Draw the config ``ladder`` anew, and compare its rows."""
+    redrawn = redraw(manifest.of_ladder(), partial(_stored, root, ladder_file), workers=workers)
+    problems = redrawn.problems
+    for part in redrawn.frozen:
+        name, table = ladder_file(part.task.id), instance_table(part.instances)
+        problems += _check_rows(root, name, table, ("id",))
+    if manifest.package_version == __version__ and not problems:
+        held = record.experiment
+        ours = [name for name in held.measures if name in ladder().tasks]
+        shortfalls = held.shortfalls
+        if not ours or ladder().experiment(tasks=ours).record(shortfalls) != held:
+            problems.append(f"{MANIFEST}: ladder is not the one that this package draws")
+    return FrozenLadder(redrawn.record, redrawn.frozen), problems
+
+
 def _in_order(frozen: list[FrozenTask], manifest: Manifest) -> list[FrozenTask]:
     place = {name: i for i, name in enumerate(manifest.tasks)}
     return sorted(frozen, key=lambda part: place[part.task.id])
 
 
-def _stored(root: Path, task_id: str) -> list[dict[str, Any]]:
+def _stored(root: Path, file: Callable[[str], str], task_id: str) -> list[dict[str, Any]]:
     """Return seeds and points of a task's rows, and what the references hold of them."""
-    table = read_table((root / data_file(task_id)).read_bytes())
+    table = read_table((root / file(task_id)).read_bytes())
     references = read_table((root / REFERENCES).read_bytes()).select(["id", "unprinted"])
     rest = {row["id"]: row["unprinted"] for row in references.to_pylist() if row["unprinted"]}
     rows: list[dict[str, Any]] = table.select(["id", "point", "seed"]).to_pylist()
@@ -225,7 +252,8 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
     elif path.read_bytes() != manifest.text().encode():
         yield f"{MANIFEST}: is not written as scbench writes it"
-    needed = layout(manifest.tasks, manifest.terse)
+    rungs = manifest.ladder.tasks if manifest.ladder else ()
+    needed = layout(manifest.tasks, manifest.terse, rungs)
     for name in sorted(needed - manifest.files.keys()):
         yield f"{MANIFEST}: does not list {name}, which a release of these tasks has"
     may = set(map(picture_file, manifest.tasks))
@@ -283,11 +311,17 @@ def _check_rows(
 
 
 def _check_texts(
-    root: Path, manifest: Manifest, frozen: list[FrozenTask], record: ExperimentRecord | None
+    root: Path,
+    manifest: Manifest,
+    frozen: list[FrozenTask],
+    record: ExperimentRecord | None,
+    rungs: FrozenLadder | None,
 ) -> Iterator[str]:
     if not frozen:
         return  # nothing could be made anew, which is said already
-    rebuilt = make_manifest(manifest.version, frozen, manifest.files, manifest.withdrawn, record)
+    rebuilt = make_manifest(
+        manifest.version, frozen, manifest.files, manifest.withdrawn, record, rungs
+    )
     for task_id, found in rebuilt.tasks.items():
         yield from compare_records(manifest.tasks[task_id], found, f"tasks.{task_id}.")
     texts = task_schemas([part.task for part in frozen])
@@ -295,9 +329,11 @@ def _check_texts(
     ours = manifest.package_version == __version__
     if ours:
         texts |= file_schemas()
-    if len(frozen) == len(manifest.tasks):
+    whole = rungs is None or len(rungs.parts) == len(rungs.record.measures)
+    if whole and len(frozen) == len(manifest.tasks):
         yield from compare_records(manifest, rebuilt)
-        ids = {instance.id for part in frozen for instance in part.instances}
+        parts = [*frozen, *(rungs.parts if rungs else [])]
+        ids = {instance.id for part in parts for instance in part.instances}
         for name in sorted(manifest.withdrawn.keys() - ids):
             yield f"{MANIFEST}: withdraws {shown(name)}, which is no instance of this release"
         if ours:

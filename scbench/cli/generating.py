@@ -1,13 +1,12 @@
-"""``scbench tasks``, ``generate`` and ``release overlap``: fresh cases of any task."""
+"""``scbench generate``: fresh cases of any task."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scbench.cli.console import PROBLEMS, as_json, reported_errors, say
+from scbench.cli.console import PROBLEMS, reported_errors, say
 from scbench.cli.options import Quiet, Workers
 from scbench.processes import processors
 
@@ -25,134 +24,36 @@ PARAMETERS_FOLLOW = {"ignore_unknown_options": True, "allow_extra_args": True}
 """Context of ``generate``, whose options are the parameters of the task."""
 
 
-class ListForm(StrEnum):
-    """How tasks and parameters are listed."""
-
-    TABLE = "table"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
-def tasks(
-    task: Annotated[
-        str | None, typer.Argument(help="List the parameters of this task.", show_default=False)
-    ] = None,
-    release: Annotated[
-        str | None,
-        typer.Option(help="List the tasks that a release holds: version, folder, .zip or Hub."),
-    ] = None,
-    style: Annotated[ListForm, typer.Option("--format", help="How they are listed.")] = (
-        ListForm.TABLE
-    ),
-) -> None:
-    """List all tasks with their parameters, or the parameters of one with bounds and defaults."""
-    with reported_errors():
-        from scbench.build.listing import describe_task
-        from scbench.catalog import available_tasks, get_task
-
-        if release is not None:
-            _held(release)
-            return
-        if task is not None:
-            found = describe_task(get_task(task))
-            sys.stdout.write(
-                as_json(found) + "\n" if style is ListForm.JSON else _one(found, style)
-            )
-            return
-        every = [describe_task(known) for known in available_tasks()]
-        sys.stdout.write(as_json(every) + "\n" if style is ListForm.JSON else _all(every, style))
-
-
-def _held(name: str) -> None:
-    from scbench.catalog import get_task
-    from scbench.release.load import find_release
-
-    for task_id, record in find_release(name).manifest.tasks.items():
-        task = get_task(task_id)
-        print(  # noqa: T201
-            f"{task_id:30} {record.bucket:14} {record.scores:5}  {task.scoring:8} "
-            f"v{record.grader_version}  {task.title}"
-        )
-
-
-def _all(every: "Sequence[dict[str, Any]]", style: ListForm) -> str:
-    heads = ["task", "bucket", "scores", "scoring", "parameters"]
-    rows = [
-        [
-            row["id"],
-            row["bucket"],
-            str(row["scores"] or "-"),
-            row["scoring"],
-            ", ".join(parameter["name"] for parameter in row["parameters"]),
-        ]
-        for row in every
-    ]
-    return _listed("Tasks", heads, rows, style)
-
-
-def _one(found: "dict[str, Any]", style: ListForm) -> str:
-    size = f"{found['scores']} scores" if found["scores"] else "all cases are drawn"
-    title = f"{found['id']}: {found['title']}, {found['bucket']}, {size}, {found['scoring']}"
-    heads = ["parameter", "values", "default", "kind", "meaning"]
-    rows = [
-        [
-            parameter["name"],
-            parameter["values"],
-            _default(parameter["default"]),
-            parameter["kind"] or "-",
-            parameter["description"],
-        ]
-        for parameter in found["parameters"]
-    ]
-    text = _listed(title, heads, rows, style)
-    if found["dimensions"]:
-        text += f"\nStresses: {', '.join(found['dimensions'])}.\n"
-    for name, meaning in found["facts"].items():
-        text += f"Recorded with each case: {name} ({meaning}).\n"
-    return text
-
-
-def _default(value: object) -> str:
-    import json
-
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _listed(
-    title: str, heads: "Sequence[str]", rows: "Sequence[Sequence[str]]", style: ListForm
-) -> str:
-    """Return a table whose last column is as long as it must be."""
-    from scbench.analysis.layout import Sheet, markdown
-
-    if style is ListForm.MARKDOWN:
-        return markdown(Sheet(title, heads, rows, frozenset(heads) - {"scores"})) + "\n"
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads) - 1)]
-    lines = [
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]])
-        for row in (heads, *rows)
-    ]
-    return "\n".join([title, "", *(line.rstrip() for line in lines)]) + "\n"
-
-
 def generate(
     context: typer.Context,
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="EXPERIMENT|TASK",
-            help="TOML file of an experiment, or the id of a task, with its parameters as options.",
+            help="TOML file of an experiment, or the id of a task, with its parameters as options. "
+            "With --ladder: file of a table of rungs, or ids of tasks; by default all there are.",
             show_default=False,
         ),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             help="Folder to make, in the shape of a release; without it cases are printed."
         ),
     ] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="Cases of a task. [default: 1]")] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(min=1, help="Cases of a task, or on each rung. [default: 1; the table's]"),
+    ] = None,
+    ladder: Annotated[
+        bool, typer.Option("--ladder", help="Draw rungs of rising difficulty of every task.")
+    ] = False,
+    rung: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Draw this rung of the ladder alone, which may be beyond its top."
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -193,11 +94,20 @@ def generate(
     """
     with reported_errors():
         from scbench.catalog import all_tasks, get_task
+        from scbench.cli.rungs import rungs_of
         from scbench.errors import ExperimentError
 
-        if target.startswith("-"):
+        if target is not None and target.startswith("-"):
             raise ExperimentError("name the experiment or task first, then its options")
-        if target in all_tasks():
+        if ladder or rung is not None:
+            printed = None
+            given = [*context.args, *(form or [])]
+            if given:
+                raise ExperimentError(f"{given[0]!r}: rungs stand in their table, with all of them")
+            experiment = rungs_of(target, rung, count, seed, private=private)
+        elif target is None:
+            raise ExperimentError("name an experiment or task, or draw a --ladder")
+        elif target in all_tasks():
             task = get_task(target)
             printed, values = _forms(task, form or [])
             parameters = _parameters(task, [*values, *context.args])
@@ -212,7 +122,8 @@ def generate(
         experiment = _settled(experiment, private=private, writes=out is not None)
         if out is None:
             if printed is None:
-                raise ExperimentError("an experiment is written into a folder; name it with --out")
+                kind = "a ladder" if experiment.measures else "an experiment"
+                raise ExperimentError(f"{kind} is written into a folder; name it with --out")
             _print(experiment, printed, workers or 1)
         else:
             _write(experiment, out, name, workers or processors(), restart=restart, quiet=quiet)

@@ -47,8 +47,8 @@ def grade(
     tasks: Annotated[
         str | None,
         typer.Option(
-            help="Grade only these tasks or buckets, separated by commas; terse stands for answers "
-            "to the prompts of that config."
+            help="Grade only these tasks or buckets, separated by commas; terse or ladder stands "
+            "for answers to the prompts of that config."
         ),
     ] = None,
     partial: Annotated[

@@ -11,10 +11,12 @@ from scbench.cli import (
     failure_modes,
     generating,
     leaderboard,
+    listing,
     looking,
     manifolds,
     merge,
     publishing,
+    rungs,
     submission,
 )
 from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
@@ -33,7 +35,8 @@ app.add_typer(releases, name="release", help="Build, verify, publish and compare
 releases.command()(publishing.publish)
 releases.command()(publishing.diff)
 releases.command()(publishing.overlap)
-app.command()(generating.tasks)
+releases.command()(rungs.rungs)
+app.command()(listing.tasks)
 app.command(context_settings=generating.PARAMETERS_FOLLOW)(generating.generate)
 app.command()(merge.merge)
 app.command()(analysis.tables)
@@ -66,7 +69,7 @@ def example(
         str | None,
         typer.Option(
             help="Only these tasks or buckets, separated by commas; manifolds is one, and terse "
-            "stands for the other prompts."
+            "and ladder stand for these configs."
         ),
     ] = None,
 ) -> None:
@@ -112,6 +115,13 @@ def build(
         Path | None,
         typer.Option(help="TOML or JSON file of instances found to be wrong, with the reasons."),
     ] = None,
+    with_ladder: Annotated[
+        bool,
+        typer.Option(
+            "--ladder/--no-ladder",
+            help="Also draw the rungs of the tasks that are frozen, for the config ladder.",
+        ),
+    ] = True,
     with_manifolds: Annotated[
         bool,
         typer.Option(
@@ -127,6 +137,7 @@ def build(
         from scbench.build.card import render_loader
         from scbench.build.experiment import manifolds as manifolds_experiment
         from scbench.build.freeze import build_release
+        from scbench.build.ladder import own_ladder
         from scbench.build.withdrawn import read_withdrawn
         from scbench.catalog import MANIFOLDS, get_task
 
@@ -142,6 +153,7 @@ def build(
             folder,
             chosen,
             experiment=experiment,
+            ladder=own_ladder(chosen) if with_ladder else None,
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),

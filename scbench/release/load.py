@@ -15,16 +15,15 @@ from typing import Any, Literal, TypeVar
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
 from scbench.errors import ReleaseError, did_you_mean
-from scbench.model import TERSE, Instance, terse_id
+from scbench.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
 from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
+    PLUS_LADDER,
     PLUS_TERSE,
     REFERENCES,
     Manifest,
-    data_file,
     parse_manifest,
-    terse_file,
     version_key,
 )
 from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source, open_archive
@@ -36,7 +35,8 @@ T = TypeVar("T")
 class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
-    A reference also holds what the instance's row may not, see `scbench.unprinted`.
+    A reference also holds what the instance's row may not, see `scbench.unprinted`, and of an
+    instance on a ladder, how hard that is, see `Builder.measure`.
     """
 
     id: str
@@ -45,6 +45,7 @@ class Reference:
     answer: str
     score: float
     unprinted: str | None = None
+    measure: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # one is as good as its folder, and can be a key
@@ -55,13 +56,11 @@ class Release:
         root: its folder, or zip archive.
         manifest: what it says about itself.
         source: gives the bytes of its files.
-        is_terse: whether it is the config ``terse`` of a release, see `terse`.
     """
 
     root: Path
     manifest: Manifest
     source: Source
-    is_terse: bool = False
 
     @property
     def version(self) -> str:
@@ -74,23 +73,42 @@ class Release:
         Raises:
             ReleaseError: it has none.
         """
-        return Release(self.root, self.manifest.of_terse(), self.source, is_terse=True)
+        return replace(self, manifest=self.manifest.of_terse())
 
-    def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
-        """Return what names of tasks, buckets and ``terse`` are about, and the others of them.
+    def ladder(self) -> "Release":
+        """Return its config ``ladder`` as a release of its own; itself if it is a drawn ladder.
 
         Raises:
-            ReleaseError: ``terse`` is named, and the release has none.
+            ReleaseError: it has none.
         """
-        if names is None or TERSE not in names:
+        return (
+            self if self.manifest.is_ladder else replace(self, manifest=self.manifest.of_ladder())
+        )
+
+    def choose(self, names: Sequence[str] | None) -> "tuple[Release, list[str] | None]":
+        """Return what names of tasks, buckets and configs are about, and the others of them.
+
+        Raises:
+            ReleaseError: ``terse`` or ``ladder`` is named, and the release has none; or both are.
+        """
+        beside = {*(names or ())} & {TERSE, LADDER}
+        if names is None or not beside:
             return self, None if names is None else [*names]
-        others = [name for name in names if name != TERSE]
-        return (self if self.is_terse else self.terse()), others or None
+        if len(beside) > 1:
+            raise ReleaseError("terse and ladder are graded apart: name one of them")
+        others = [name for name in names if name not in beside]
+        return self._beside(beside.pop()), others or None
 
     def fitting(self, name: str) -> "Release":
-        """Return its config ``terse`` if a name is of that: of an instance, or of a release."""
-        marks = (PLUS_TERSE, terse_id(""))
-        return self.terse() if name.endswith(marks) and not self.is_terse else self
+        """Return its config that a name is of, if one is: of an instance, or of a release."""
+        if name.endswith((PLUS_TERSE, terse_id(""))):
+            return self._beside(TERSE)
+        return self._beside(LADDER) if name.endswith(PLUS_LADDER) or rung_of(name) else self
+
+    def _beside(self, config: str) -> "Release":
+        if self.manifest.config == config:
+            return self
+        return self.terse() if config == TERSE else self.ladder()
 
     def read(self, name: str) -> bytes:
         """Return the bytes of one of its files, after comparing them with the manifest.
@@ -124,7 +142,7 @@ class Release:
         found: dict[str, Instance] = {}
         rest = self._unprinted() if chosen else {}
         for task in chosen:
-            name = self._data_file(task)
+            name = self.manifest.rows_file(task)
             for instance in self._rows(name, lambda row: _instance(row, rest)):
                 if instance.id in found:
                     raise ReleaseError(
@@ -139,7 +157,7 @@ class Release:
         Raises:
             ReleaseError: as `instances`.
         """
-        names = [self._data_file(task) for task in self.manifest.tasks if task in tasks]
+        names = [self.manifest.rows_file(task) for task in self.manifest.tasks if task in tasks]
         return [row_id for name in names for row_id in self._rows(name, itemgetter("id"), ["id"])]
 
     def references(self) -> list[Reference]:
@@ -149,14 +167,9 @@ class Release:
             ReleaseError: as `instances`.
         """
         rows = self._rows(REFERENCES, _reference)
-        if not self.is_terse:
-            return rows
-        held = {f"{task}/" for task in self.manifest.tasks}
-        return [
-            replace(row, id=terse_id(row.id))
-            for row in rows
-            if row.id[: row.id.find("/") + 1] in held
-        ]
+        held = self.manifest.tasks
+        rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in held]
+        return [replace(row, id=self._own(row.id)) for row in rows]
 
     def floors(self, instances: Mapping[str, Instance]) -> dict[str, float]:
         """Return by id what the best answer without insight scores, where that is known.
@@ -184,20 +197,29 @@ class Release:
                 f"release {self.version}: {self.root / REFERENCES}: the floor of "
                 f"{wrong['id'][0]} is not one number from 0 to 1"
             )
-        return found | {self._own(row_id): floor for row_id, floor in stored.iter_rows()}
+        return found | {
+            self._own(row_id): floor
+            for row_id, floor in stored.iter_rows()
+            if self._is_about(row_id)
+        }
 
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""
         columns = ["id", "unprinted"]
         found = self._rows(REFERENCES, lambda row: (row["id"], row["unprinted"]), columns)
-        return {self._own(row_id): rest for row_id, rest in found if rest is not None}
+        return {
+            self._own(row_id): rest
+            for row_id, rest in found
+            if rest is not None and self._is_about(row_id)
+        }
 
-    def _data_file(self, task: str) -> str:
-        return terse_file(task) if self.is_terse else data_file(task)
+    def _is_about(self, row_id: str) -> bool:
+        """Return whether the references' id is of an instance here, not of a config beside."""
+        return self.manifest.is_ladder == (rung_of(row_id) is not None)
 
     def _own(self, row_id: str) -> str:
         """Return the id, here, of an instance that the references name."""
-        return terse_id(row_id) if self.is_terse else row_id
+        return terse_id(row_id) if self.manifest.config == TERSE else row_id
 
     def _rows(
         self, name: str, make: Callable[[dict[str, Any]], T], columns: list[str] | None = None
@@ -219,8 +241,12 @@ def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Insta
     return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
 
 
+_OF_REFERENCES = frozenset(Reference.__slots__)
+
+
 def _reference(row: dict[str, Any]) -> Reference:
-    return Reference(**{key: row[key] for key in Reference.__slots__})
+    # Releases from before the ladder have no measures.
+    return Reference(**{"measure": None, **{k: v for k, v in row.items() if k in _OF_REFERENCES}})
 
 
 def installed_releases() -> Mapping[str, Path]:
@@ -236,14 +262,15 @@ def find_release(name: str | None = None) -> Release:
     Args:
         name: a version that came with the package, a folder, a ``.zip`` archive, or
             ``ORG/NAME@REVISION`` on the Hub (downloaded unless it is cached); None for the newest
-            installed. With "+terse" at its end, the config ``terse`` of that release.
+            installed. With "+terse" or "+ladder" at its end, that config of the release.
 
     Raises:
         ReleaseError: there is no such release, or it is damaged.
         HubError: it is to come from the Hub, and cannot.
     """
-    if name is not None and name.endswith(PLUS_TERSE):
-        return find_release(name.removesuffix(PLUS_TERSE) or None).terse()
+    for mark in (PLUS_TERSE, PLUS_LADDER):
+        if name is not None and name.endswith(mark):
+            return find_release(name.removesuffix(mark) or None).fitting(name)
     installed = installed_releases()
     if name is None:
         if not installed:

@@ -4,14 +4,23 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import Field, ValidationError
 
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
 from scbench.errors import CatalogError, ReleaseError, did_you_mean, faults_of
-from scbench.model import TERSE, terse_id
+from scbench.model import LADDER, TERSE, rung_of, terse_id
+from scbench.release.records import (
+    ExperimentRecord,
+    FilePath,
+    FileRecord,
+    LadderRecord,
+    Part,
+    ReferencesRecord,
+    TaskRecord,
+)
 
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
@@ -25,7 +34,8 @@ CANARY = "scbench canary 5b0f3a52-7c0e-4c8e-9d57-2f6c1d1e8b44: keep out of train
 """Stands in every row of the references and on the card, so that leaks can be found."""
 
 PLUS_TERSE = f"+{TERSE}"
-"""What follows a release's name where its config ``terse`` is meant alone."""
+PLUS_LADDER = f"+{LADDER}"
+"""What follows a release's name where its config ``terse`` or ``ladder`` is meant alone."""
 
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 """JSON Schemas that belong to no task."""
@@ -43,6 +53,11 @@ def terse_file(task_id: str) -> str:
     return f"{TERSE}/{task_id}.parquet"
 
 
+def ladder_file(task_id: str) -> str:
+    """Return the path, inside a release, of a task's instances on the ladder."""
+    return f"{LADDER}/{task_id}.parquet"
+
+
 def schema_file(name: str) -> str:
     """Return the path, inside a release, of a JSON Schema."""
     return f"schemas/{name}.json"
@@ -53,7 +68,9 @@ def picture_file(task_id: str) -> str:
     return f"gallery/{task_id}.png"
 
 
-def layout(task_ids: Iterable[str], terse: Iterable[str] = ()) -> set[str]:
+def layout(
+    task_ids: Iterable[str], terse: Iterable[str] = (), ladder: Iterable[str] = ()
+) -> set[str]:
     """Return the paths of all files that a release of these tasks has.
 
     Besides, it has the manifest, and may have pictures, see `picture_file`.
@@ -61,13 +78,15 @@ def layout(task_ids: Iterable[str], terse: Iterable[str] = ()) -> set[str]:
     Args:
         task_ids: the tasks it holds.
         terse: those of them that have terse prompts.
+        ladder: those of them that have a ladder.
     """
     names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
     for task_id in task_ids:
         names |= {data_file(task_id)}
         names |= {schema_file(f"{task_id}.{part}") for part in ("params", "answer")}
     beside = {terse_file(task_id) for task_id in terse}
-    return names | beside | ({PAPER} if beside else set())
+    rungs = {ladder_file(task_id) for task_id in ladder}
+    return names | beside | rungs | ({PAPER} if beside else set())
 
 
 def is_version(name: str) -> bool:
@@ -85,82 +104,12 @@ def version_key(name: str) -> tuple[Any, ...]:
     return (tuple(map(int, numbers)), stage or "release", int(n or 0), name)
 
 
-_PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
-# Releases come from outside, too, and are copied by these names: none may lead out of the folder.
-FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
+_OPTIONAL = ("seeds", "fingerprint")
+_OF_DRAWN = ("prefix", "measures")
+"""Fields of records that are not written where they are empty."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class TaskRecord(_Part):
-    """What the manifest holds of one task."""
-
-    bucket: str
-    instances: int
-    scores: int = Field(description="instances times scores per answer")
-    builder_version: int
-    grader_version: int = Field(description="version the references were scored with")
-    rows_hash: str
-    fingerprint: str | None = Field(
-        default=None,
-        description="of the machine that judged the references, if scores depend on it",
-    )
-    seeds: dict[str, int] = Field(
-        default_factory=dict,
-        description="seed of each instance of a fixed list that was drawn, by id; those of an "
-        "experiment stand in the rows alone",
-    )
-
-
-class ReferencesRecord(_Part):
-    """What the manifest holds of the reference answers."""
-
-    references: int
-    counter_references: int
-    rows_hash: str
-
-
-class FileRecord(_Part):
-    """Transport identity of one file."""
-
-    sha256: str
-    bytes: int
-
-
-class ShortfallRecord(_Part):
-    """A point that could not give as many cases as were asked for."""
-
-    task: str
-    point: dict[str, JsonValue] = Field(description="its parameters")
-    asked: int
-    got: int
-    reason: str
-
-
-class ExperimentRecord(_Part):
-    """Where the drawn instances of a release come from (see `scbench.generate`)."""
-
-    seed: int | None = Field(description="base seed; null if it is private")
-    prefix: str = Field(
-        default="",
-        pattern="^([0-9a-f]{8})?$",
-        description="what the ids begin with, before a colon; empty in frozen releases, whose ids "
-        "are their own",
-    )
-    tasks: list[dict[str, JsonValue]] = Field(
-        min_length=1, description="task, count, parameters and grid of each block of the experiment"
-    )
-    shortfalls: list[ShortfallRecord] = Field(default_factory=list)
-
-    @property
-    def task_ids(self) -> list[str]:
-        """Ids of the tasks that were drawn, in order."""
-        return list(dict.fromkeys(str(block.get("id")) for block in self.tasks))
-
-
-class Manifest(_Part):
+class Manifest(Part):
     """The manifest of a release."""
 
     format: Literal[1] = 1
@@ -184,17 +133,40 @@ class Manifest(_Part):
         default_factory=dict,
         description="hash of the rows with terse prompts, by task that has them",
     )
+    ladder: LadderRecord | None = Field(
+        default=None, description="the instances on rungs of rising difficulty, if any"
+    )
     digest: str = Field(default="", description="SHA-256 of this file with an empty digest")
 
     @property
     def is_generated(self) -> bool:
         """Whether it is a folder that `scbench generate` wrote, and no frozen release."""
-        return self.experiment is not None and not is_version(self.version)
+        return self.experiment is not None and not is_version(self._parts[0])
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The release's own name, and the config that is meant alone, if one is."""
+        name, _, config = self.version.partition("+")
+        return name, config
+
+    @property
+    def config(self) -> str:
+        """``terse`` or ``ladder`` if it is as if the release held nothing else; empty if not."""
+        return self._parts[1]
+
+    def rows_file(self, task_id: str) -> str:
+        """Return the path, inside the release, of the instances that it is about."""
+        return {TERSE: terse_file, LADDER: ladder_file}.get(self.config, data_file)(task_id)
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether all it is about stands on rungs: the config ``ladder``, or a drawn ladder."""
+        return self.experiment is not None and bool(self.experiment.measures)
 
     @property
     def is_preview(self) -> bool:
         """Whether it is an alpha, beta or candidate: what it holds may still change."""
-        match = _VERSION.fullmatch(self.version.removesuffix(PLUS_TERSE))
+        match = _VERSION.fullmatch(self._parts[0])
         return match is not None and match[4] is not None
 
     def of_terse(self) -> "Manifest":
@@ -214,9 +186,36 @@ class Manifest(_Part):
                     task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
                     for task, digest in self.terse.items()
                 },
-                "withdrawn": {terse_id(name): why for name, why in self.withdrawn.items()},
+                "withdrawn": {
+                    terse_id(name): why
+                    for name, why in self.withdrawn.items()
+                    if rung_of(name) is None
+                },
                 "experiment": None,
                 "terse": {},
+                "ladder": None,
+            }
+        )
+
+    def of_ladder(self) -> "Manifest":
+        """Return the manifest as if the release held nothing but its config ``ladder``.
+
+        Its name ends in "+ladder", as that of `of_terse` does in its own.
+
+        Raises:
+            ReleaseError: the release has no ladder.
+        """
+        if self.ladder is None:
+            raise ReleaseError(f"release {self.version} has no config {LADDER!r}")
+        gone = {name: why for name, why in self.withdrawn.items() if rung_of(name) is not None}
+        return self.model_copy(
+            update={
+                "version": f"{self.version}{PLUS_LADDER}",
+                "tasks": self.ladder.tasks,
+                "withdrawn": gone,
+                "experiment": self.ladder.experiment,
+                "terse": {},
+                "ladder": None,
             }
         )
 
@@ -293,12 +292,17 @@ class Manifest(_Part):
             (record, "withdrawn"),
             (record, "experiment"),
             (record, "terse"),
-            *((t, name) for t in record["tasks"].values() for name in ("seeds", "fingerprint")),
+            (record, "ladder"),
         ):
             if not part[name]:
                 del part[name]
-        if "experiment" in record and not record["experiment"]["prefix"]:
-            del record["experiment"]["prefix"]
+        for held in (record, record.get("ladder", {})):
+            for part, name in (
+                *((task, name) for task in held.get("tasks", {}).values() for name in _OPTIONAL),
+                *((held["experiment"], name) for name in _OF_DRAWN if "experiment" in held),
+            ):
+                if not part[name]:
+                    del part[name]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -20,7 +20,7 @@ from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.output import SUMMARY
 from scbench.progress import no_progress
 from scbench.release.load import Release, find_release, installed_releases
-from scbench.release.manifest import PLUS_TERSE
+from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.report.entries import render_entry
 from scbench.report.figures import FigureJob, draw_all
 from scbench.report.html import page_parts, render_page
@@ -130,7 +130,7 @@ def _release_of(rows: "pl.DataFrame", release: Release | None) -> Release | None
                 f"{release.version} ({release.manifest.rows_hash[:12]}) at {release.root}"
             )
         return release
-    if version.removesuffix(PLUS_TERSE) not in installed_releases():
+    if version.removesuffix(PLUS_TERSE).removesuffix(PLUS_LADDER) not in installed_releases():
         return None
     try:
         found = find_release(version)

@@ -18,7 +18,7 @@ from scbench.build.points import points_of, read_parameter
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.errors import ExperimentError
 from scbench.release.load import find_release
-from scbench.release.manifest import ExperimentRecord
+from scbench.release.records import ExperimentRecord
 
 GRID = """
 seed = 7

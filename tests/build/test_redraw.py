@@ -17,7 +17,8 @@ from scbench.canonical import sha256
 from scbench.catalog import get_task
 from scbench.errors import ExperimentError, ReleaseError
 from scbench.model import Instance
-from scbench.release.manifest import CROISSANT, MANIFEST, FileRecord, Manifest
+from scbench.release.manifest import CROISSANT, MANIFEST, Manifest
+from scbench.release.records import FileRecord
 
 DATA = "data/arithmetic.parquet"
 EXPERIMENT = {

@@ -10,7 +10,8 @@ from scbench.build.tables import read_table, write_table
 from scbench.canonical import sha256
 from scbench.errors import ReleaseError
 from scbench.release.load import find_release, installed_releases
-from scbench.release.manifest import MANIFEST, REFERENCES, FileRecord, parse_manifest
+from scbench.release.manifest import MANIFEST, REFERENCES, parse_manifest
+from scbench.release.records import FileRecord
 
 DATA = "data/enumerate_edges.parquet"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scbench.canonical import content_hash
 from scbench.catalog import Task, all_tasks
 from scbench.grading.run_file import Described
-from scbench.model import Instance, terse_id
+from scbench.model import Instance, rung_of, terse_id
 from scbench.predictions import Line, Problem
 from scbench.version import __version__
 
@@ -79,6 +79,11 @@ class KnownIds:
         plain = row_id.removesuffix(terse_id(""))
         return terse_id(row_id) if plain == row_id else plain
 
+    def _of_other_config(self, row_id: str, subtask: str) -> bool:
+        """Return whether an id is of a fixed list where this is a ladder, or the other way."""
+        own = rung_of(next(iter(self.ids), "")) is not None
+        return is_number(subtask) if own else rung_of(row_id) is not None
+
     def place(self, row_id: str) -> int:
         """Return the position of an instance that is to be graded, else the `LineKind`."""
         if row_id in self.excluded:
@@ -90,6 +95,8 @@ class KnownIds:
         if row_id in self.others or other in self.positions or other in self.others:
             return LineKind.NOT_CHOSEN
         task_id, _, subtask = row_id.partition("/")
+        if task_id in self.tasks and self._of_other_config(row_id, subtask):
+            return LineKind.NOT_CHOSEN
         if task_id in all_tasks() and task_id not in self.tasks and is_number(subtask):
             return LineKind.NOT_IN_RELEASE
         return LineKind.UNKNOWN

@@ -1,0 +1,77 @@
+"""The ladder as a table: what draws it, and ``scbench release rungs``, which checks it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scbench.cli.console import PROBLEMS, reported_errors, say
+
+if TYPE_CHECKING:
+    from scbench.build.experiment import Experiment
+    from scbench.build.ladder import Ladder
+
+
+def _table(target: str | None) -> "tuple[Ladder, list[str] | None]":
+    """Return the table that a file or names of tasks are about, and the tasks."""
+    from scbench.build.ladder import ladder, read_ladder
+    from scbench.cli.console import names_in
+
+    if target is not None and target.endswith(".toml"):
+        return read_ladder(Path(target)), None
+    return ladder(), names_in(target)
+
+
+def rungs_of(
+    target: str | None, rung: int | None, count: int | None, seed: int | None, *, private: bool
+) -> "Experiment":
+    """Return what draws a ladder: of a table of one's own, of some tasks, or of all."""
+    table, tasks = _table(target)
+    return table.experiment(seed=seed, private=private, tasks=tasks, rung=rung, count=count)
+
+
+def rungs(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE|TASKS",
+            help="TOML file of a table of rungs, or tasks of the package's own, with commas. "
+            "[default: all of them]",
+            show_default=False,
+        ),
+    ] = None,
+    rung: Annotated[int | None, typer.Option(min=1, help="Look at this rung alone.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Instances on each rung. [default: the table's]")
+    ] = None,
+) -> None:
+    """Draw every rung of a ladder, those beyond its top included, and print what is found.
+
+    Each instance is solved and judged: a right answer must score 1 within the limit, prompts and
+    answers be short enough, and the measure rise from rung to rung. Exit code 1: something is wrong.
+    """
+    with reported_errors():
+        from scbench.build.ladder_check import check_ladder
+
+        table, tasks = _table(target)
+        wrong = 0
+        task = ""
+        for found in check_ladder(table, tasks, rung=rung, count=count):
+            held = table.tasks[found.task]
+            if found.task != task:
+                task = found.task
+                print(f"{task}: {held.measure}")  # noqa: T201
+                print("  rung     mean      least       most  prompt  answer   draw  judge  point")  # noqa: T201
+            if found.measures:
+                ends = f"{found.mean:9.6g}  {min(found.measures):9.6g}  {max(found.measures):9.6g}"
+                sizes = f"{found.prompt:6}  {found.answer:6}"
+                times = f"{found.drawing:5.1f}  {found.judging:5.1f}"
+                point = ", ".join(f"{key} {value}" for key, value in found.point.items())
+                beyond = "+" if found.rung > len(held.rungs) else " "
+                print(f"  {found.rung:3}{beyond}  {ends}  {sizes}  {times}  {point}")  # noqa: T201
+            for problem in found.problems:
+                print(f"  {found.rung:3}   WRONG: {problem}")  # noqa: T201
+            wrong += len(found.problems)
+        if wrong:
+            say(f"{wrong} problems")
+            raise typer.Exit(PROBLEMS)
