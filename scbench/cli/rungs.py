@@ -48,7 +48,8 @@ def rungs(
     """Draw every rung of a ladder, those beyond its top included, and print what is found.
 
     Each instance is solved and judged: a right answer must score 1 within the limit, prompts and
-    answers be short enough, and the measure rise from rung to rung. Exit code 1: something is wrong.
+    answers be short enough, and the measure rise from rung to rung. Exit code 1: something is
+    wrong.
     """
     with reported_errors():
         from scbench.build.ladder_check import check_ladder

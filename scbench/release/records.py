@@ -10,6 +10,8 @@ FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
 
 
 class Part(BaseModel):
+    """Of a manifest: frozen, with no keys but its own."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 

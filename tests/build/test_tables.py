@@ -80,7 +80,7 @@ def test_references_carry_the_canary():
     refs = [Reference("a/00", "reference", "reference", '{"x":1}', 1.0, '{"point":{}}')]
     assert reference_table(refs).to_pylist() == [
         {"id": "a/00", "kind": "reference", "name": "reference", "answer": '{"x":1}', "score": 1.0,
-         "unprinted": '{"point":{}}', "canary": CANARY}
+         "unprinted": '{"point":{}}', "measure": None, "canary": CANARY}
     ]  # fmt: skip
 
 
