@@ -13,9 +13,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.errors import GenerationError
+from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
+    blast_work,
     largest_flat,
     neighbours,
 )
@@ -137,20 +139,23 @@ def attempt(
     wanted = math.ceil(before + min(share * n * n, n * n - before))
     level = sorted(ground)[int(settings.quantile * n * n)]
     plan: list[tuple[int, int, float]] = []
+    may_simulate = float(MAX_WORK)
 
     def cut(cell: int, target: float) -> bool:
         """Lower a cell to the target and return whether enough is flat now."""
+        nonlocal may_simulate
         depth = math.floor(100 * (min(ground[cell], ground[cell] - target))) / 100
         if depth > 0:
+            may_simulate -= blast_work(depth)
             y, x = divmod(cell, n)
             blast_cell(ground, n, x, y, depth)
             work.blast(depth, n * n)
             plan.append((x, y, depth))
-        return len(largest_flat(ground, n, tolerance)) >= wanted
+        return may_simulate >= 0 and len(largest_flat(ground, n, tolerance)) >= wanted
 
     low = max(0.0, level - settings.undershoot)
     aim: float | None = None
-    while len(plan) < limit and work.left > 0:
+    while len(plan) < limit and may_simulate > 0 and work.left > 0:
         highest = max(range(n * n), key=ground.__getitem__)
         if aim is None and ground[highest] - level >= settings.deep:
             if cut(highest, low):

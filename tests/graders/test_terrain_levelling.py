@@ -22,6 +22,7 @@ from scbench.graders.terrain_levelling import CHECKS, blast_simulation, golden_p
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
+    blast_work,
     engine,
     largest_flat,
     neighbours,
@@ -315,15 +316,30 @@ def test_work_is_bounded_by_counting(monkeypatch):
     given = grade(PAPER[0].params, flood)
     assert {check.id for check in given.failed} >= {"count", "resource_limit", "depth", "level"}
     assert given.metrics["simulated"] == 0
-    tower = Params(heights=((500, 5), (5, 5)), flat_tolerance=0.2, share=0.5, max_blasts=MAX_BLASTS)
+    tower = Params(
+        heights=((9000, 5), (5, 5)), flat_tolerance=0.2, share=0.5, max_blasts=MAX_BLASTS
+    )
     monkeypatch.setattr(terrain_levelling, "blast_cell", lambda *_: 0)
-    assert failed(*[(0, 0, 40)] * 5, params=tower) == {"resource_limit"}
-    assert failed(*[(0, 0, 40)] * 4, params=tower) == {"level"}
+    # 120 balls are 120 + 6^4 units of work, 20 are 20 + 1^4, and 3 hardly more than 3.
+    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 8, params=tower) == {"level"}
+    assert failed(*[(0, 0, 40)] * 14, *[(0, 0, 5)] * 9, params=tower) == {"resource_limit"}
+    assert failed(*[(0, 0, 0.1)] * 6665, params=tower) == {"level"}
+    assert failed(*[(0, 0, 0.1)] * 6666, params=tower) == {"resource_limit"}
 
 
 def test_the_bound_on_work_is_printed():
-    text = TASK.builder().prompt(PAPER[0].params)
-    assert f"fourth power over all of them is\n  at most {terrain_levelling.MAX_WORK}" in text
+    builder, params = TASK.builder(), PAPER[0].params
+    for text in (builder.prompt(params), builder.terse(params)):
+        words = " ".join(text.split())
+        assert "m + (m/20)^4" in words
+        assert f"at most {terrain_levelling.MAX_WORK}" in words
+        assert f"at most {MAX_BLASTS}" in words
+
+
+def test_plans_stay_within_the_bound_with_room_to_spare():
+    for params in (item.params for item in PAPER):
+        blasts = TASK.builder().reference(params).blasts
+        assert sum(blast_work(blast.z) for blast in blasts) < terrain_levelling.MAX_WORK / 2
 
 
 def test_the_fingerprint_is_in_verdicts_and_tells_machines_apart(monkeypatch):
