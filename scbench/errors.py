@@ -4,6 +4,7 @@ A wrong answer is never an error: it is a verdict. Messages say what happened, w
 next. Task authors raise plain exceptions; the engine records them as ``grader_error`` rows.
 """
 
+import errno
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -69,6 +70,39 @@ class ReleaseError(ScbenchError):
 
 class ResultsError(ScbenchError):
     """Results cannot be written or resumed: a folder in use, a journal of another run."""
+
+
+class MachineError(ScbenchError):
+    """The machine refuses what a run needs: space, memory, open files, processes."""
+
+
+_REFUSALS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "a file may not grow any more (see ulimit -f)",
+    errno.EMFILE: "no more files may be open (see ulimit -n)",
+    errno.ENFILE: "no more files may be open on this machine",
+    errno.ENOMEM: "there is not enough memory (see ulimit -v)",
+    errno.EAGAIN: "no more processes or threads may be started (see ulimit -u)",
+    errno.EIO: "the disk cannot be read or written",
+}
+_NO_THREAD = "can't start new thread"
+
+
+def refused(error: BaseException) -> str:
+    """Say what a machine refused, and where if it is known; nothing if the error is another."""
+    if isinstance(error, MemoryError):
+        return _REFUSALS[errno.ENOMEM]
+    if isinstance(error, RuntimeError) and _NO_THREAD in str(error):
+        return _REFUSALS[errno.EAGAIN]
+    number = getattr(error, "errno", None)
+    if number is None:
+        # Libraries that are not written in Python say it in words.
+        told = str(error)
+        number = next((number for number in _REFUSALS if f"os error {number})" in told), None)
+    reason = _REFUSALS.get(number, "") if number is not None else ""
+    name = getattr(error, "filename", None)
+    return f"{name}: {reason}" if reason and name else reason
 
 
 def printable(text: str) -> str:

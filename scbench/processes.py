@@ -3,9 +3,12 @@
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from scbench.errors import MachineError
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LEAST_MEMORY = 2 * 2**30
 _LONGEST = 104
 """Bytes of a socket's address, on the strictest system."""
 _SOCKET = "/pymp-12345678/listener-12345678"
@@ -68,8 +72,46 @@ def start_server(module: str) -> "BaseContext":
     context = clean_context()
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload([module])
-        forkserver.ensure_running()
+        with _ignored(signal.SIGTERM, signal.SIGHUP):
+            forkserver.ensure_running()
     return context
+
+
+@contextmanager
+def _ignored(*numbers: signal.Signals) -> Iterator[None]:
+    """Let processes that are started in the block ignore signals.
+
+    Schedulers send them to all processes of a job; the first one then ends the others in order.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def check_memory() -> None:
+    """Make sure that this process may use enough address space to grade.
+
+    With less, libraries that are not written in Python end it without a word.
+
+    Raises:
+        MachineError: it may not.
+    """
+    try:
+        import resource  # noqa: PLC0415  (POSIX only)
+    except ImportError:
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if resource.RLIM_INFINITY != soft < _LEAST_MEMORY:
+        raise MachineError(
+            f"only {soft / 2**30:.2g} GiB of address space are allowed here (ulimit -v); "
+            f"grading needs {_LEAST_MEMORY / 2**30:g} GiB"
+        )
 
 
 class PendingResult(Protocol):

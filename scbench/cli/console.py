@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from scbench.errors import ScbenchError, printable
+from scbench.errors import MachineError, ScbenchError, printable, refused
 
 if TYPE_CHECKING:
     import polars as pl
 
-PROBLEMS, USAGE, GRADER_ERRORS, INTERRUPTED = 1, 2, 3, 130
+PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 """Exit codes."""
 
 _EXTRAS = {
@@ -46,7 +46,7 @@ def hush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BrokenPipeError:
+        except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -57,13 +57,16 @@ def plain(text: str) -> str:
 
 @contextmanager
 def reported_errors(needed: str | None = None) -> Iterator[None]:
-    """Turn errors that a user can mend into one line and exit code 2; Ctrl-C into 130.
+    """Turn errors that a user can mend into one line and an exit code; Ctrl-C into 130.
 
     Args:
         needed: extra to name if a library is missing; None for the one that usually brings it.
     """
     try:
         yield
+    except MachineError as error:
+        say(f"error: {error}")
+        raise typer.Exit(FAILED) from None
     except ScbenchError as error:
         say(f"error: {error}")
         raise typer.Exit(USAGE) from None
@@ -80,9 +83,9 @@ def reported_errors(needed: str | None = None) -> Iterator[None]:
         extra = needed or extra
         say(f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`")
         raise typer.Exit(USAGE) from None
-    except OSError as error:
-        say(f"error: {error}")
-        raise typer.Exit(USAGE) from None
+    except (OSError, MemoryError) as error:
+        say(f"error: {refused(error) or error}")
+        raise typer.Exit(FAILED if refused(error) else USAGE) from None
 
 
 def need(*libraries: str, extra: str, instead: str) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
-3 a grader failed on some row, 130 interrupted.
+3 a grader failed on some row, 4 the run failed (disk full, out of memory, a fault of scbench),
+130 interrupted (129 and 143: by SIGHUP and SIGTERM). After 4 and up, continue with --resume.
 """
 
 
@@ -148,7 +149,7 @@ def grade(
     """
     from scbench.cli.console import USAGE, names_in, reported_errors, require, say
     from scbench.cli.looking import REPORT_NEEDS
-    from scbench.processes import processors, start_server
+    from scbench.processes import check_memory, processors, start_server
 
     if (predictions is None) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
@@ -161,6 +162,7 @@ def grade(
         if report:
             # Said before grading, which can take long.
             require(*REPORT_NEEDS)
+        check_memory()
         if not check and cluster is None:
             # It gets ready while the release is read.
             start_server("scbench.grading.workers.worker")
@@ -239,7 +241,7 @@ def _grade(options: "Options", style: Format, *, report: bool, quiet: bool) -> N
         with progress(_total(options.predictions), quiet=quiet) as shown:
             graded = grade_file(options, shown.done, shown.waiting)
     except KeyboardInterrupt:
-        say(f"interrupted; what was graded is kept in {options.out}, go on with --resume")
+        say(f"interrupted; what was graded is kept in {options.out}, continue with --resume")
         raise typer.Exit(INTERRUPTED) from None
     tell_report(graded, options.out, style, quiet=quiet)
     if report:
@@ -334,4 +336,6 @@ app.command(epilog=_EPILOG)(grade)
 
 def run() -> None:
     """Entry point of ``scbench-grade``."""
-    app(prog_name="scbench-grade")
+    from scbench.cli.start import start
+
+    start(app, "scbench-grade")

@@ -21,6 +21,7 @@ from scbench.cli import (
 )
 from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
 from scbench.cli.options import ReleaseName, Version, Workers
+from scbench.cli.start import start
 from scbench.processes import processors
 
 app = typer.Typer(
@@ -228,4 +229,4 @@ def verify(
 
 def run() -> None:
     """Entry point of ``scbench``."""
-    app(prog_name="scbench")
+    start(app, "scbench")

@@ -6,8 +6,6 @@ came first and which items have none. Everything else is in the shards already.
 
 import heapq
 import json
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -16,11 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scbench.errors import ResultsError
 from scbench.grading.checkpoint.assemble import ResultsWriter
-from scbench.grading.checkpoint.journal import JOURNAL
-from scbench.grading.checkpoint.parts import PARTS
+from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import RESULTS, SUMMARY
-from scbench.grading.problems import PROBLEMS, Problems
+from scbench.grading.output import PROBLEMS, RESULTS, SUMMARY, check_place
+from scbench.grading.problems import Problems
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
@@ -32,6 +29,7 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.predictions import Problem
 from scbench.release.load import Release
 from scbench.version import __version__
+from scbench.work_folder import WorkFolder, interrupted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,7 +112,7 @@ def _read(folder: Path) -> ShardRun:
         summary = json.loads((folder / SUMMARY).read_text("utf-8"))
         shard = summary["shard"]
     except OSError:
-        begun = (folder / PARTS).exists() or (folder / JOURNAL).exists()
+        begun = interrupted(folder / WORK)
         todo = "its run was cut off, finish it with --resume" if begun else "it has no summary.json"
         raise ResultsError(f"{folder} holds no finished shard: {todo}") from None
     except (ValueError, KeyError, TypeError):
@@ -178,10 +176,10 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
     )
     completer = Completer(index_of(release, tasks, exclude_withdrawn=options.exclude_withdrawn))
     coverage = Coverage(completer.index.known)
-    folder = _workplace(out)
-    problems = Problems(folder / PROBLEMS)
+    work = _workplace(out)
+    problems = Problems(work.path / PROBLEMS)
     try:
-        rows = ResultsWriter(folder / "rows")
+        rows = ResultsWriter(work.path / "rows")
         rows.add(_admitted(runs, coverage, problems))
         # Every shard read up to where reading stopped, and says so; lines without rows it counted.
         again = max(0, sum(run.summary["problem_counts"].get(_STOPPED, 0) for run in runs) - 1)
@@ -193,17 +191,21 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
         return finish(facts, completer, rows, problems, coverage)
     finally:
         problems.close()
-        shutil.rmtree(folder)
+        work.remove()
 
 
-def _workplace(out: Path) -> Path:
-    if (out / PARTS).exists() or (out / JOURNAL).exists():
-        raise ResultsError(f"{out} holds an interrupted run; choose another --out")
+def _workplace(out: Path) -> WorkFolder:
+    check_place(out, "-", begun=False)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=".merge-", dir=out))
+        work = WorkFolder(out / WORK)
     except OSError as error:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
+    if work.found:
+        work.close()
+        raise ResultsError(f"{out} holds an interrupted run; choose another --out")
+    work.clear()
+    return work
 
 
 def _admitted(

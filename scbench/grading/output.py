@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,53 @@ from scbench.errors import ResultsError
 
 RESULTS = "results.parquet"
 SUMMARY = "summary.json"
+PROBLEMS = "problems.jsonl"
+WRITTEN = (RESULTS, SUMMARY, PROBLEMS)
+
+
+def check_place(
+    folder: Path, predictions: str, *, begun: bool, names: Sequence[str] = WRITTEN
+) -> None:
+    """Make sure that results can be written to a folder, and over nothing but earlier results.
+
+    Args:
+        folder: for the results.
+        predictions: path of the file to grade, or ``-``.
+        begun: whether the folder holds an interrupted run.
+        names: of the files that will be written.
+
+    Raises:
+        ResultsError: something that stands there would be lost, or its name cannot be used.
+    """
+    try:
+        str(folder.absolute()).encode()
+    except UnicodeEncodeError:
+        raise ResultsError(
+            f"the name of the folder {folder} is not UTF-8, which Parquet files need; "
+            "name another --out"
+        ) from None
+    there = [folder / name for name in names if os.path.lexists(folder / name)]
+    for path in there:
+        if predictions != "-" and path.exists() and path.samefile(predictions):
+            raise ResultsError(
+                f"{path} is the predictions file and would be overwritten by what is written to "
+                f"{folder}; choose another --out"
+            )
+        if path.is_dir():
+            raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
+    if there and not begun and not _is_ours(folder / SUMMARY):
+        raise ResultsError(
+            f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
+            "or choose another --out"
+        )
+
+
+def _is_ours(summary: Path) -> bool:
+    try:
+        held = json.loads(summary.read_bytes())
+        return isinstance(held, dict) and {"scbench", "release"} <= held.keys()
+    except (OSError, ValueError):
+        return False
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:

@@ -9,7 +9,6 @@ from typing import IO
 from scbench.grading.rows.schema import RunKey
 from scbench.predictions import Problem
 
-PROBLEMS = "problems.jsonl"
 SHOWN = 1000
 """How many problems a summary spells out."""
 

@@ -10,17 +10,17 @@ together.
 import hashlib
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.errors import PredictionsError
+from scbench.errors import MachineError, PredictionsError, refused
 from scbench.grading.checkpoint.assemble import ResultsWriter, assemble, missing
-from scbench.grading.checkpoint.parts import Checkpoint
+from scbench.grading.checkpoint.parts import WORK, Checkpoint
 from scbench.grading.collector import Collector
 from scbench.grading.options import Options, choose_tasks
-from scbench.grading.output import RESULTS, write_results
-from scbench.grading.problems import PROBLEMS, SHOWN, Problems
+from scbench.grading.output import PROBLEMS, RESULTS, check_place, write_results
+from scbench.grading.problems import SHOWN, Problems
 from scbench.grading.remarks import remarks
 from scbench.grading.rows.chunks import WHOLE, Chunk
 from scbench.grading.rows.columns import Completer
@@ -33,6 +33,7 @@ from scbench.grading.workers.scheduler import OnWait, Scheduler
 from scbench.grading.workers.worker import WorkItem
 from scbench.predictions import open_predictions, unread_keys
 from scbench.progress import no_progress
+from scbench.work_folder import interrupted
 
 if TYPE_CHECKING:
     from scbench.grading.workers.pool import WorkerPool
@@ -61,6 +62,7 @@ def grade_file(
     tasks = choose_tasks(options.release, options.tasks)
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
+    check_place(options.out, options.predictions, begun=interrupted(options.out / WORK))
     index = index_of(
         options.release,
         tasks,
@@ -82,6 +84,7 @@ def grade_file(
         scheduler = Scheduler(
             index.keys(), options.limits, index.heavy, index, _pool_of(options.cluster)
         )
+        scheduler.incidents += checkpoint.remarks
         collector = Collector(completer, coverage, checkpoint, problems, scheduler, on_progress)
         with (
             open_predictions(options.predictions) as stream,
@@ -104,9 +107,14 @@ def grade_file(
         rows = ResultsWriter(checkpoint.folder / "rows")
         rows.add(assemble(checkpoint, completer, collector.chunks))
         report = finish(facts, completer, rows, problems, coverage)
-    except BaseException:
-        problems.close()
-        checkpoint.close()
+    except BaseException as error:
+        with suppress(OSError):  # of a full disk; what could be written is kept
+            problems.close()
+        kept = checkpoint.close()
+        reason = refused(error)
+        if reason:
+            more = "; what was graded is kept there, continue with --resume" if kept else ""
+            raise MachineError(f"{options.out}: {reason}{more}") from None
         raise
     checkpoint.remove()
     return report

@@ -107,7 +107,8 @@ def _withdrawn(release: Release, tasks: Sequence[Task]) -> dict[str, Any]:
 def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[str, Any]:
     """Return the content of ``summary.json`` for what a run came to."""
     options = facts.options
-    name = options.predictions
+    # Names of files need not be UTF-8.
+    name = options.predictions.encode("utf-8", "backslashreplace").decode()
     counts = report.tally
     return {
         "scbench": __version__,

@@ -13,8 +13,10 @@ import polars as pl
 import pytest
 
 from scbench.build.example import example_predictions
+from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.rows.survey import read_account
 from scbench.release.load import find_release
+from scbench.work_folder import MARKER
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
 
@@ -40,7 +42,7 @@ def start(args: list[str]) -> subprocess.Popen:
 
 def parts(out: Path) -> list[Path]:
     """The chunks that are finished, of a run that is not."""
-    return sorted((out / "parts").glob("*.part"))
+    return sorted((out / WORK / "parts").glob("*.part"))
 
 
 def lines_in(part: Path) -> int:
@@ -61,7 +63,7 @@ def cut_off(args: list[str], out: Path, kill) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["kill -9", "Ctrl-C"])
+@pytest.mark.parametrize("how", ["kill -9", "SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
     args, out = slow_run
     plain = tmp_path / "plain"
@@ -70,10 +72,11 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
     if how == "kill -9":
         code, _ = cut_off(args, out, lambda process: process.kill())
         assert code == -signal.SIGKILL
-    else:  # as a terminal does it: the whole process group gets the signal
-        code, messages = cut_off(args, out, lambda process: os.killpg(process.pid, signal.SIGINT))
-        assert code == 130
-        assert "go on with --resume" in messages
+    else:  # as terminals and schedulers do it: the whole process group gets the signal
+        number = signal.Signals[how]
+        code, messages = cut_off(args, out, lambda process: os.killpg(process.pid, number))
+        assert code == 128 + number
+        assert "continue with --resume" in messages
         assert "Traceback" not in messages
     assert not (out / "results.parquet").exists(), "results are written whole or not at all"
     kept = sum(map(lines_in, parts(out)))
@@ -81,11 +84,11 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
 
     refused = subprocess.run(args, capture_output=True, text=True, check=False, timeout=120)
     assert refused.returncode == 2
-    assert "go on with --resume" in refused.stderr
+    assert "continue it with --resume" in refused.stderr
 
-    with (out / "journal.jsonl").open("a") as journal:
+    with (out / WORK / "journal.jsonl").open("a") as journal:
         journal.write('["half a li')  # as a kill in mid-write leaves it
-    (out / "parts" / "0000077.begun").write_bytes(b"half a pa")
+    (out / WORK / "parts" / "0000077.begun").write_bytes(b"half a pa")
     resumed = subprocess.run(
         [*args, "--resume"], capture_output=True, text=True, check=False, timeout=120
     )
@@ -122,7 +125,7 @@ def test_a_changed_line_is_graded_again(slow_run):
 def test_no_worker_outlives_a_killed_run(slow_run):
     args, out = slow_run
     process = start(args)
-    while not (out / "journal.jsonl").exists():
+    while not (out / WORK / "journal.jsonl").exists():
         time.sleep(0.02)
     time.sleep(1)
     group = {pid for pid in Path("/proc").iterdir() if pid.name.isdigit()}
@@ -190,7 +193,7 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
         now = {path: path.stat().st_mtime_ns for path in parts(out)}
         assert now.items() >= kept.items(), "a finished chunk was lost, or graded again"
         kept = now
-        journal = out / "journal.jsonl"
+        journal = out / WORK / "journal.jsonl"
         lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
         assert lines >= judged, "a judged line was lost"
         judged = lines
@@ -208,7 +211,7 @@ def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_p
     args, whole = mixed_run
     out = tmp_path / "out"
     process = start([*args, str(out)])
-    journal = out / "journal.jsonl"
+    journal = out / WORK / "journal.jsonl"
     deadline = time.monotonic() + 60
     while not (journal.exists() and journal.read_bytes().count(b"\n") > 10):
         assert time.monotonic() < deadline
@@ -216,7 +219,7 @@ def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_p
     os.killpg(process.pid, signal.SIGINT)
     _, messages = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert "go on with --resume" in messages
+    assert "continue with --resume" in messages
     before = journal.read_bytes().count(b"\n")
     kept = before + sum(map(lines_in, parts(out)))
     done = subprocess.run(
@@ -224,3 +227,40 @@ def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_p
     )
     assert f"{kept} lines were taken over" in done.stderr
     assert (out / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
+
+
+def test_two_runs_do_not_write_to_one_folder(slow_run):
+    """The second says who holds the folder, and the first ends as if nothing had been."""
+    args, out = slow_run
+    first = start(args)
+    while not parts(out):
+        assert first.poll() is None
+        time.sleep(0.02)
+    first.send_signal(signal.SIGSTOP)
+    for more in ([], ["--resume"], ["--restart"]):
+        second = subprocess.run(
+            [*args, *more], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert second.returncode == 2
+        assert second.stderr.startswith(f"error: process {first.pid} on ")
+        assert f"is at work in {out}; wait for it, or choose another --out" in second.stderr
+    first.send_signal(signal.SIGCONT)
+    first.communicate(timeout=120)
+    assert first.returncode == 0
+    assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
+
+
+def test_what_was_graded_with_other_options_is_told_and_graded_anew(slow_run):
+    args, out = slow_run
+    cut_off(args, out, lambda process: process.kill())
+    marker = out / WORK / MARKER
+    identity = json.loads(marker.read_text())["identity"]
+    marker.write_text(marker.read_text().replace(identity, "0" * len(identity)))
+    lines = Path(args[1]).read_text().replace("slow", "")
+    Path(args[1]).write_text(lines)
+    done = subprocess.run(
+        [*args, "--resume"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0
+    assert "graded with another release, version or options" in done.stderr
+    assert json.loads((out / "summary.json").read_text())["resumed"] == 0

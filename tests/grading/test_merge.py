@@ -9,11 +9,13 @@ import pytest
 
 from scbench.build.example import example_predictions
 from scbench.errors import ResultsError
+from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.merge import merge, read_shards
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.release.load import find_release
+from scbench.work_folder import WorkFolder
 
 
 def mixed(release) -> list[str]:
@@ -140,7 +142,9 @@ def test_shards_that_do_not_belong_together_are_refused(shards, more, words):
 def test_shards_that_are_not_finished_are_refused(shards, tmp_path):
     (shards[1] / "summary.json").unlink()
     refused(shards, "shard2 holds no finished shard: it has no summary.json")
-    (shards[1] / "parts").mkdir()
+    begun = WorkFolder(shards[1] / WORK)
+    begun.mark("a run")
+    begun.close()
     refused(shards, "its run was cut off, finish it with --resume")
     refused([tmp_path / "nowhere"], "nowhere holds no finished shard")
     (shards[1] / "summary.json").write_text("{")
@@ -171,5 +175,8 @@ def test_another_release_or_another_version_of_us_is_refused(shards, parity_rele
 
 
 def test_an_interrupted_run_is_not_merged_into(shards, parity_release, tmp_path):
-    (tmp_path / "out" / "parts").mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    begun = WorkFolder(tmp_path / "out" / WORK)
+    begun.mark("a run")
+    begun.close()
     refused(shards, "holds an interrupted run", parity_release, tmp_path / "out")

@@ -9,6 +9,7 @@ import zstandard
 from pyarrow import parquet
 
 from scbench.build.example import example_predictions
+from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.problems import SHOWN
 from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.run import Options, grade_file
@@ -112,7 +113,7 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
             grade_file(options(lines, out, workers=1), stop)
 
     interrupted("changed")
-    kept = len(list((tmp_path / "changed" / "parts").glob("*.part")))
+    kept = len(list((tmp_path / "changed" / WORK / "parts").glob("*.part")))
     changed = [*lines[:40], lines[40].replace("sample", "sampled"), *lines[41:]]
     report = grade_file(options(changed, "changed", resume=True))
     grade_file(options(changed, "anew"))

@@ -24,6 +24,11 @@ def journal_key(identity: str, number: int | None, digest: str | None) -> str:
     return sha256(f"{identity} {number} {digest}")
 
 
+def _no_link(path: str, flags: int) -> int:
+    """Open a file, and none that a link names."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
 class OutcomeJournal:
     """Outcomes finished so far, one JSON line per line of input.
 
@@ -42,7 +47,9 @@ class OutcomeJournal:
         self._places = array("Q")
         if resume and path.exists():
             self._load()
-        self._file: IO[bytes] = path.open("ab" if resume else "wb")
+        self._file: IO[bytes] = open(  # noqa: SIM115  (it is open as long as the journal)
+            path, "ab" if resume else "wb", opener=_no_link
+        )
         self._end = self._file.tell()
         self._reader: IO[bytes] | None = None
 

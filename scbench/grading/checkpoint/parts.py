@@ -5,7 +5,8 @@ the account of its lines. Outcomes of lines judged singly stand in the journal.
 """
 
 import hashlib
-import shutil
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from scbench.errors import ResultsError
@@ -13,12 +14,18 @@ from scbench.grading.checkpoint.journal import JOURNAL, OutcomeJournal, journal_
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.survey import ChunkAccount, PackedChunk, read_account
+from scbench.work_folder import WorkFolder, remove
 
+WORK = ".scbench"
+"""Name of the folder, inside that for results, which holds all that a run keeps."""
 PARTS = "parts"
 
 
 class Checkpoint:
     """The finished chunks and outcomes of a run.
+
+    Attributes:
+        remarks: what is to be told of the folder.
 
     Args:
         folder: the output folder; made if it does not exist.
@@ -27,39 +34,51 @@ class Checkpoint:
         restart: throw away what an interrupted run left.
 
     Raises:
-        ResultsError: the folder holds an interrupted run and neither is said, or it is not
-            writable.
+        ResultsError: the folder holds an interrupted run and neither is said, another process is
+            at work there, or it is not writable.
     """
 
     def __init__(self, folder: Path, identity: str, *, resume: bool, restart: bool) -> None:
-        self.folder = folder / PARTS
         self.identity = identity
         self._resume = resume
-        journal = folder / JOURNAL
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if (journal.exists() or self.folder.exists()) and not (resume or restart):
+            self.work = WorkFolder(folder / WORK)
+            if self.work.found and not (resume or restart):
+                self.work.close()
                 raise ResultsError(
-                    f"{folder} holds an interrupted run; go on with --resume, "
+                    f"{folder} holds an interrupted run; continue it with --resume, "
                     "throw it away with --restart, or choose another --out"
                 )
-            if self.folder.exists():
-                if not resume:
-                    shutil.rmtree(self.folder)
-                else:
-                    self._tidy()
+            self.remarks = list(self._remarks())
+            self.folder = self.work.path / PARTS
+            if not resume:
+                self.work.clear()
+            elif self.folder.exists():
+                self._tidy()
             self.folder.mkdir(exist_ok=True)
-            self.journal = OutcomeJournal(journal, resume=resume)
+            self.journal = OutcomeJournal(self.work.path / JOURNAL, resume=resume)
+            self.work.mark(identity)
         except OSError as error:
             raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
+
+    def _remarks(self) -> Iterator[str]:
+        if not self.work.locked:
+            yield (
+                f"the file system of {self.work.path} cannot lock files: "
+                "let no two runs write to it at once"
+            )
+        if self._resume and self.work.found not in {"", self.identity}:
+            yield (
+                "the interrupted run was graded with another release, version or options: "
+                "nothing of it can be taken over, all lines are graded anew"
+            )
 
     def _tidy(self) -> None:
         """Remove what was begun and not finished."""
         for path in self.folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
-            elif path.suffix not in {".part", ".arrow"} or path.name.startswith("."):
-                path.unlink()
+            if path.suffix not in {".part", ".arrow"} or path.is_symlink() or path.is_dir():
+                remove(path)
 
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:07d}.part"
@@ -102,19 +121,21 @@ class Checkpoint:
         """Return the key under which the journal keeps the outcome of a line."""
         return journal_key(self.identity, head.line, head.digest)
 
-    def close(self) -> None:
-        """Leave everything for a later run, unless there is nothing."""
-        self.journal.close()
-        if self.journal.path.stat().st_size == 0:
-            self.journal.path.unlink()
-            if not any(self.folder.glob("*.part")):
-                shutil.rmtree(self.folder)
+    def close(self) -> bool:
+        """Leave everything for a later run, unless there is nothing; return whether there is."""
+        with suppress(OSError):  # of a full disk
+            self.journal.close()
+        kept = self.journal.path.stat().st_size > 0 or any(self.folder.glob("*.part"))
+        if kept:
+            self.work.close()
+        else:
+            self.work.remove()
+        return kept
 
     def remove(self) -> None:
         """Take everything away: the results are written."""
         self.journal.close()
-        shutil.rmtree(self.folder)
-        self.journal.path.unlink()
+        self.work.remove()
 
 
 def _write(path: Path, data: bytes) -> None:

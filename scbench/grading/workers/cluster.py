@@ -136,14 +136,14 @@ class ClusterPool(WorkerPool):
         elif self._looked - self._seen > _NO_WORKERS:
             raise ClusterError(
                 f"the scheduler at {self._address} has had no workers for {_NO_WORKERS:.0f} s; "
-                "start some, then go on with --resume"
+                "start some, then continue it with --resume"
             )
         return sum(now.values())
 
     def _lost(self) -> ClusterError:
         return ClusterError(
             f"lost the connection to the scheduler at {self._address}; what was graded is kept, "
-            "go on with --resume"
+            "continue it with --resume"
         )
 
     @override

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.sharedctypes import RawValue
 from typing import Any, NamedTuple
 
-from pebble import ProcessExpired, ProcessPool
+from pebble import CONSTS, ProcessExpired, ProcessPool
 from typing_extensions import override
 
 from scbench.errors import EngineError
@@ -41,6 +41,10 @@ _GRACE = 30.0
 """Seconds past its limit after which a worker that does not answer is given up."""
 _BARREN = 20
 """Workers that die one after the other, before any gives a result, mean that none can start."""
+
+CONSTS.term_timeout = 0
+"""Seconds that pebble waits for a worker it has asked to end: workers heed no such signal, since
+schedulers send it to all processes of a job."""
 
 _log = logging.getLogger(__name__)
 

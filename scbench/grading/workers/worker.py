@@ -100,8 +100,9 @@ def start_worker(start: Start, progress: Progress) -> None:
         from scbench import sandbox  # noqa: PLC0415  (wanted by one task, and rarely)
 
         sandbox.allow_code(True)
-    # The parent decides what Ctrl-C means; workers must not race it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The parent decides what signals to the whole job mean; workers must not race it.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     # Beside us run as many workers as there are processors.
     os.environ["POLARS_MAX_THREADS"] = "1"
     # Chunks need polars, too, and no limit runs yet.
