@@ -13,12 +13,13 @@ from scbench.builders.shared.corner_labels import (
     RULES,
     Order,
     draw_order,
+    is_walk,
     print_squares,
     ring_labels,
     show_case,
 )
 from scbench.builders.shared.parameters import parameter
-from scbench.graders.shared.corner_labels import behaviour, letters
+from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 from scbench.seeding import Stream
@@ -33,7 +34,12 @@ _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abc
 class Space(Point):
     """Parameters of fresh squares."""
 
-    squares: int = parameter(8, "number of squares, all different", ge=4, le=15)
+    squares: int = parameter(
+        8,
+        "number of squares, all different up to 15; beyond that, patterns return under new names",
+        ge=2,
+        le=300,
+    )
     odd_corners: int = parameter(
         1,
         "at least so many squares read a, b, a, c round the ring, where only the rule "
@@ -93,16 +99,24 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters["text"] = ", ".join(right)
         return counters
 
+    def measure(self, params: Params) -> float:
+        """Return how many crossed sides there are, counted twice if the corners are no walk."""
+        rings = [ring_labels(square, params.corner_order) for square in params.squares]
+        found = sum(len(crossed_sides(ring)) for ring in rings)
+        return found * (1 if is_walk(params.corner_order, CORNERS) else 2)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw different squares, always of the name that is rarest so far.
 
-        There are two ambiguous cases and four with three domains, so that long lists fill up with
-        known ones; from four squares on all three names occur.
+        There are two ambiguous cases and four with three domains, so that lists of fifteen fill up
+        with known ones; from four squares on all three names occur.
         """
         cases = rng.sample(_ODD, point.odd_corners)
         count = {name: len(cases) if name == "known behaviour" else 0 for name in _NAMES}
         left = {name: [i for i in _BY_NAME[name] if i not in cases] for name in _NAMES}
         while len(cases) < point.squares:
+            if not any(left.values()):
+                left = {name: list(found) for name, found in _BY_NAME.items()}
             names = [name for name in _NAMES if left[name]]
             rarest = min(count[name] for name in names)
             name = rng.choice([name for name in names if count[name] == rarest])

@@ -1,7 +1,7 @@
 """Delaunay triangulation: prompts, fresh point sets, and an exact solver."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import JsonValue
@@ -88,8 +88,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counters
 
     def measure(self, params: Params) -> float:
-        """Return how many triangles there are to be found."""
-        return len(self.reference(params).triangles)
+        """Return the bits of precision that the circle tests across all inner edges need."""
+        points, scale = to_integers(params.points, params.decimals), 10**params.decimals
+        whole = (scale**4).bit_length()
+        return sum(whole - abs(det).bit_length() + 1 for det in _inner_tests(points))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw points, round them, and keep the set if it is in general position.
@@ -140,12 +142,15 @@ def _general_position(points: tuple[XY, ...], margin: float) -> bool:
             directions.add((dx // divisor, dy // divisor))
         if len(directions) < len(points) - 1 - i:
             return False
+    return all(abs(det) > margin for det in _inner_tests(points))
+
+
+def _inner_tests(points: Sequence[XY]) -> Iterator[int]:
+    """Yield the in-circle determinant across every inner edge of a triangulation, both ways."""
     third = third_corners(points, triangulate(points)[0])
-    return all(
-        abs(in_circle(points[a], points[b], points[c], points[third[b, a]])) > margin
-        for (a, b), c in third.items()
-        if (b, a) in third
-    )
+    for (a, b), c in third.items():
+        if (b, a) in third:
+            yield in_circle(points[a], points[b], points[c], points[third[b, a]])
 
 
 def _uniform(point: Space, rng: Stream) -> list[tuple[float, float]]:

@@ -12,6 +12,7 @@ from scbench.builders.shared.corner_labels import (
     RULES,
     Order,
     draw_order,
+    is_walk,
     print_squares,
     ring_labels,
     show_case,
@@ -37,7 +38,12 @@ _ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)
 class Space(Point):
     """Parameters of fresh squares."""
 
-    squares: int = parameter(6, "number of squares, all different", ge=4, le=8)
+    squares: int = parameter(
+        6,
+        "number of squares, all different up to 11; beyond that, patterns return under new names",
+        ge=2,
+        le=300,
+    )
     all_crossed: int = parameter(2, "at least so many squares have four crossed sides", ge=0, le=4)
     corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
     edge_order: Order = parameter("any", "numbering of the sides: " + ORDERS_ARE)
@@ -130,14 +136,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         counters["text"] = f"```json\n{_plain(right)}\n```"
         return counters
 
+    def measure(self, params: Params) -> float:
+        """Return how many crossed sides there are, counted again for each order that is no walk."""
+        rings = [ring_labels(square, params.corner_order) for square in params.squares]
+        jumbled = (
+            not is_walk(params.corner_order, CORNERS),
+            not is_walk(params.edge_order, SIDES),
+        )
+        return sum(len(crossed_sides(ring)) for ring in rings) * (1 + sum(jumbled))
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw different squares, the ones asked for with four crossed sides among them.
 
-        Only three of the squares have an empty list, so at least one of four or more has not.
+        At least one of them has sides that are joined.
         """
-        cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
-        others = [case for case in _ASKED if case not in cases]
-        cases += rng.sample(others, point.squares - len(cases))
+        cases: list[int] = []
+        while not any(joined_sides(CASES[case]) for case in cases):
+            cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
+            others = [case for case in _ASKED if case not in cases]
+            while len(cases) < point.squares:
+                cases += rng.sample(others, min(point.squares - len(cases), len(others)))
+                others = list(_ASKED)
         rng.shuffle(cases)
         order = draw_order(CORNERS, point.corner_order, rng)
         return Params(

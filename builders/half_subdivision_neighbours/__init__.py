@@ -130,6 +130,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "british_spelling": {"neighbours": labels},
         }
 
+    def measure(self, params: Params) -> float:
+        """Return how many digits the labels of all boxes have that touch the target at all."""
+        axes = AXES[params.dimension]
+        return sum(map(len, contacts(params.leaves, params.axis_cycle, axes, params.target)))
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw cycles and trees until one has a target as asked for.
 

@@ -118,6 +118,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             **form_counterexamples("steps", "xy", loop),
         }
 
+    def measure(self, params: Params) -> float:
+        """Return how many sides between free cells there are."""
+        free = set(_grid(params.size)).difference(params.blocked)
+        return sum(near in free for cell in free for near in neighbours(cell)) / 2
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random where that leaves no dead end, until a loop is found.
 

@@ -132,6 +132,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             **form_counterexamples("path", "pos", path),
         }
 
+    def measure(self, params: Params) -> float:
+        """Return how many free cells there are, for each wall and food item, and once more."""
+        return _free(params) * (1 + len(params.walls) + len(params.food))
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw boxes until a path with the full score is found in one.
 

@@ -117,6 +117,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "bare_list": list[JsonValue](rows),
         }
 
+    def measure(self, params: Params) -> float:
+        """Return how many cells a route must have at the least, and two more for each jump."""
+        return _least_cells(params) + 2 * params.jumps
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw what is left open until the solver finds a maze.
 

@@ -6,18 +6,14 @@ from typing import Literal
 from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order
+from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
 from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 from scbench.seeding import Stream
 
-_SHAPES = {
-    4: ("square", "Think of a unit square."),
-    5: ("pentagon", "Think of a regular pentagon with corners A to E in counter-clockwise order."),
-    6: ("hexagon", "Think of a regular hexagon with corners A to F in counter-clockwise order."),
-}
-_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+_SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
+_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 _PROMPT = prompt_template(__name__)
 
@@ -27,7 +23,7 @@ _KNOWN = prompt_template(__name__, "prompt_known.txt")
 class Space(Point):
     """Parameters of fresh questions."""
 
-    corners: int = parameter(6, "corners: square, pentagon or hexagon", ge=4, le=6)
+    corners: int = parameter(6, "corners of the polygon: square to octagon", ge=4, le=8)
     n_classes: int = parameter(
         3, "classes that must meet; with 4 the right list is empty", ge=2, le=4
     )
@@ -38,7 +34,7 @@ class Space(Point):
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
-    """Orders of the corners of a square, pentagon or hexagon, with a number of classes."""
+    """Orders of the corners of a square to octagon, with a number of classes."""
 
     task = "topology_enumeration"
     version = 2
@@ -46,9 +42,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the figure, the order of its corners and what is known."""
         k = len(params.corner_order)
-        shape, figure = _SHAPES[k]
+        shape = _SHAPES[k]
+        named = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
         return {
-            "figure": figure,
+            "figure": f"Think of a {'unit square' if k == 4 else f'regular {named}'}.",
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
@@ -100,6 +97,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 "configs": [[bool(x) if x < 2 else x for x in p] for p in reversed(right)]
             }
         return counters
+
+    def measure(self, params: Params) -> float:
+        """Return how many patterns fit what is known, counted twice if the order is no walk."""
+        k, order = len(params.corner_order), params.corner_order
+        fitting = sum(agrees(p, params.known) for p in patterns(k, params.n_classes))
+        return fitting * (1 if is_walk(order, POLYGONS[k]) else 2)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.

@@ -115,6 +115,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "two_coordinates": {"voxels": [{"xyz": list(cell[:2])} for cell in cells]},
         }
 
+    def measure(self, params: Params) -> float:
+        """Return how many squares of the views and barred cells there are for each spare cell."""
+        n = params.size
+        sums, single = forbidden(params)
+        barred = sum(sum(cell) in sums for cell in _grid(n)) + len(single)
+        return (3 * n * n + barred) / (params.cells - n * n + 1)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw what is forbidden until the solver finds a set.
 

@@ -8,20 +8,23 @@ from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
 from scbench.schemas.corner_labels import CORNERS
 from scbench.schemas.whole_numbers import Whole
 
-POLYGONS: dict[int, tuple[str, ...]] = {4: CORNERS, 5: tuple("ABCDE"), 6: tuple("ABCDEF")}
+POLYGONS: dict[int, tuple[str, ...]] = {
+    4: CORNERS,
+    **{k: tuple("ABCDEFGH"[:k]) for k in (5, 6, 7, 8)},
+}
 """Corner names by number of corners, counter-clockwise."""
 
 
 class Params(ParamsModel):
-    """A question about all corner patterns of a square, pentagon or hexagon."""
+    """A question about all corner patterns of a square, or a polygon of up to eight corners."""
 
     n_classes: Int = Field(ge=2, le=4, description="classes inside, each of them at some corner")
     corner_order: tuple[Text, ...] = Field(
-        min_length=4, max_length=6, description="corner names in the order of a pattern's labels"
+        min_length=4, max_length=8, description="corner names in the order of a pattern's labels"
     )
     known: Text = Field(
         default="",
-        pattern=r"^([?xyz]{4,6})?$",
+        pattern=r"^([?xyz]{4,8})?$",
         description="what is known of the pattern, in the same order: equal letters for equal "
         "labels, ? for unknown; empty if nothing is",
     )
@@ -45,6 +48,6 @@ class Params(ParamsModel):
 class Answer(AnswerModel):
     """All patterns that force the meeting."""
 
-    configs: tuple[Annotated[tuple[Whole, ...], Field(min_length=4, max_length=6)], ...] = Field(
+    configs: tuple[Annotated[tuple[Whole, ...], Field(min_length=4, max_length=8)], ...] = Field(
         description="one entry per pattern: one label for each corner, in the order of the prompt"
     )

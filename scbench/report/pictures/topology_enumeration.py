@@ -16,8 +16,8 @@ from scbench.report.pictures.shared.labelled_squares import (
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _SHOWN = 60
-"""Patterns drawn of a longer list; no question has as many right ones."""
-_SHAPES = {4: "square", 5: "pentagon", 6: "hexagon"}
+"""Patterns drawn of a longer list."""
+_SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
