@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, get_args
 
-from pydantic import JsonValue
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
@@ -19,6 +20,8 @@ from scbench.builders.two_segments.search import (
     first_pair,
     kinds,
     pairs,
+    point_at,
+    spots_at,
 )
 from scbench.errors import GenerationError
 from scbench.schemas.two_segments import Answer, Counts, Params
@@ -42,11 +45,11 @@ _GRID = """\
 class Space(Point):
     """Parameters of fresh frames and targets."""
 
-    frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral"] = parameter(
+    frame: Literal["unit", "unit_grid", "square", "rotated", "quadrilateral", "listed"] = parameter(
         "quadrilateral",
         "the unit square, the unit square with a list of allowed coordinates, an "
         "upright square, a turned square, or a convex quadrilateral with angles of 45 to 135 "
-        "degrees",
+        "degrees; listed is one with a list of coordinates, few of which meet on its sides",
     )
     target: Literal["any", "common", "rare", Common, Rare] = parameter(
         "any",
@@ -54,9 +57,21 @@ class Space(Point):
         "rare draw among those that many or few pairs of segments make",
     )
     grid_values: int = parameter(
-        6, "allowed coordinates of unit_grid, 0 and 1 included", ge=3, le=11
+        6,
+        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least 8",
+        ge=3,
+        le=40,
     )
     snap_decimals: Literal[3, 4] = parameter(3, "decimals to which places on a side are rounded")
+
+    @model_validator(mode="after")
+    def _listable(self) -> "Space":
+        least, most = {"unit_grid": (3, 11), "listed": (8, 40)}.get(self.frame, (3, 40))
+        if not least <= self.grid_values <= most:
+            raise ValueError(
+                f"{self.frame} takes {least} to {most} grid_values, not {self.grid_values}"
+            )
+        return self
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -130,6 +145,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         return counters | {"declared_impossible": {"segments": "impossible"}}
 
+    def measure(self, params: Params) -> float:
+        """Return the pairs of segments for each right one, times points for each allowed end.
+
+        Segments end at corners and two more points of each side, or where the list allows it.
+        """
+        spots, unit, wanted = allowed_spots(params), 10**params.snap_decimals, _wanted(params)
+        every = list(pairs(tuple(spots), unit))
+        right = sum(kinds(pair, unit) == wanted for pair in every)
+        listed = params.coordinate_grid
+        return len(every) / right * (1 if listed is None else len(listed) ** 2 / len(spots))
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw a frame and regions until two segments can make them.
 
@@ -147,6 +173,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 coordinate_grid=grid,
                 snap_decimals=point.snap_decimals,
             )
+            if point.frame == "listed":
+                return _listed(params, point.grid_values, rng)
             if first_pair(tuple(allowed_spots(params)), 10**point.snap_decimals, _wanted(params)):
                 return params
         raise GenerationError(
@@ -179,6 +207,24 @@ def _solve(params: Params) -> list[tuple[XY, XY]]:
     return [(spots[a], spots[b]) for a, b in pair]
 
 
+def _listed(params: Params, values: int, rng: Stream) -> Params:
+    """Return a task with a list that has the coordinates of one right answer, and others.
+
+    Tenths of a side have three decimals, as its ends have two. What is added to the list are
+    coordinates of points on the sides, each without the other coordinate of its point.
+    """
+    tenths = [Fraction(k, 10) for k in range(1, 10)]
+    unit, wanted = 10**params.snap_decimals, _wanted(params)
+    spots = spots_at(params, [Fraction(0), *sorted(rng.sample(tenths, 2))])
+    right = [pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) == wanted]
+    ends = {place for chord in rng.choice(right) for place in chord}
+    found = dict.fromkeys(value for place in sorted(ends) for value in spots[place])
+    while len(found) < values:
+        spot = point_at(params.corners, rng.below(4), rng.choice(tenths))
+        found[rng.choice(spot)] = None
+    return params.model_copy(update={"coordinate_grid": tuple(sorted(found))})
+
+
 def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:
     """Return corners, counter-clockwise, and the values that coordinates may take."""
     if point.frame == "unit":
@@ -186,7 +232,7 @@ def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None
     if point.frame == "unit_grid":
         inner = rng.sample(range(1, 20), point.grid_values - 2)
         return UNIT_SQUARE, tuple(k / 20 for k in sorted([0, 20, *inner]))
-    if point.frame == "quadrilateral":
+    if point.frame in {"quadrilateral", "listed"}:
         jitter = [[rng.between(-30, 30) / 100 for _ in range(2)] for _ in range(4)]
         moved = zip(UNIT_SQUARE, jitter, strict=True)
         return tuple((round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in moved), None
