@@ -269,17 +269,44 @@ def _open(name: str, page: str) -> None:
 
 
 def gallery(
-    folder: Annotated[Path, typer.Argument(help="Folder to make; it must not exist.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder to make; with --ladder, FILE.svg or FILE.png.")
+    ],
     release: ReleaseName = None,
+    ladder: Annotated[
+        bool, typer.Option("--ladder", help="Draw a contact sheet of the ladder into one file.")
+    ] = False,
+    rungs: Annotated[
+        str, typer.Option(help="Rungs on the contact sheet, separated by commas.")
+    ] = "1,4,8",
 ) -> None:
     """Draw one instance of every task with its reference answer, as PNG files.
 
-    An index.html shows them all; gallery.md holds them for a page in Markdown.
+    An index.html shows them all; gallery.md holds them for a page in Markdown. With --ladder, a few
+    rungs of every task stand in one picture.
     """
     with reported_errors("report"):
         require(*REPORT_NEEDS)
         from scbench.release.load import find_release
         from scbench.report.gallery import write_gallery
 
+        if ladder:
+            _contact_sheet(find_release(release), folder, rungs)
+            return
         count = write_gallery(find_release(release), folder, processors())
         say(f"{folder}: {count} pictures")
+
+
+def _contact_sheet(release: "Release", out: Path, rungs: str) -> None:
+    from scbench.errors import ReleaseError
+    from scbench.report.contact_sheet import contact_sheet
+    from scbench.report.sheet import sheet_png
+
+    if out.suffix not in {".svg", ".png"}:
+        raise ReleaseError(f"a contact sheet is written as .svg or .png, not as {out.name!r}")
+    numbers = [part.strip() for part in rungs.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
+        raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
+    svg = contact_sheet(release, list(dict.fromkeys(map(int, numbers))), processors())
+    write_file(out, svg.encode() if out.suffix == ".svg" else sheet_png(svg, 1))
+    say(f"{out} written")

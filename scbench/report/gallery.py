@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from html import escape
 from pathlib import Path
@@ -24,10 +24,11 @@ from scbench.release.load import Reference, Release
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
 from scbench.report.items import picture_of
-from scbench.report.picture import draw_of
+from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
 
-_FONT = "Liberation Sans"
+FONT = "Liberation Sans"
+"""The family that the drawing library brings."""
 _NOT_IN_FONT = {"✓": "√", "✗": "×"}
 _SCALE = 1.4
 _MOST_PIXELS = 560_000
@@ -93,6 +94,19 @@ def draw_case(case: Case) -> bytes:
     Raises:
         ReleaseError: it cannot be drawn.
     """
+    return _png(_picture(case))
+
+
+def draw_thumbnail(case: Case) -> bytes:
+    """Return the first panel of the picture of a case as a PNG file.
+
+    Raises:
+        ReleaseError: it cannot be drawn.
+    """
+    return _png(Picture(_picture(case).panels[:1], ""))
+
+
+def _picture(case: Case) -> Picture:
     task = get_task(case.task)
     params = task.params_model.model_validate_json(case.params)
     try:
@@ -104,7 +118,11 @@ def draw_case(case: Case) -> bytes:
         ) from error
     if picture is None:
         raise ReleaseError(f"{case.task} has no pictures")
-    svg = sheet_svg(picture, dark=False, most_width=_WIDTH, font=_FONT)
+    return picture
+
+
+def _png(picture: Picture) -> bytes:
+    svg = sheet_svg(picture, dark=False, most_width=_WIDTH, font=FONT)
     for sign, like_it in _NOT_IN_FONT.items():
         svg = svg.replace(sign, like_it)
     return with_palette(sheet_png(svg, _scale(svg)))
@@ -141,8 +159,28 @@ def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
         ReleaseError: one cannot be drawn.
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
+    return {
+        case.task: data
+        for case, data in zip(found, draw_each(found, draw_case, workers), strict=True)
+    }
+
+
+def draw_each(
+    found: Sequence[Case], draw: Callable[[Case], bytes], workers: int = 1
+) -> list[bytes]:
+    """Return PNG files of cases, in their order, drawn in processes that see no fonts.
+
+    Args:
+        found: what to draw.
+        draw: `draw_case` or `draw_thumbnail`.
+        workers: processes to draw in.
+
+    Raises:
+        ReleaseError: one cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
     if not found:
-        return {}
+        return []
     import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
 
     # What takes long begins first: it must not be what is left over at the end.
@@ -156,8 +194,8 @@ def draw_cases(found: Sequence[Case], workers: int = 1) -> dict[str, bytes]:
             initargs=(folder,),
         ) as pool,
     ):
-        drawn = dict(zip((case.task for case in order), pool.map(draw_case, order), strict=True))
-    return {case.task: drawn[case.task] for case in found}
+        drawn = dict(zip((case.instance_id for case in order), pool.map(draw, order), strict=True))
+    return [drawn[case.instance_id] for case in found]
 
 
 def _forget_fonts(folder: str) -> None:
