@@ -90,8 +90,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the bits of precision that the circle tests across all inner edges need."""
         points, scale = to_integers(params.points, params.decimals), 10**params.decimals
-        whole = (scale**4).bit_length()
-        return sum(whole - abs(det).bit_length() + 1 for det in _inner_tests(points))
+        whole: int = (scale**4).bit_length() + 1
+        return sum(whole - abs(det).bit_length() for det in _inner_tests(points))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw points, round them, and keep the set if it is in general position.

@@ -24,6 +24,7 @@ from scbench.builders.two_segments.search import (
     spots_at,
 )
 from scbench.errors import GenerationError
+from scbench.graders.two_segments.chords import frame_of, locate
 from scbench.schemas.two_segments import Answer, Counts, Params
 from scbench.seeding import Stream
 
@@ -58,7 +59,7 @@ class Space(Point):
     )
     grid_values: int = parameter(
         6,
-        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least 8",
+        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least 16",
         ge=3,
         le=40,
     )
@@ -66,7 +67,7 @@ class Space(Point):
 
     @model_validator(mode="after")
     def _listable(self) -> "Space":
-        least, most = {"unit_grid": (3, 11), "listed": (8, 40)}.get(self.frame, (3, 40))
+        least, most = {"unit_grid": (3, 11), "listed": (16, 40)}.get(self.frame, (3, 40))
         if not least <= self.grid_values <= most:
             raise ValueError(
                 f"{self.frame} takes {least} to {most} grid_values, not {self.grid_values}"
@@ -174,8 +175,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 snap_decimals=point.snap_decimals,
             )
             if point.frame == "listed":
-                return _listed(params, point.grid_values, rng)
-            if first_pair(tuple(allowed_spots(params)), 10**point.snap_decimals, _wanted(params)):
+                listed = _listed(params, point.grid_values, rng)
+                if listed is not None:
+                    return listed
+            elif first_pair(tuple(allowed_spots(params)), 10**point.snap_decimals, _wanted(params)):
                 return params
         raise GenerationError(
             f"no frame {point.frame!r} was found that two segments cut into {point.target!r}, in "
@@ -207,22 +210,33 @@ def _solve(params: Params) -> list[tuple[XY, XY]]:
     return [(spots[a], spots[b]) for a, b in pair]
 
 
-def _listed(params: Params, values: int, rng: Stream) -> Params:
-    """Return a task with a list that has the coordinates of one right answer, and others.
+def _listed(params: Params, values: int, rng: Stream) -> Params | None:
+    """Return a task with a list that has the coordinates of one right answer; None at bad luck.
 
-    Tenths of a side have three decimals, as its ends have two. What is added to the list are
-    coordinates of points on the sides, each without the other coordinate of its point.
+    Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
+    allowed; what is added to the list then are coordinates that meet with no other on a side.
     """
     tenths = [Fraction(k, 10) for k in range(1, 10)]
     unit, wanted = 10**params.snap_decimals, _wanted(params)
     spots = spots_at(params, [Fraction(0), *sorted(rng.sample(tenths, 2))])
     right = [pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) == wanted]
     ends = {place for chord in rng.choice(right) for place in chord}
+    ends |= {*rng.sample(sorted(spots), 4)}
     found = dict.fromkeys(value for place in sorted(ends) for value in spots[place])
-    while len(found) < values:
-        spot = point_at(params.corners, rng.below(4), rng.choice(tenths))
-        found[rng.choice(spot)] = None
-    return params.model_copy(update={"coordinate_grid": tuple(sorted(found))})
+    frame = frame_of(params.corners, params.snap_decimals)
+
+    def meets(value: float) -> bool:
+        both = (point for other in (*found, value) for point in ((value, other), (other, value)))
+        near = (locate(frame, point) for point in both)
+        return any(spot is not None and spot.distance == 0 for spot in near)
+
+    for _ in range(_TRIES):
+        if len(found) >= values:
+            return params.model_copy(update={"coordinate_grid": tuple(sorted(found))})
+        value = rng.choice(point_at(params.corners, rng.below(4), rng.choice(tenths)))
+        if value not in found and not meets(value):
+            found[value] = None
+    return None
 
 
 def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None]:

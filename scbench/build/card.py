@@ -122,7 +122,7 @@ def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
             grid = block.get("grid") or {}
             lists = grid if isinstance(grid, dict) else {}
             for name, value in block.items():
-                if name not in {"id", "count", "grid"}:
+                if name not in {"id", "count", "rung", "grid"}:
                     values.setdefault(name, {})[_plain(value)] = None
             for name, several in lists.items():
                 shown = several if isinstance(several, list) else [several]

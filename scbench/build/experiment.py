@@ -100,7 +100,7 @@ class Experiment(BaseModel):
     def _one_kind(self) -> "Experiment":
         if any((block.rung is None) == (block.id in self.measures) for block in self.task):
             raise ValueError("a rung stands in each block of a task with a measure, and no other")
-        if self.measures and len(self.measures) < len(self.task_ids):
+        if self.measures and {*self.measures} != {*self.task_ids}:
             raise ValueError("a ladder has a measure of each task")
         return self
 
@@ -251,6 +251,9 @@ def experiment_of(value: Mapping[str, Any]) -> Experiment:
 def _explained(error: ValidationError) -> Iterator[str]:
     for item in error.errors(include_url=False):
         if is_echo(item):
+            continue
+        if not item["loc"]:
+            yield problem_of(item)
             continue
         *where, last = item["loc"]
         name = str(last)

@@ -185,9 +185,10 @@ def taken(experiment: Experiment, executor: Executor) -> set[str]:
         task = get_task(name)
         for row in instances_of(task, task.builder().paper()):
             found.add(key_of(name, row.prompt, row.all_params))
-    public = ladder().experiment(tasks=experiment.measures) if experiment.measures else None
-    if public is not None and public.task != experiment.task:
-        deque(draw(plan(public), public.seed or 0, executor, found), 0)
+    if experiment.measures:
+        public = ladder().experiment(tasks=experiment.measures)
+        if (public.seed, public.task) != (experiment.seed, experiment.task):
+            deque(draw(plan(public), public.seed or 0, executor, found), 0)
     return found
 
 

@@ -51,6 +51,7 @@ def check_ladder(
     *,
     count: int | None = None,
     rung: int | None = None,
+    rising: bool = True,
 ) -> Iterator[RungReport]:
     """Draw the rungs of a table, those beyond a release's included, and yield what is found.
 
@@ -62,6 +63,7 @@ def check_ladder(
         tasks: ids of those to look at; all by default.
         count: instances on each rung, if not as many as the table says.
         rung: look at this one alone.
+        rising: whether the measure must rise; of single instances it may not.
 
     Raises:
         ExperimentError: the table has no such task or rung.
@@ -74,7 +76,8 @@ def check_ladder(
                 continue
             found = _check(ladder, name, number, point, count, seen, before)
             yield found
-            before = found.mean if found.measures else before
+            if rising and found.measures:
+                before = found.mean
 
 
 def _check(

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from scbench.build.ladder import ladder
 from scbench.build.points import parameters_of
 from scbench.builders.shared.builder import Case
 from scbench.builders.shared.parameters import kinds_of
@@ -23,6 +24,7 @@ def describe_task(task: Task) -> dict[str, Any]:
         "scores": len(builder().paper()) * task.scores,
         "scoring": task.scoring,
         "dimensions": list(task.dimensions),
+        "ladder": _ladder(task),
         "builder_version": builder.version,
         "grader_version": task.grader_version,
         "parameters": [
@@ -35,6 +37,12 @@ def describe_task(task: Task) -> dict[str, Any]:
             if name not in Case.model_fields
         },
     }
+
+
+def _ladder(task: Task) -> dict[str, Any] | None:
+    """Return the rungs of a task, those beyond the published ones apart; None if it has none."""
+    held = ladder().tasks.get(task.id)
+    return None if held is None else held.model_dump(mode="json")
 
 
 def _parameter(

@@ -96,7 +96,23 @@ def _one(found: "dict[str, Any]", style: ListForm) -> str:
         text += f"\nStresses: {', '.join(found['dimensions'])}.\n"
     for name, meaning in found["facts"].items():
         text += f"Recorded with each case: {name} ({meaning}).\n"
+    if found["ladder"]:
+        text += f"\n{_ladder(found['ladder'], style)}"
     return text
+
+
+def _ladder(held: "dict[str, Any]", style: ListForm) -> str:
+    points = [*held["rungs"], *held["beyond"]]
+    rows = [
+        [
+            f"{number}{'+' * (number > len(held['rungs']))}",
+            ", ".join(f"{name} {_default(value)}" for name, value in point.items()),
+        ]
+        for number, point in enumerate(points, 1)
+    ]
+    beyond = " + is beyond those that releases hold." if held["beyond"] else ""
+    title = f"Ladder: {held['measure']}. {held['words']}{beyond}"
+    return _listed(title, ["rung", "point"], rows, style)
 
 
 def _default(value: object) -> str:

@@ -70,7 +70,7 @@ def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     right = {ref.id: ref.answer for ref in ladder.references() if ref.kind == "reference"}
     found: dict[tuple[str, int], Case] = {}
     for row in ladder.instances().values():
-        rung = rung_of(row.id)
+        rung = rung_of(row.id) or 0
         if rung in rungs and row.id in right and draw_of(get_task(row.task)) is not None:
             case = Case(row.id, row.task, row.all_params, right[row.id])
             found.setdefault((row.task, rung), case)

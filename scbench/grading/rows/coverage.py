@@ -14,7 +14,7 @@ from scbench.catalog import all_tasks
 from scbench.errors import did_you_mean
 from scbench.grading.rows.index import KnownIds, LineKind, has_row, is_number
 from scbench.grading.rows.schema import RunKey
-from scbench.model import task_of
+from scbench.model import LADDER, TERSE, task_of
 from scbench.predictions import Digest, Line, Problem, open_predictions, read_predictions
 
 _GENERATED = re.compile("^[0-9a-f]{8}:")
@@ -109,8 +109,8 @@ class Coverage:
                 all_tasks()[task].bucket for task in left if task in all_tasks()
             )
             reasons.append(
-                f"{self.not_chosen} answer tasks that are graded only when they are chosen; choose "
-                f"theirs, such as --tasks {','.join(buckets)}"
+                f"{self.not_chosen} answer what is graded only when it is chosen; choose it, such as "
+                f"--tasks {' or --tasks '.join([*buckets, LADDER, TERSE])}"
             )
         if self.excluded:
             reasons.append(

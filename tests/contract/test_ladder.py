@@ -1,0 +1,30 @@
+"""Every rung of every ladder: an instance of it is solved, judged in time, and short enough.
+
+All instances of the published ladder are proven when a release is frozen and when it is verified.
+"""
+
+import pytest
+
+from scbench.build.ladder import MOST_ANSWER, MOST_PROMPT, ladder
+from scbench.build.ladder_check import check_ladder
+from scbench.catalog import get_task, paper_tasks
+
+
+@pytest.mark.parametrize("task", paper_tasks(), ids=str)
+def test_every_rung_can_be_drawn_solved_and_judged(task):
+    held = ladder().tasks[task.id]
+    found = list(check_ladder(ladder(), [task.id], count=1, rising=False))
+    assert [problem for report in found for problem in report.problems] == []
+    assert len(held.rungs) >= 8
+    assert len(found) == len(held.all_rungs) > len(held.rungs), "something is beyond the top"
+    for report in found:
+        assert len(report.measures) == 1
+        assert 0 < report.prompt < MOST_PROMPT
+        assert 0 < report.answer < MOST_ANSWER
+
+
+@pytest.mark.parametrize("task", paper_tasks(), ids=str)
+def test_the_measure_is_the_same_each_time_and_depends_on_the_instance_alone(task):
+    params = task.builder().paper()[0].params
+    read = task.params_model.model_validate_json(params.model_dump_json())
+    assert get_task(task.id).builder().measure(read) == task.builder().measure(params)
