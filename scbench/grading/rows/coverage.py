@@ -109,8 +109,8 @@ class Coverage:
                 all_tasks()[task].bucket for task in left if task in all_tasks()
             )
             reasons.append(
-                f"{self.not_chosen} answer what is graded only when it is chosen; choose it, such as "
-                f"--tasks {' or --tasks '.join([*buckets, LADDER, TERSE])}"
+                f"{self.not_chosen} answer what is graded only when it is chosen; choose it, such "
+                f"as --tasks {' or --tasks '.join([*buckets, LADDER, TERSE])}"
             )
         if self.excluded:
             reasons.append(
