@@ -179,9 +179,6 @@ class Instance(BaseModel):
         description="point of the parameter space it was drawn at, as canonical JSON; null for "
         "items of a fixed list",
     )
-    guess_rate: float = Field(
-        default=0.0, ge=0, le=1, description="the score that blind guessing gets; 0 if open"
-    )
     content_hash: str = Field(description="SHA-256 of everything above, in canonical form")
     unprinted: str | None = Field(
         default=None,
@@ -221,7 +218,6 @@ class Instance(BaseModel):
         scores: int,
         seed: int | None,
         point: str | None = None,
-        guess_rate: float = 0.0,
         prefix: str = "",
         name: str = "",
         unprinted: str | None = None,
@@ -243,7 +239,6 @@ class Instance(BaseModel):
             "scores": scores,
             "seed": seed,
             "point": point,
-            "guess_rate": float(guess_rate),
         }
         digest = content_hash(row | {"images": [sha256(image) for image in images]})
         return cls(**row, images=images, content_hash=digest, unprinted=unprinted)

@@ -85,7 +85,6 @@ FIELDS = {
     "scores": 1,
     "seed": None,
     "point": '{"depth":2}',
-    "guess_rate": 0.25,
 }
 
 
@@ -106,7 +105,7 @@ def test_content_hash_is_that_of_the_canonical_row():
     text = json.dumps(row, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(text.encode()).hexdigest()
     assert Instance.freeze(**FIELDS).content_hash == digest
-    assert digest == "98d176510aeecfefff85b88b2815d4b2180f8dcf478a25fbeac3252849db1c18"
+    assert digest == "f9b1a5c03e61cf01ad534954d070dddc620b06f6c7190d73817a203187ef8f99"
 
 
 CHANGES = {
@@ -120,7 +119,6 @@ CHANGES = {
     "scores": 9,
     "seed": 0,
     "point": None,
-    "guess_rate": 0.5,
 }
 IMAGES = {
     "none": (),

@@ -128,7 +128,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             {"expression": expression},
             _text(expression),
             str(usual_value(tokens)),
-            self.guess_rate,
             {"depth": brackets.depth()},
         )
 

@@ -56,7 +56,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     task = "boolean"
     version = 2
     case_model = BooleanCase
-    guess_rate = 0.5
     extremes = (
         {"length": 3, "max_depth": 0, "prob_negation": 0, "format": "BINARY"},
         {"length": 200, "max_depth": 8, "prob_open": 0.9, "prob_negation": 0.9, "format": "T_F"},
@@ -97,6 +96,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the depth of brackets reached."""
         return {"depth": depth_of(params.expression)}
+
+    def blind_floor(self, params: Params) -> float:  # noqa: ARG002
+        """Return one half: the value is drawn first, each as often as the other."""
+        return 0.5
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw the value, then brackets, operators and NOTs, then terms that give the value."""

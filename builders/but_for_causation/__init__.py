@@ -147,7 +147,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             ),
         }
 
-    def guess_rate_of(self, params: Params) -> float:
+    def blind_floor(self, params: Params) -> float:
         """Return one half, or one over the number of sets that hold some events but not all."""
         return 0.5 if params.question == "but_for" else 1 / (2 ** len(params.candidates) - 2)
 

@@ -141,7 +141,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             told._asdict(),
             story_of(told) + _CLOSING,
             _written(path[-1]),
-            self.guess_rate,
             _facts(scenario.id, path),
         )
 

@@ -112,7 +112,6 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             {"words": row, "letters": letters},
             _text(row, letters),
             str(sum(map(counted.count, letters))),
-            self.guess_rate,
             {"characters": len(counted)},
         )
 

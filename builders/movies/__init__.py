@@ -143,7 +143,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         first, second = sorted(points, reverse=True)[:2]
         return {"overlap": first, "margin": first - second}
 
-    def guess_rate_of(self, params: Params) -> float:
+    def blind_floor(self, params: Params) -> float:
         """Return one by the number of choices."""
         return 1 / len(params.choices)
 

@@ -99,7 +99,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         params, terms, hits = self._draw(point, rng)
         instance = self.as_json(params)
         target = plain(terms[params.shown :])
-        return instance, _text(params, terms), target, self.guess_rate, {"hits": hits}
+        return instance, _text(params, terms), target, {"hits": hits}
 
     def _draw(self, point: Space, rng: Stream) -> tuple[Params, list[int], int]:
         for _ in range(_TRIES):

@@ -22,8 +22,8 @@ ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 PointT = TypeVar("PointT", bound="Point")
 
-Composed = tuple[dict[str, JsonValue], str, str, float, dict[str, JsonValue]]
-"""What is in a case besides its point and seed: instance, input, target, guess rate and facts."""
+Composed = tuple[dict[str, JsonValue], str, str, dict[str, JsonValue]]
+"""What is in a case besides its point and seed: instance, input, target and facts."""
 
 
 class Point(BaseModel):
@@ -46,7 +46,6 @@ class Case(BaseModel):
     target: str = Field(description="a right answer; canonical JSON unless the task's is text")
     params: dict[str, JsonValue] = Field(description="the point it was drawn at, without count")
     seed: int = Field(description="with params, enough to make this one case again")
-    guess_rate: float = Field(ge=0, le=1, description="the score that blind guessing gets")
     instance: dict[str, JsonValue] = Field(description="the parameters that the grader uses")
 
 
@@ -94,8 +93,6 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Pydantic model of the parameter space; all three are taken from the base's arguments."""
     case_model: ClassVar[type[Case]] = Case
     """Pydantic model of a case; one with facts has a field for each."""
-    guess_rate: ClassVar[float] = 0.0
-    """The score that blind guessing gets, if it is the same for every case."""
     stream: ClassVar[type[Stream]] = Stream
     """Kind of stream that cases are drawn from."""
     extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
@@ -146,9 +143,19 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return what else is known of a case; the other fields of `case_model`."""
         return {}
 
-    def guess_rate_of(self, params: ParamsT) -> float:  # noqa: ARG002
-        """Return the score that blind guessing gets: 1/choices of a choice question, 0 if open."""
-        return self.guess_rate
+    def baselines(self, params: ParamsT) -> Mapping[str, JsonValue]:  # noqa: ARG002
+        """Return named answers without insight, for any instance of the space.
+
+        The best one's score is the instance's floor, see `scbench.build.floors`. Names are short
+        and plain, such as "one row"; which answer has a name does not depend on the right one. A
+        task where such answers score nothing, or where guesses are better told by `blind_floor`,
+        has none.
+        """
+        return {}
+
+    def blind_floor(self, params: ParamsT) -> float:  # noqa: ARG002
+        """Return what the best blind guess or constant earns on average at an instance's point."""
+        return 0.0
 
     def measure(self, params: ParamsT) -> float:
         """Return how hard an instance of the ladder is: the count that ``ladder.toml`` names.
@@ -173,8 +180,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """
         params = self.draw(point, rng)
         target, facts = self.solved(params)
-        guess_rate = float(self.guess_rate_of(params))
-        return self.as_json(params), self.prompt(params), target, guess_rate, facts
+        return self.as_json(params), self.prompt(params), target, facts
 
     # What all tasks share.
 
@@ -231,13 +237,12 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         compose = self.compose
 
         def make(seed: int) -> dict[str, Any]:
-            instance, text, target, guess_rate, facts = compose(point, streams.of(seed))
+            instance, text, target, facts = compose(point, streams.of(seed))
             return {
                 "input": text,
                 "target": target,
                 "params": at.copy(),
                 "seed": seed,
-                "guess_rate": guess_rate,
                 "instance": instance,
                 **facts,
             }

@@ -174,7 +174,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             ),
         }
 
-    def guess_rate_of(self, params: Params) -> float:
+    def blind_floor(self, params: Params) -> float:
         """Return one by the number of options."""
         return 1 / len(params.options)
 

@@ -106,7 +106,6 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     task = "svg_shapes"
     version = 2
     case_model = SvgShapesCase
-    guess_rate = 1 / len(KINDS)
     extremes = (
         {"rotation": 0, "aspect": 1, "segments": 1, "scale": 10},
         {"scale": 1000, "aspect": 3, "noise": 0.05, "commands": "relative", "segments": 12},
@@ -171,6 +170,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "curves": curves,
             "characters": len(params.path),
         }
+
+    def blind_floor(self, params: Params) -> float:
+        """Return one by the number of kinds: no prompt tells that a point has but one."""
+        return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an outline, lay it on the page, and write it down.

@@ -48,7 +48,7 @@ class Cases:
             )
         self.points = {row.id: row.whole_point for row in rows}
         self.hashes = {row.id: row.content_hash for row in rows}
-        self.floors = release.floors({row.id: row for row in rows})
+        self.floors = release.floors()
         self.by_task: dict[str, list[str]] = {}
         for row in rows:
             self.by_task.setdefault(row.task, []).append(row.id)

@@ -38,6 +38,8 @@ _REFERENCE_MEANINGS = {
     "name": "name of the answer within its instance",
     "answer": "the answer, as canonical JSON",
     "score": "mean of its scores",
+    "floor": "what the best answer without insight scores",
+    "floor_strategy": "name of that answer; empty where none scores anything",
     "unprinted": "what graders and tables use of the instance, no prompt prints and its row does "
     "not hold, as canonical JSON; in references only",
     "measure": "of an instance on the ladder, how hard it is: what the ladder of its task counts",

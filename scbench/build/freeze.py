@@ -18,6 +18,7 @@ from typing import NamedTuple
 from scbench.build.card import paper_page, render_card, render_eval
 from scbench.build.croissant import render_croissant
 from scbench.build.experiment import Experiment
+from scbench.build.floors import floor_record
 from scbench.build.fresh import run
 from scbench.build.frozen_task import FrozenTask, freeze_tasks
 from scbench.build.gather import gather
@@ -321,6 +322,7 @@ def _task_record(part: FrozenTask) -> TaskRecord:
         grader_version=part.task.grader_version,
         rows_hash=rows_hash(_pairs(part.instances)),
         fingerprint=part.task.fingerprint(),
+        floor=floor_record(part.references),
         seeds={
             instance.id: instance.seed
             for instance in part.instances
@@ -329,10 +331,16 @@ def _task_record(part: FrozenTask) -> TaskRecord:
     )
 
 
+_JUDGED = ("kind", "answer", "score", "floor", "floor_strategy")
+
+
 def references_hash(references: Sequence[Reference]) -> str:
     """Return the identity of a set of reference answers."""
     return rows_hash(
-        (f"{ref.id}:{ref.name}", content_hash([ref.kind, ref.answer, ref.score, *_rest(ref)]))
+        (
+            f"{ref.id}:{ref.name}",
+            content_hash([*(getattr(ref, name) for name in _JUDGED), *_rest(ref)]),
+        )
         for ref in references
     )
 

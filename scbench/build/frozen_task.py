@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from scbench.build.floors import floor_of
 from scbench.build.ladder import oversized
 from scbench.builders.shared.builder import PaperItem
 from scbench.canonical import canonical_json
@@ -197,7 +198,6 @@ def instances_of(
             scores=task.scores,
             seed=item.seed,
             point=parted.point,
-            guess_rate=builder.guess_rate_of(item.params),
             prefix=prefix,
             name=item.name,
             unprinted=parted.unprinted,
@@ -205,14 +205,15 @@ def instances_of(
 
 
 def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
-    """Judge an instance's answers."""
+    """Judge an instance's answers, those without insight included."""
     instance = draft.instance
     params = task.params_model.model_validate_json(instance.all_params)
+    floor = floor_of(task, params)
     found = []
     for answer in draft.answers:
         score = score_of_reference(task, params, instance.id, answer)
         if answer.kind == "counter_reference":
-            found.append(Reference(instance.id, *answer, score))
+            found.append(Reference(instance.id, *answer, score, *floor))
             continue
         measure = None
         if rung_of(instance.id) is not None:
@@ -220,7 +221,9 @@ def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
             if too_long:
                 raise ReleaseError(f"{instance.id}: {too_long}")
             measure = float(task.builder().measure(params))
-        found.append(Reference(instance.id, *answer, score, instance.unprinted, measure))
+        found.append(
+            Reference(instance.id, *answer, score, *floor, instance.unprinted, measure)
+        )
     return tuple(found)
 
 

@@ -32,7 +32,6 @@ INSTANCE_COLUMNS = {
     "scores": "int32",
     "seed": "int64",
     "point": "string",
-    "guess_rate": "float64",
     "content_hash": "string",
     "canary": "string",
 }
@@ -44,6 +43,8 @@ REFERENCE_COLUMNS = {
     "name": "string",
     "answer": "string",
     "score": "float64",
+    "floor": "float64",
+    "floor_strategy": "string",
     "unprinted": "string",
     "measure": "float64",
     "canary": "string",

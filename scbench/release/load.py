@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from scbench.canonical import sha256
-from scbench.catalog import MANIFOLDS
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
 from scbench.release.hub import fetch_snapshot, hub_name
@@ -35,8 +34,9 @@ T = TypeVar("T")
 class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
-    A reference also holds what the instance's row may not, see `scbench.unprinted`, and of an
-    instance on a ladder, how hard that is, see `Builder.measure`.
+    Both hold the instance's floor, see `scbench.build.floors`. A reference also holds what the
+    instance's row may not, see `scbench.unprinted`, and of an instance on a ladder, how hard that
+    is, see `Builder.measure`.
     """
 
     id: str
@@ -44,6 +44,8 @@ class Reference:
     name: str
     answer: str
     score: float
+    floor: float = 0.0
+    floor_strategy: str = ""
     unprinted: str | None = None
     measure: float | None = None
 
@@ -171,37 +173,23 @@ class Release:
         rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in held]
         return [replace(row, id=self._own(row.id)) for row in rows]
 
-    def floors(self, instances: Mapping[str, Instance]) -> dict[str, float]:
-        """Return by id what the best answer without insight scores, where that is known.
-
-        For drawn text cases it is what guessing gets; for others it stands beside the references.
-
-        Args:
-            instances: of this release.
+    def floors(self) -> dict[str, float]:
+        """Return by id what the best answer without insight scores.
 
         Raises:
-            ReleaseError: as `instances`; or a floor is no score.
+            ReleaseError: as `instances`; or a floor is not one score.
         """
-        import polars as pl  # noqa: PLC0415  (as below)
-
-        found = {row.id: row.guess_rate for row in instances.values() if row.bucket == MANIFOLDS}
-        if REFERENCES not in self.manifest.files:
-            return found
-        data = BytesIO(self.read(REFERENCES))
-        if "floor" not in pl.read_parquet_schema(data):
-            return found
-        stored = pl.read_parquet(data, columns=["id", "floor"]).drop_nulls().unique()
-        wrong = stored.filter(pl.col("id").is_duplicated() | ~pl.col("floor").is_between(0, 1))
-        if wrong.height:
-            raise ReleaseError(
-                f"release {self.version}: {self.root / REFERENCES}: the floor of "
-                f"{wrong['id'][0]} is not one number from 0 to 1"
-            )
-        return found | {
-            self._own(row_id): floor
-            for row_id, floor in stored.iter_rows()
-            if self._is_about(row_id)
-        }
+        found: dict[str, float] = {}
+        rows = self._rows(REFERENCES, lambda row: (row["id"], row["floor"]), ["id", "floor"])
+        for row_id, floor in rows:
+            if not self._is_about(row_id):
+                continue
+            if not 0 <= floor <= 1 or found.setdefault(self._own(row_id), floor) != floor:
+                raise ReleaseError(
+                    f"release {self.version}: {self.root / REFERENCES}: the floor of {row_id} is "
+                    "not one number from 0 to 1"
+                )
+        return found
 
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""

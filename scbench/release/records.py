@@ -15,6 +15,16 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class FloorRecord(Part):
+    """What the manifest holds of a task's floors, see `scbench.build.floors`."""
+
+    mean: float = Field(description="over the instances")
+    strategies: dict[str, int] = Field(
+        description="in how many instances an answer without insight is the best, by its name; "
+        "instances that such answers earn nothing in are not counted"
+    )
+
+
 class TaskRecord(Part):
     """What the manifest holds of one task."""
 
@@ -24,6 +34,7 @@ class TaskRecord(Part):
     builder_version: int
     grader_version: int = Field(description="version the references were scored with")
     rows_hash: str
+    floor: FloorRecord
     fingerprint: str | None = Field(
         default=None,
         description="of the machine that judged the references, if scores depend on it",

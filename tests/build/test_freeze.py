@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from scbench.build.floors import floor_of
 from scbench.build.freeze import build_release, own_tasks
 from scbench.build.frozen_task import freeze_task
 from scbench.builders.enumerate_edges import TaskBuilder
@@ -226,7 +227,7 @@ def test_only_tasks_with_a_list_are_frozen_unless_instances_are_given(tmp_path):
 
 
 @pytest.mark.parametrize("task_id", ["boolean", "shikaku_rectangles"])
-def test_drawn_instances_are_frozen_with_their_point_and_guess_rate(task_id):
+def test_drawn_instances_are_frozen_with_their_point_and_floor(task_id):
     task = get_task(task_id)
     builder = task.builder()
     cases = [builder.case(builder.space(), seed) for seed in range(3)]
@@ -237,23 +238,23 @@ def test_drawn_instances_are_frozen_with_their_point_and_guess_rate(task_id):
     part = freeze_task(task, items)
     for row, case in zip(part.instances, cases, strict=True):
         assert (row.prompt, row.seed, row.bucket) == (case.input, case.seed, task.bucket)
-        assert row.guess_rate == case.guess_rate == builder.guess_rate
         point = row.whole_point
         assert canonical_json(point) == canonical_json(builder.point_of(case))
         assert json.loads(row.point).keys() == point.keys() - builder.unprinted()
         parameters = {name: point[name] for name in builder.space.model_fields.keys() & point}
         assert builder.case(builder.space(**parameters), row.seed) == case
         assert point.keys() - parameters.keys() == type(case).model_fields.keys() - {
-            *("input", "target", "params", "seed", "guess_rate", "instance")
+            *("input", "target", "params", "seed", "instance")
         }
     right = [ref for ref in part.references if ref.kind == "reference"]
     assert [ref.score for ref in right] == [1.0] * 3
+    floors = [floor_of(task, item.params) for item in items]
+    assert [(ref.floor, ref.floor_strategy) for ref in right] == floors
     assert [ref.unprinted for ref in right] == [row.unprinted for row in part.instances]
 
 
-def test_items_of_a_list_have_no_point_and_no_guess_rate(sound):
-    rows = find_release(str(sound)).instances().values()
-    assert {(row.point, row.guess_rate) for row in rows} == {(None, 0.0)}
+def test_items_of_a_list_have_no_point(sound):
+    assert {row.point for row in find_release(str(sound)).instances().values()} == {None}
 
 
 def test_a_task_of_another_package_can_be_frozen_by_name(parity_release):

@@ -20,7 +20,7 @@ COLUMNS = {
     **dict.fromkeys(("id", "task", "bucket", "subtask", "difficulty"), "names of the instance"),
     **dict.fromkeys(("prompt", "images"), "what is put to a model"),
     **dict.fromkeys(("params", "point"), "looked at below"),
-    **dict.fromkeys(("answer_schema", "scores", "guess_rate"), "the form of an answer"),
+    **dict.fromkeys(("answer_schema", "scores"), "the form of an answer"),
     "seed": "whoever has the builder can draw the instance again, and then knows as much as from "
     "the prompt",
     "content_hash": "of the other columns",

@@ -27,7 +27,7 @@ def make(i: int = 0, **changes: object) -> Instance:
     values: dict = {
         "task": "some_task", "bucket": "planning", "subtask": i, "difficulty": "easy",
         "prompt": "Do it.", "images": (), "params": "{}", "answer_schema": "{}", "scores": 1,
-        "seed": None, "point": None, "guess_rate": 0.0,
+        "seed": None, "point": None,
     }  # fmt: skip
     return Instance.freeze(**values | changes)
 
@@ -53,11 +53,10 @@ def test_metadata_names_every_column_for_datasets():
     images=st.lists(st.binary(max_size=20), max_size=3),
     seed=st.none() | st.integers(-(2**63), 2**63 - 1),
     point=st.none() | TEXT,
-    guess_rate=st.floats(0, 1),
 )
-def test_instances_survive_their_table(prompt, params, images, seed, point, guess_rate):
+def test_instances_survive_their_table(prompt, params, images, seed, point):
     values = {"prompt": prompt, "params": params, "images": tuple(images), "seed": seed}
-    instance = make(**values, point=point, guess_rate=guess_rate)
+    instance = make(**values, point=point)
     table = instance_table([instance, make(1)])
     assert table.schema.equals(INSTANCE_SCHEMA, check_metadata=True)
     table.validate(full=True)
@@ -77,10 +76,11 @@ def test_a_file_holds_the_table_and_the_same_bytes_each_time(tmp_path):
 
 
 def test_references_carry_the_canary():
-    refs = [Reference("a/00", "reference", "reference", '{"x":1}', 1.0, '{"point":{}}')]
+    refs = [Reference("a/00", "reference", "reference", '{"x":1}', 1.0, 0.25, "none", "{}")]
     assert reference_table(refs).to_pylist() == [
         {"id": "a/00", "kind": "reference", "name": "reference", "answer": '{"x":1}', "score": 1.0,
-         "unprinted": '{"point":{}}', "measure": None, "canary": CANARY}
+         "floor": 0.25, "floor_strategy": "none", "unprinted": "{}", "measure": None,
+         "canary": CANARY}
     ]  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def test_cases_carry_their_facts_and_no_truth(text_task):
         assert point == case.params | builder.facts(params)
         assert not case.params.keys() & builder.facts(params).keys()
         canonical_json(point)
-        assert case.guess_rate == builder.guess_rate_of(params) < 1
+        assert 0 <= builder.blind_floor(params) < 1
         assert not case.instance.keys() & {"answer", "target", "value", "solution"}
         assert case.instance.keys() == text_task.params_model.model_fields.keys()
         assert builder.prompt(params) == case.input
@@ -57,7 +57,6 @@ def test_what_is_composed_in_drawing_is_what_the_instance_alone_says(text_task):
                 "instance": params.model_dump(mode="json"),
                 "input": builder.prompt(params),
                 "target": builder.target(params),
-                "guess_rate": float(builder.guess_rate_of(params)),
                 **builder.facts(params),
             }
             # As text, because Python holds True for equal to 1, and 1 to 1.0.

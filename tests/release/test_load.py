@@ -146,15 +146,6 @@ def test_rows_that_are_no_instances_are_refused_by_name(copy, forge, change):
         find_release(str(copy)).instances()
 
 
-def test_releases_from_before_points_and_guess_rates_can_be_read(copy, forge):
-    table = read_table((copy / DATA).read_bytes())
-    write_table(copy / DATA, table.drop_columns(["point", "guess_rate"]))
-    forge(copy)
-    rows = find_release(str(copy)).instances(["enumerate_edges"]).values()
-    assert len(rows) == table.num_rows
-    assert {(row.point, row.guess_rate) for row in rows} == {(None, 0.0)}
-
-
 def test_what_is_no_parquet_is_refused_by_name(copy, forge):
     (copy / REFERENCES).write_text("id,answer\n")
     forge(copy)
@@ -180,12 +171,13 @@ def test_references_are_kept_apart_from_instances(sound):
 
 
 def with_floors(sound, folder, floors):
-    """A copy of a release whose references have floors, by instance; None where it has none."""
+    """A copy of a release whose references have other floors, in turn."""
     shutil.copytree(sound, folder)
     path = folder / REFERENCES
     table = read_table(path.read_bytes())
-    column = [floors.get(row_id) for row_id in table["id"].to_pylist()]
-    write_table(path, table.append_column("floor", pa.array(column, pa.float64())))
+    column = pa.array([floors[i % len(floors)] for i in range(table.num_rows)], pa.float64())
+    at = table.schema.get_field_index("floor")
+    write_table(path, table.set_column(at, table.schema.field(at), column))
     manifest = parse_manifest((folder / MANIFEST).read_bytes(), folder)
     data = path.read_bytes()
     record = FileRecord(bytes=len(data), sha256=sha256(data))
@@ -194,15 +186,13 @@ def with_floors(sound, folder, floors):
     return find_release(str(folder))
 
 
-def test_floors_stand_beside_references_and_may_lack(sound, tmp_path):
-    plain = find_release(str(sound))
-    assert plain.floors(plain.instances()) == {}, "a release of before floors has none"
-    held = with_floors(sound, tmp_path / "r", {"enumerate_edges/00": 0.25, "enumerate_edges/01": 1})
-    found = held.floors(held.instances())
-    assert found == {"enumerate_edges/00": 0.25, "enumerate_edges/01": 1.0}
+def test_floors_stand_beside_references(sound, tmp_path):
+    held = with_floors(sound, tmp_path / "r", [0.25])
+    assert held.floors() == dict.fromkeys(held.instances(), 0.25)
 
 
-def test_a_floor_that_is_no_score_is_refused(sound, tmp_path):
-    held = with_floors(sound, tmp_path / "r", {"enumerate_edges/00": 1.5})
+@pytest.mark.parametrize("floors", [[1.5], [float("nan")], [0.25, 0.5]])
+def test_a_floor_that_is_not_one_score_is_refused(sound, tmp_path, floors):
+    held = with_floors(sound, tmp_path / "r", floors)
     with pytest.raises(ReleaseError, match="the floor of enumerate_edges/00 is not one number"):
-        held.floors(held.instances())
+        held.floors()

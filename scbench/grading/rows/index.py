@@ -217,7 +217,7 @@ def index_of(
     excluded = release.manifest.withdrawn if exclude_withdrawn else {}
     chosen = frozenset(task.id for task in tasks)
     instances = release.instances(chosen)
-    floors = release.floors(instances)
+    floors = release.floors()
     return ReleaseIndex(
         release.version,
         release.manifest.rows_hash,

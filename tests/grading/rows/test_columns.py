@@ -88,7 +88,7 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
             and canonical_json(given.run.model_dump(mode="json", exclude_none=True)),
             prompt_sha256=given.prompt_sha256,
             reasoning_characters=None if given.reasoning is None else len(given.reasoning.strip()),
-            floor=release.floors({instance.id: instance}).get(instance.id),
+            floor=release.floors().get(instance.id),
             prediction_hash=sha256(line.data),
             instance_hash=instance.content_hash,
             grader_version=get_task(instance.task).grader_version,

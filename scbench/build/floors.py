@@ -1,0 +1,80 @@
+"""Floors: what answers without insight score.
+
+A builder names such answers (`Builder.baselines`), the task's grader judges them, and the best
+score is the instance's floor; a text task tells what guessing earns (`Builder.blind_floor`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from math import fsum
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from scbench.catalog import Task
+from scbench.errors import ReleaseError, ScbenchError
+from scbench.judge import judge
+from scbench.release.load import Reference
+from scbench.release.manifest import FloorRecord
+
+BLIND = "blind guess"
+"""Name of the strategy behind `Builder.blind_floor`."""
+
+
+class Floor(NamedTuple):
+    """Floor of an instance.
+
+    Attributes:
+        score: in [0, 1]; of a task with several scores, their mean.
+        strategy: name of the answer that earns it; empty where nothing is earned.
+    """
+
+    score: float = 0.0
+    strategy: str = ""
+
+
+def floor_of(task: Task, params: BaseModel) -> Floor:
+    """Return what the best of an instance's answers without insight scores; of equals, the first.
+
+    Args:
+        task: the task.
+        params: the instance's parameters, of the task's `Task.params_model`.
+
+    Raises:
+        ReleaseError: the grader fails on one of them, or the blind guess is no score.
+    """
+    return max(floors_of(task, params), key=lambda found: found.score, default=Floor())
+
+
+def floors_of(task: Task, params: BaseModel) -> list[Floor]:
+    """Return what each answer without insight scores, of those that score anything.
+
+    Raises:
+        ReleaseError: see `floor_of`.
+    """
+    builder: Any = task.builder()
+    blind = float(builder.blind_floor(params))
+    if not 0 <= blind <= 1:
+        raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
+    found = [Floor(blind, BLIND)]
+    for name, answer in builder.baselines(params).items():
+        try:
+            verdicts = judge(task, params, answer)
+        except ScbenchError as error:
+            raise ReleaseError(f"{task.id}: {name} cannot be judged: {error}") from error
+        except Exception as error:
+            raise ReleaseError(
+                f"{task.id}: the grader failed on {name}: {type(error).__name__}: {error}"
+            ) from error
+        found.append(Floor(sum(verdict.score for verdict in verdicts) / len(verdicts), name))
+    return [floor for floor in found if floor.score > 0]
+
+
+def floor_record(references: Iterable[Reference]) -> FloorRecord:
+    """Return what a manifest says of the floors of a task."""
+    floors = {ref.id: Floor(ref.floor, ref.floor_strategy) for ref in references}
+    counts = Counter(strategy for _, strategy in floors.values() if strategy)
+    return FloorRecord(
+        mean=fsum(score for score, _ in floors.values()) / max(len(floors), 1),
+        strategies=dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+    )
