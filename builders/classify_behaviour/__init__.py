@@ -105,6 +105,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         found = sum(len(crossed_sides(ring)) for ring in rings)
         return found * (1 if is_walk(params.corner_order, CORNERS) else 2)
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return names by nothing but the number of classes at the corners."""
+        names = {3: "three domains meeting", 4: "ambiguous"}
+        labels: list[JsonValue] = [
+            names.get(len(set(square)), "known behaviour") for square in params.squares
+        ]
+        return {"by the number of classes": {"labels": labels}}
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw different squares, always of the name that is rarest so far.
 

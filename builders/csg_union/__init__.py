@@ -5,6 +5,7 @@ from textwrap import fill
 
 from pydantic import JsonValue
 
+from scbench.builders.csg_union.baselines import baselines
 from scbench.builders.csg_union.counterexamples import counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
@@ -82,6 +83,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return meshes with one fault each, meshes of other bodies, and malformed answers."""
         return counterexamples(params)
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the convex hull of all solids, and the largest one."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw solids whose union has no edge or point contact, each adding to it.

@@ -145,6 +145,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
         return sum(len(crossed_sides(ring)) for ring in rings) * (1 + sum(jumbled))
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return no pair for any square."""
+        return {"no pairs": {"edges": [[] for _ in params.squares]}}
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw different squares, the ones asked for with four crossed sides among them.
 

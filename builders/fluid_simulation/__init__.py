@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.builders.fluid_simulation.baselines import baselines
 from scbench.builders.fluid_simulation.counterexamples import without_effect, wrong
 from scbench.builders.fluid_simulation.fresh_worlds import (
     GOAL_KINDS,
@@ -85,6 +86,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             boxes: list[JsonValue] = list(as_answer(plan).model_dump(mode="json")["earthworks"])
             counters["too_many_boxes"] = {"earthworks": boxes + boxes[-1:] * params.max_boxes}
         return counters
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return two plans that are the same whatever the goal."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw a world, build something that holds water, and ask for what it holds.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
+from scbench.builders.hide_and_seek.baselines import baselines
 from scbench.builders.hide_and_seek.hiding_places import SPACE, Floats, hidden, hiding_places
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
@@ -133,6 +134,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             name: {"people": [{"xy": xy} for xy in places]} for name, places in wrong.items()
         }
         return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return crowds behind the building, without a look at who is seen."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw the sniper's direction; count hiding places and take a share of them.

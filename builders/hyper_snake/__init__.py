@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import JsonValue, model_validator
 
+from scbench.builders.hyper_snake.baselines import baselines
 from scbench.builders.hyper_snake.solver import Box, Cell, find_path
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
@@ -135,6 +136,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return how many free cells there are, for each wall and food item, and once more."""
         return _free(params) * (1 + len(params.walls) + len(params.food))
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return paths that look no further than the next cell."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw boxes until a path with the full score is found in one.

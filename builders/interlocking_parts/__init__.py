@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from scbench.builders.interlocking_parts.baselines import baselines
 from scbench.builders.interlocking_parts.cage_parts import (
     Layout,
     Piece,
@@ -124,6 +125,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "self_intersecting": changed((0, {"fileContents": crossed_block(), "fileType": "STL"})),
             "wants_a_file": changed((0, {"fileContents": 'import("plate.stl");'})),
         }  # fmt: skip
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return one grid of bars, as often as there are parts."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes until the construction of the reference fits them.

@@ -168,6 +168,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["number_for_list"] = {"numberSequence": number}
         return answers
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the tower of the largest next group each time, cut back to a prime."""
+        tower = _tower(params, greedy_number(params))
+        return {"largest group each time": _listed(tower)} if tower else {}
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw digits, orientations and a height until a search shows the longest prime.
 

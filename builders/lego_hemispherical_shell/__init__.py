@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue, model_validator
 
+from scbench.builders.lego_hemispherical_shell.baselines import baselines
 from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
@@ -170,6 +171,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "booleans": True,  # Python holds False for equal to 0; this tells the answers apart
         }
         return answers
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return columns of bricks that stand on the table."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer gets full marks.

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.builders.pack_rectangular_prisms.baselines import baselines
 from scbench.builders.pack_rectangular_prisms.packing import Size, pack, sections_for, slab_height
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
@@ -136,6 +137,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         answers["list_of_answers"] = [{"boxes": whole}, {"boxes": []}]
         answers["one_without_corner"] = {"boxes": [*whole[:-1], {"XyzMin": list(low)}]}
         return answers
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return two rows of all prisms, and a greedy packing."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes and numbers until it is known how dense they can be packed.

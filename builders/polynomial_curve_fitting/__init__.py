@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue, model_validator
 
+from scbench.builders.polynomial_curve_fitting.baselines import baselines
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
 from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
     as_text,
@@ -164,6 +165,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "coefficients": {"function": [[1, 0], [0, -1]]},
             "bare_text": text,
         }
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return a line and a conic through the picture."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw pictures until one needs a degree in the wanted range.

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
+from scbench.builders.terrain_levelling.baselines import baselines
 from scbench.builders.terrain_levelling.solver import MOST_WORK, Plan, Work, solve
 from scbench.errors import GenerationError, WorkSpentError
 from scbench.graders.terrain_levelling import MAX_WORK
@@ -115,6 +116,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if misread is not None:
                 counters[name] = [misread]
         return {name: {"blasts": blasts} for name, blasts in counters.items()}
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return cuts planned as if no rubble came down anywhere."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw noise until the solver levels it.

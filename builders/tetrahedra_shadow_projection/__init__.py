@@ -13,6 +13,7 @@ from shapely import Polygon
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
+from scbench.builders.tetrahedra_shadow_projection.baselines import baselines
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.builders.tetrahedra_shadow_projection.targets import (
     Figure,
@@ -137,6 +138,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             **dict(_readings(params, right)),
         }
         return {name: {"tetrahedrons": poses} for name, poses in wrong.items()}
+
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return a grid of square shadows, and grids stacked on each other."""
+        return baselines(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw figures until the search covers one; how well it does becomes the divisor.

@@ -104,6 +104,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         fitting = sum(agrees(p, params.known) for p in patterns(k, params.n_classes))
         return fitting * (1 if is_walk(order, POLYGONS[k]) else 2)
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return every pattern with all classes, and none."""
+        every = patterns(len(params.corner_order), params.n_classes)
+        listed = [pattern for pattern in every if agrees(pattern, params.known)]
+        return {"every pattern": {"configs": _plain(listed)}, "no pattern": {"configs": []}}
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.
 

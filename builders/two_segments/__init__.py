@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, model_validator
 
@@ -157,6 +157,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         listed = params.coordinate_grid
         return len(every) / right * (1 if listed is None else len(listed) ** 2 / len(spots))
 
+    def baselines(self, params: Params) -> Mapping[str, JsonValue]:
+        """Return the lines that cross in the middle, and one of them with a diagonal."""
+        a, b, c, d = params.corners
+        across, along = _middles(a, b, c, d), _middles(b, c, d, a)
+        return {
+            "cross": {"segments": [across, along]},
+            "diagonal and middle line": {"segments": [[list(a), list(c)], across]},
+        }
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw a frame and regions until two segments can make them.
 
@@ -266,3 +275,8 @@ def _gentle(corners: Corners) -> bool:
         if cross <= 0 or abs(dot) > cross + 1e-9:
             return False
     return True
+
+
+def _middles(a: Sequence[float], b: Sequence[float], c: Sequence[float], d: Sequence[float]) -> Any:  # noqa: ANN401
+    """Return the segment from the middle of a side to that of the opposite one."""
+    return [[(p + q) / 2 for p, q in zip(*side, strict=True)] for side in ((a, b), (c, d))]

@@ -15,7 +15,7 @@ from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
 from scbench.judge import judge
 from scbench.release.load import Reference
-from scbench.release.manifest import FloorRecord
+from scbench.release.records import FloorRecord
 
 BLIND = "blind guess"
 """Name of the strategy behind `Builder.blind_floor`."""

@@ -221,9 +221,7 @@ def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
             if too_long:
                 raise ReleaseError(f"{instance.id}: {too_long}")
             measure = float(task.builder().measure(params))
-        found.append(
-            Reference(instance.id, *answer, score, *floor, instance.unprinted, measure)
-        )
+        found.append(Reference(instance.id, *answer, score, *floor, instance.unprinted, measure))
     return tuple(found)
 
 
