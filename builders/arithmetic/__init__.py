@@ -1,5 +1,6 @@
 """Arithmetic: one expression in brackets and signs, to be worked out exactly."""
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
@@ -107,6 +108,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the depth of brackets reached."""
         return {"depth": depth_of(params.expression)}
+
+    def blind_floor(self, params: Params) -> float:
+        """Return what the best constant earns for so many terms, everything else at its default."""
+        terms = len(re.findall(r"\d+", params.expression))
+        return self.constant_floor(length=terms, division="/" in params.expression)
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""

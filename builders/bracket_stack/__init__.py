@@ -1,6 +1,7 @@
 """Bracket stack: close what is open, last opened first."""
 
 from collections.abc import Mapping
+from itertools import accumulate
 
 from pydantic import Field, JsonValue
 
@@ -72,11 +73,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many brackets are open at most."""
-        depth = most = 0
-        for bracket in params.sequence:
-            depth += 1 if bracket in _CLOSING else -1
-            most = max(most, depth)
-        return {"depth": most}
+        return {"depth": _depth(params)}
+
+    def blind_floor(self, params: Params) -> float:
+        """Return the chance of one of the shortest endings, such as ")" or "))".
+
+        How many brackets stay open is drawn among all numbers of the right parity up to the
+        greatest depth, which is taken to be the one reached; so a floor is never too low.
+        """
+        least = 2 if len(params.sequence) % 2 == 0 else 1
+        kinds = len({_CLOSING.get(bracket, bracket) for bracket in params.sequence})
+        lengths = (_depth(params) - least) // 2 + 1
+        return float(kinds**-least / lengths)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw how many stay open, then a walk that ends there."""
@@ -99,6 +107,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
 
 _OPENING = {closing: opening for opening, closing in _CLOSING.items()}
+
+
+def _depth(params: Params) -> int:
+    return max(accumulate(1 if bracket in _CLOSING else -1 for bracket in params.sequence))
 
 
 def _closing(params: Params) -> str:

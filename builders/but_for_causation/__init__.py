@@ -148,8 +148,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
 
     def blind_floor(self, params: Params) -> float:
-        """Return one half, or one over the number of sets that hold some events but not all."""
-        return 0.5 if params.question == "but_for" else 1 / (2 ** len(params.candidates) - 2)
+        """Return one half, or the chance of one set of a single event, or of all but one.
+
+        Sets of n events hold some and not all; each size is taken to be as likely as any other.
+        """
+        n = len(params.candidates)
+        return 0.5 if params.question == "but_for" else 1 / (n * (n - 1))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw rules until something is necessary and something is not, then the question."""

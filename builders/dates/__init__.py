@@ -106,6 +106,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return the scenario, and the steps from the given date to the date asked for."""
         return _facts(params.story, _path(params))
 
+    def blind_floor(self, params: Params) -> float:
+        """Return the chance to name the right one of the dates told; 0 where it is not told."""
+        told = any(given[0] == params.asked for given in params.given)
+        return 1 / len(params.given) if told else 0.0
+
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
         path, moves = _draw_path(point.tier, rng)

@@ -93,6 +93,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Return how many letters have to be looked at."""
         return {"characters": sum(len(word) for word, counts in params.words if counts)}
 
+    def blind_floor(self, params: Params) -> float:
+        """Return what the best constant earns for so many words that count and so many letters."""
+        words = sum(counts for _, counts in params.words)
+        return self.constant_floor(words=words, confounders=0, letters=len(params.letters))
+
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw words, then letters that occur among those that count."""
         words = rng.sample(word_list(), point.words + point.confounders)

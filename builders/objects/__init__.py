@@ -1,5 +1,6 @@
 """Objects: count the things of some groups in a list with quantities in words and digits."""
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Self
@@ -133,6 +134,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "repeated": len(params.entries) - len({_singular(e[2]) for e in params.entries}),
             "distracting": _total(e for e in params.entries if e[3] not in params.groups),
         }
+
+    def blind_floor(self, params: Params) -> float:
+        """Return the chance of the middle one of all sums, as if they were spread normally.
+
+        The quantities are taken to go up to the largest one of the list, which is seldom less than
+        what they were drawn from.
+        """
+        most = max(_number(quantity) for quantity, *_ in params.entries)
+        spread = len(_counting(params)) * (most * most - 1) / 12
+        return min(1 / most, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw groups, then entries of those that count and of the others, and shuffle them."""

@@ -90,6 +90,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         _, hits = _terms(params)
         return {"hits": hits}
 
+    def blind_floor(self, params: Params) -> float:
+        """Return the chance to guess every remainder that is asked for."""
+        return float(params.modulus**-params.asked)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw rules until the sequence neither stands still nor soon repeats itself."""
         return self._draw(point, rng)[0]

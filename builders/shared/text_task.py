@@ -1,6 +1,7 @@
 """What builders of text tasks share: no fixed list, a plain target, a closing for prompts."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -16,6 +17,9 @@ from scbench.builders.shared.builder import (
 )
 from scbench.seeding import QuickStream, Stream
 
+DRAWS = 2000
+"""Cases that tell what a constant answer earns."""
+
 
 class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
     """Makes the cases of a text task, whose answer has the one key ``answer``.
@@ -29,10 +33,30 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
         """Return no instances: all of them are drawn."""
         return []
 
+    @classmethod
+    def constant_floor(cls, **parameters: int | bool) -> float:
+        """Return what the best constant answer earns at a point of the space, by `DRAWS` cases.
+
+        It is the commonest answer of one half of them, counted in the other half, so that it is
+        not the better for having been chosen; the standard error is at most 1.6 points.
+        """
+        return _constant_floor(cls, tuple(sorted(parameters.items())))
+
     def target(self, params: ParamsT) -> str:
         """Return the right answer as plain text, such as ``42``; a list with commas."""
         answer: Any = self.reference(params)
         return plain(answer.answer)
+
+
+@cache
+def _constant_floor(
+    builder: type[TextBuilder[Any, Any, Any]], parameters: tuple[tuple[str, int | bool], ...]
+) -> float:
+    stream = Stream("floor", builder.task, builder.version, dict(parameters))
+    cases = builder(stream).generate_random(count=DRAWS, **dict(parameters))
+    first, second = ([case["target"] for case in cases[i::2]] for i in (0, 1))
+    (commonest, _), *_ = Counter(first).most_common(1)
+    return second.count(commonest) / len(second)
 
 
 class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):

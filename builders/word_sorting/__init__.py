@@ -1,5 +1,6 @@
 """Word sorting: put words in alphabetical order, capitals apart or not."""
 
+import math
 from bisect import bisect, insort
 from collections.abc import Mapping, Sequence
 
@@ -107,6 +108,10 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return target and facts; the words are sorted once for both."""
         right = _sorted(params)
         return ", ".join(right), {"swaps": _swaps(params.words, right)}
+
+    def blind_floor(self, params: Params) -> float:
+        """Return one by the number of orders, but for the one that is given: it is never right."""
+        return 1 / (math.factorial(len(params.words)) - 1)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw words, by families if they share a prefix, and shuffle them."""

@@ -95,9 +95,9 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
     assert case.depth == min(point.max_depth, point.events - (1 if point.distractors else 2))
     rules, told = case.instance["rules"], case.instance["told"]
     assert len(rules) + len(told) == point.events + point.distractors
-    happened = 2 ** len(case.instance["candidates"]) - 2
+    n = len(case.instance["candidates"])
     blind = BUILDER.blind_floor(BUILDER.params_model(**case.instance))
-    assert blind == (0.5 if point.question == "but_for" else 1 / happened)
+    assert blind == (0.5 if point.question == "but_for" else 1 / (n * (n - 1)))
 
 
 def struck_out(rules, told, outcome):

@@ -40,7 +40,7 @@ def test_cases_carry_their_facts_and_no_truth(text_task):
         assert point == case.params | builder.facts(params)
         assert not case.params.keys() & builder.facts(params).keys()
         canonical_json(point)
-        assert 0 <= builder.blind_floor(params) < 1
+        assert 0 <= builder.blind_floor(params) <= 1
         assert not case.instance.keys() & {"answer", "target", "value", "solution"}
         assert case.instance.keys() == text_task.params_model.model_fields.keys()
         assert builder.prompt(params) == case.input
