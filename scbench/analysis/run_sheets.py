@@ -67,8 +67,8 @@ def comparison_sheets(frame: "pl.DataFrame") -> list[Sheet]:
                     signed(row["difference"]) + between,
                     str(row["first_ahead"]),
                     str(row["second_ahead"]),
-                    _chance(row["p_value"]),
-                    _chance(row["p_corrected"]),
+                    chance(row["p_value"]),
+                    chance(row["p_corrected"]),
                     points(row["shows"]),
                     row["verdict"] if tie else f"{printable(row['verdict'])} is better",
                 ]
@@ -87,7 +87,8 @@ def comparison_sheets(frame: "pl.DataFrame") -> list[Sheet]:
 _SAME = 1e-9
 
 
-def _chance(p: float) -> str:
+def chance(p: float) -> str:
+    """Return a p-value as it is printed."""
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 

@@ -114,16 +114,22 @@ def compare(
         int, typer.Option(min=1000, max=1_000_000, help="Draws of signs for the test.")
     ] = 10_000,
     seed: Annotated[int, typer.Option(help="Of the draws; the same seed, the same p.")] = 0,
+    levels: Annotated[
+        bool,
+        typer.Option("--levels", help="Of a ladder: only the differences of levels, in rungs."),
+    ] = False,
 ) -> None:
     """Compare runs score by score: intervals, one paired test, and who is better.
 
     The verdict comes from the test alone, corrected over the whole table. Runs of one name in two
     files are told apart by the files. Given results on full and on terse prompts, it compares each
-    model with itself: what a full specification is worth. With several samples per item, `scbench
-    samples` follows.
+    model with itself: what a full specification is worth. Of a ladder, differences of levels
+    follow; with several samples per item, `scbench samples`.
     """
     with reported_errors():
         from scbench.analysis.compare import compare_runs
+        from scbench.analysis.ladder import climbs_of, compare_levels, is_ladder
+        from scbench.analysis.ladder_sheets import level_pairs_sheets
         from scbench.analysis.results import machines, read_results
         from scbench.analysis.run_sheets import comparison_sheets, samples_sheet
         from scbench.analysis.samples import COLUMNS, pass_at_k
@@ -132,12 +138,17 @@ def compare(
         rows = read_results(
             results, (*COLUMNS, "metrics"), partial=partial, tell_apart=True, both_prompts=True
         )
-        table = compare_runs(rows, draws=draws, seed=seed)
-        sheets = comparison_sheets(table)
-        if rows["sample"].n_unique() > 1:
-            sheets.append(samples_sheet(pass_at_k(rows, ks)))
         for remark in machines(rows):
             say(remark)
+        on_rungs = compare_levels(climbs_of(rows)) if levels or is_ladder(rows) else None
+        if levels and on_rungs is not None:
+            table, sheets = on_rungs, level_pairs_sheets(on_rungs)
+        else:
+            table = compare_runs(rows, draws=draws, seed=seed)
+            sheets = comparison_sheets(table)
+            sheets += [] if on_rungs is None else level_pairs_sheets(on_rungs)
+        if rows["sample"].n_unique() > 1:
+            sheets.append(samples_sheet(pass_at_k(rows, ks)))
         write_tables(table, sheets, style, out)
 
 

@@ -10,6 +10,7 @@ from scbench.cli import (
     analysis,
     failure_modes,
     generating,
+    ladder,
     leaderboard,
     listing,
     looking,
@@ -48,6 +49,9 @@ app.command()(analysis.budget)
 app.command()(analysis.items)
 app.command()(analysis.runs)
 app.command()(manifolds.manifolds)
+app.command()(ladder.ladder)
+app.command("next")(ladder.next_items)
+app.command()(ladder.gap)
 app.command()(looking.report)
 app.command()(looking.show)
 app.command()(looking.gallery)

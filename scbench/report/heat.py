@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 Spec = dict[str, Any]
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-_CONFIG: Spec = {
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+CONFIG: Spec = {
     "font": "sans-serif",
     "range": {"category": list(COLOURS)},
     "axis": {"titleFontWeight": "normal", "labelAngle": 0},
@@ -47,9 +47,9 @@ def heat_chart(table: "pl.DataFrame", column: str, title: str) -> Spec:
         },
     ]
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "description": f"{title} by two parameters.",
-        "config": _CONFIG,
+        "config": CONFIG,
         "columns": 3,
         "concat": [
             {
@@ -91,9 +91,9 @@ def parameter_chart(table: "pl.DataFrame", title: str) -> Spec:
     ends: Spec = {"y": {"field": "above_low", "type": "quantitative", "title": y["title"]}}
     ends |= {"y2": {"field": "above_high"}}
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "description": f"Accuracy above the floor along {title}.",
-        "config": _CONFIG,
+        "config": CONFIG,
         "data": {"values": values},
         "facet": {"field": "task", "type": "nominal", "title": None},
         "columns": 3,

@@ -1,0 +1,199 @@
+"""Is a public ladder known by heart? One model on it and on a private twin, paired by rung.
+
+The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
+is as likely to be higher here as there: the signs of the differences are random. The difference is
+tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from scbench.analysis.ladder import Climb, climbs_of, one_run
+from scbench.analysis.levels import DRAWS as FITS
+from scbench.analysis.levels import level_difference
+from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
+from scbench.errors import ResultsError
+from scbench.grading.score_tables import OVERALL, RUN
+from scbench.intervals import LEVEL, Floats, condense_differences, ends_of_differences
+
+SCHEMA: Mapping[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+    **dict.fromkeys(("bucket", "task", "over"), pl.String),
+    "rung": pl.Int64,
+    **dict.fromkeys(("pairs", "public_n", "private_n"), pl.Int64),
+    **dict.fromkeys(("public", "private", "difference", "low", "high"), pl.Float64),
+    **dict.fromkeys(("leak", "leak_low", "leak_high"), pl.Float64),
+    **dict.fromkeys(("levels", "levels_low", "levels_high"), pl.Float64),
+    **dict.fromkeys(("p_value", "p_corrected"), pl.Float64),
+    "verdict": pl.String,
+}
+"""Columns of `gap_table`."""
+
+HIGHER, LOWER, ALIKE, FEW = "public is higher", "private is higher", "alike", "too few to tell"
+_Cell = tuple[str, int]
+_ROUNDING = 1e-12
+
+
+def gap_table(
+    public: pl.DataFrame,
+    private: pl.DataFrame,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    level: float = LEVEL,
+    fits: int = FITS,
+) -> pl.DataFrame:
+    """Return how much higher a model scores on a public ladder than on its private twin.
+
+    Args:
+        public: as `scbench.analysis.results.read_results` gives them, of one run.
+        private: of the same model, on another ladder drawn from the same table.
+        draws: of signs, see `scbench.analysis.sign_flips`.
+        seed: of the draws.
+        level: of the intervals, and one minus the level of the tests.
+        fits: simulated runs behind the intervals of levels, see `scbench.analysis.levels.fit`.
+
+    Returns:
+        A row per task, bucket, overall, and per rung over all tasks, with columns `SCHEMA`: pairs
+        (rungs of tasks with a score in both), answers of each, the two means over the pairs, each
+        pair weighing the same, and their difference with its interval; leak (the share of public
+        items that would have to be known by heart to explain it: the difference over what the
+        private mean lacks); the difference of levels in rungs, public minus private; p_value, and
+        p_corrected over all rows but the overall one, which is the one question that is asked and
+        is tested by itself; and the verdict, from the latter.
+
+    Raises:
+        ResultsError: there is more than one run in either, they are of different models or
+            graders, or have no rung in common.
+    """
+    _fit_together(public, private)
+    here, there = (climbs_of(rows, fits, level) for rows in (public, private))
+    ours, theirs = _cells(here.climbs[0]), _cells(there.climbs[0])
+    cells = sorted(ours.keys() & theirs.keys())
+    if not cells:
+        raise ResultsError("the two ladders have no rung in common on which both have scores")
+    change = np.array([ours[cell][0] - theirs[cell][0] for cell in cells])
+    tops = sorted({rung for _, rung in cells})
+    lines: list[tuple[dict[str, Any], list[int]]] = []
+    for bucket, task, tasks in here.matrix.lines("task"):
+        places = [i for i, (name, _) in enumerate(cells) if name in tasks]
+        labels: dict[str, Any] = {
+            "bucket": bucket,
+            "task": task,
+            "over": here.matrix.over(bucket, task, 0),
+        }
+        if places:
+            held = [t for t in tasks if t in here.fits[0] and t in there.fits[0]]
+            first, second = ([c.fits[0][t].level for t in held] for c in (there, here))
+            names = ("levels", "levels_low", "levels_high")
+            labels |= zip(names, level_difference(first, second), strict=True)
+            lines.append((labels, places))
+    for rung in tops:
+        places = [i for i, (_, found) in enumerate(cells) if found == rung]
+        lines.append(({"rung": rung}, places))
+    weights = np.zeros((len(cells), len(lines)))
+    for i, (_, places) in enumerate(lines):
+        weights[places, i] = 1.0
+    # Over a single bucket there is no overall line; that bucket is then what is asked.
+    asked = next(
+        (i for i, (labels, _) in enumerate(lines) if labels.get("bucket") == OVERALL),
+        next(i for i, (labels, _) in enumerate(lines) if labels.get("task", "") is None),
+    )
+    others = [i for i in range(len(lines)) if i != asked]
+    alone = lines_tested(
+        change[:, None] * weights[:, [asked]], weights[:, [asked]], level, draws, seed
+    )
+    rest = lines_tested(
+        change[:, None] * weights[:, others], weights[:, others], level, draws, seed
+    )
+    run = dict(zip(RUN, here.matrix.runs[0], strict=True))
+    rows = []
+    for i, (labels, places) in enumerate(lines):
+        row = dict.fromkeys(SCHEMA) | run | labels
+        row |= _figures([cells[p] for p in places], ours, theirs, level)
+        row |= (
+            _verdict(alone, 0, level, row)
+            if i == asked
+            else _verdict(rest, others.index(i), level, row)
+        )
+        rows.append(row)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
+    """Refuse what cannot be compared."""
+    runs = [one_run(rows).select(RUN).unique().rows() for rows in (public, private)]
+    if runs[0] != runs[1]:
+        raise ResultsError(
+            f"the public results are of {_named(runs[0][0])}, the private ones of "
+            f"{_named(runs[1][0])}; a gap is that of one run"
+        )
+    if public["release_hash"][0] == private["release_hash"][0]:
+        raise ResultsError(
+            "both results are of the same ladder; a private one is drawn with "
+            "`scbench generate --ladder --private --out FOLDER`"
+        )
+    versions = [
+        dict(rows.select("task", "grader_version").unique().iter_rows())
+        for rows in (public, private)
+    ]
+    for task in sorted(versions[0].keys() & versions[1].keys()):
+        if versions[0][task] != versions[1][task]:
+            raise ResultsError(
+                f"{task} was graded by version {versions[0][task]} and by version "
+                f"{versions[1][task]}; grade both anew with one version of scbench"
+            )
+
+
+def _named(run: tuple[Any, ...]) -> str:
+    return " ".join(str(part) for part in run if part is not None)
+
+
+def _cells(climbs: Mapping[str, Climb]) -> dict[_Cell, tuple[float, int]]:
+    """Return the mean score and the number of answers by task and rung."""
+    found = {}
+    for task, climb in climbs.items():
+        for rung in np.unique(climb.answers.rungs):
+            scores = climb.answers.scores[climb.answers.rungs == rung]
+            found[task, int(rung)] = (float(scores.mean()), len(scores))
+    return found
+
+
+def _figures(
+    cells: list[_Cell],
+    ours: Mapping[_Cell, tuple[float, int]],
+    theirs: Mapping[_Cell, tuple[float, int]],
+    level: float,
+) -> dict[str, Any]:
+    """Return means, difference and leak over some rungs of tasks."""
+    parts: dict[str, list[float]] = {}
+    for cell in cells:
+        parts.setdefault(cell[0], []).append(ours[cell][0] - theirs[cell][0])
+    changes: list[Floats] = [np.array(part)[:, None] for part in parts.values()]
+    low, high = ends_of_differences([condense_differences(part) for part in changes], level)
+    here, there = (float(np.mean([side[cell][0] for cell in cells])) for side in (ours, theirs))
+    found = {"difference": here - there, "low": float(low[0]), "high": float(high[0])}
+    room = 1 - there
+    leak = {"leak": "difference", "leak_low": "low", "leak_high": "high"}
+    return {
+        "pairs": len(cells),
+        "public_n": sum(ours[cell][1] for cell in cells),
+        "private_n": sum(theirs[cell][1] for cell in cells),
+        "public": here,
+        "private": there,
+        **found,
+        **({name: min(found[of] / room, 1.0) for name, of in leak.items()} if room > 0 else {}),
+    }
+
+
+def _verdict(tested: Tested, line: int, level: float, row: Mapping[str, Any]) -> dict[str, Any]:
+    corrected = float(tested.p_corrected[line])
+    said = FEW if tested.too_few[line] else ALIKE
+    if corrected <= 1 - level + _ROUNDING:
+        said = HIGHER if row["difference"] > 0 else LOWER
+    return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": said}

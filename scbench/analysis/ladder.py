@@ -1,0 +1,333 @@
+"""Levels on a ladder, of results: per task, per bucket and overall, and between two runs."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from scbench.analysis.compare import run_name
+from scbench.analysis.levels import DRAWS, Answers, Fit, fit, level_difference, mean_level
+from scbench.analysis.matrix import Block, Matrix, score_matrix
+from scbench.errors import ResultsError, did_you_mean
+from scbench.grading.score_tables import RUN
+from scbench.intervals import LEVEL, Floats
+from scbench.model import rung_of
+
+_RUN: Mapping[str, Any] = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
+_LINE: Mapping[str, Any] = dict.fromkeys(("bucket", "task", "over"), pl.String)
+
+SCHEMA: Mapping[str, Any] = {
+    **_RUN,
+    **_LINE,
+    "rungs": pl.Int64,
+    "n": pl.Int64,
+    "scored": pl.Int64,
+    "coverage": pl.Float64,
+    **dict.fromkeys(("floor", "level", "low", "high"), pl.Float64),
+    "beyond": pl.String,
+    "slope": pl.Float64,
+    "tasks_below": pl.Int64,
+    "tasks_above": pl.Int64,
+}
+"""Columns of `ladder_table`."""
+
+RUNG_SCHEMA: Mapping[str, Any] = {
+    **_RUN,
+    "bucket": pl.String,
+    "task": pl.String,
+    "rung": pl.Int64,
+    "n": pl.Int64,
+    "scored": pl.Int64,
+    **dict.fromkeys(("mean", "floor", "above"), pl.Float64),
+}
+"""Columns of `rung_table`."""
+
+COMPARED: Mapping[str, Any] = {
+    "first": pl.String,
+    "second": pl.String,
+    **_LINE,
+    "shared": pl.Int64,
+    **dict.fromkeys(("first_level", "second_level", "difference", "low", "high"), pl.Float64),
+    "first_beyond": pl.String,
+    "second_beyond": pl.String,
+}
+"""Columns of `compare_levels`."""
+
+
+def is_ladder(results: pl.DataFrame) -> bool:
+    """Whether there are instances of a ladder among the rows."""
+    return any(rung_of(name) for name in results["id"].unique())
+
+
+def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a ladder's instances, with their rung.
+
+    Raises:
+        ResultsError: there are none.
+    """
+    rungs = {name: rung_of(name) for name in results["id"].unique()}
+    rung = pl.col("id").replace_strict(rungs, return_dtype=pl.Int64)
+    rows = results.with_columns(rung=rung).filter(pl.col("rung").is_not_null())
+    if rows.is_empty():
+        raise ResultsError(
+            "the results hold no instance of a ladder; answers to that config are graded with "
+            "`scbench-grade --tasks ladder`"
+        )
+    return rows
+
+
+def one_run(rows: pl.DataFrame, model: str | None = None) -> pl.DataFrame:
+    """Return the rows of one run, that of a model if there are several.
+
+    Raises:
+        ResultsError: there are several runs, or none of that model.
+    """
+    names = rows["model"].unique().sort().to_list()
+    if model is not None and model not in names:
+        raise ResultsError(f"the results hold no model {model!r}.{did_you_mean(model, names)}")
+    held = rows if model is None else rows.filter(pl.col("model") == model)
+    count = held.select(RUN).unique().height
+    if count > 1:
+        raise ResultsError(
+            f"the results hold {count} runs ({', '.join(names)}); name one with --model, or a file "
+            "that holds one"
+        )
+    return held
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """What one run did on the ladder of a task.
+
+    Attributes:
+        answers: those with a score.
+        names: instance id of each of them.
+        expected: answers asked for, samples apart: on each rung, shape (top,).
+    """
+
+    answers: Answers
+    names: Sequence[str]
+    expected: Floats
+
+
+def climb_of(block: Block, run: int) -> Climb:
+    """Return what a run did on the ladder of a task.
+
+    Samples are averaged, and so are the scores of one answer; what has no score is left out.
+    """
+    rungs = np.array([rung_of(name) or 0 for name in block.names])
+    with np.errstate(invalid="ignore"):
+        scores = block.sums[:, run] / block.counts[:, run]
+    there = (block.counts[:, run] > 0).astype(float)
+    floors = np.where(there > 0, np.nan_to_num(block.floors), 0.0)
+    n, total, floor = block.per_answer(
+        np.column_stack([there, np.where(there > 0, scores, 0.0), floors])
+    ).T
+    held = np.flatnonzero(n)
+    asked = np.flatnonzero(block.per_answer(block.rows[:, run]))
+    top = int(rungs.max())
+    return Climb(
+        Answers(rungs[held].astype(float), total[held] / n[held], floor[held] / n[held], top),
+        [block.names[i] for i in held.tolist()],
+        np.bincount(rungs[asked] - 1, minlength=top).astype(float),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Climbs:
+    """All runs on all ladders.
+
+    Attributes:
+        matrix: the scores.
+        climbs: by run, then by task.
+        fits: likewise, of tasks with a score.
+    """
+
+    matrix: Matrix
+    climbs: Sequence[Mapping[str, Climb]]
+    fits: Sequence[Mapping[str, Fit]]
+
+
+def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -> Climbs:
+    """Fit a curve for each run and task.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them.
+        draws: see `scbench.analysis.levels.fit`.
+        level: of the intervals.
+
+    Raises:
+        ResultsError: there is no instance of a ladder in them.
+    """
+    matrix = score_matrix(on_ladder(results))
+    climbs = [
+        {task: climb_of(block, r) for task, block in matrix.blocks.items()}
+        for r in range(len(matrix.runs))
+    ]
+    fits = [
+        {
+            task: fit(climb.answers, draws, level)
+            for task, climb in of_run.items()
+            if len(climb.names)
+        }
+        for of_run in climbs
+    ]
+    return Climbs(matrix, climbs, fits)
+
+
+def ladder_table(found: Climbs) -> pl.DataFrame:
+    """Return the level of each run on each task, bucket and overall.
+
+    Returns:
+        Columns `SCHEMA`: rungs (of the ladder; the most, over several tasks), n (answers asked
+        for), scored (those with a score), coverage, floor (mean over the scored), level with its
+        interval low to high, null where it leaves the ladder, which beyond then says ("below 1");
+        slope, and over several tasks how many of their levels lie below the first rung and above
+        the top. Levels of tasks without a score are null, and no part of what adds them up.
+    """
+    rows: list[dict[str, Any]] = []
+    for r, run in enumerate(found.matrix.runs):
+        for bucket, task, tasks in found.matrix.lines("task"):
+            climbs = [found.climbs[r][name] for name in tasks]
+            asked = [climb for climb in climbs if climb.expected.any()]
+            if not asked:
+                continue
+            fits = [found.fits[r][name] for name in tasks if name in found.fits[r]]
+            n = int(sum(climb.expected.sum() for climb in asked))
+            scored = sum(len(climb.names) for climb in asked)
+            floors = np.concatenate([climb.answers.floors for climb in asked])
+            row = dict.fromkeys(SCHEMA) | dict(zip(RUN, run, strict=True))
+            row |= {"bucket": bucket, "task": task, "over": found.matrix.over(bucket, task, r)}
+            row |= {"rungs": max(climb.answers.top for climb in asked)}
+            row |= {"n": n, "scored": scored, "coverage": scored / n}
+            if fits:
+                level = mean_level([one.level for one in fits])
+                row |= level.cells() | {"floor": float(floors.mean())}
+                row |= {"slope": level.slope} if task else {}
+                row |= {"tasks_below": level.below, "tasks_above": level.above}
+            rows.append(row)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def rung_table(found: Climbs) -> pl.DataFrame:
+    """Return means by rung, for each run and task.
+
+    Returns:
+        Columns `RUNG_SCHEMA`: n (answers asked for), scored (those with a score), their mean, the
+        mean of their floors, and the mean above the floor, from 0 (no better) to 1.
+    """
+    rows: list[dict[str, Any]] = []
+    for r, run in enumerate(found.matrix.runs):
+        for bucket, task, _ in found.matrix.lines("task"):
+            if task is None:
+                continue
+            climb = found.climbs[r][task]
+            for rung, expected in enumerate(climb.expected, 1):
+                held = climb.answers.rungs == rung
+                row = dict.fromkeys(RUNG_SCHEMA) | dict(zip(RUN, run, strict=True))
+                row |= {"bucket": bucket, "task": task, "rung": rung}
+                row |= {"n": int(expected), "scored": int(held.sum())}
+                if held.any():
+                    mean, floor = (
+                        climb.answers.scores[held].mean(),
+                        climb.answers.floors[held].mean(),
+                    )
+                    row |= {"mean": float(mean), "floor": float(floor)}
+                    row |= (
+                        {"above": max(0.0, float((mean - floor) / (1 - floor)))}
+                        if floor < 1
+                        else {}
+                    )
+                rows.append(row)
+    return pl.DataFrame(rows, schema=RUNG_SCHEMA)
+
+
+def compare_levels(found: Climbs) -> pl.DataFrame:
+    """Return differences of levels between each two runs, second minus first.
+
+    A level is over all answers of its run. Runs that answered the same items share the luck of
+    these: how much is told from what their scores depart from their curves by, on all tasks, and
+    makes the interval shorter.
+
+    Returns:
+        Columns `COMPARED`: shared (answers that both have), the levels (null and said by
+        first_beyond or second_beyond where they leave the ladder), and the difference with its
+        interval, in which a level counts for at most half a rung beyond its ladder.
+
+    Raises:
+        ResultsError: there are fewer than two runs.
+    """
+    runs = found.matrix.runs
+    if len(runs) < 2:
+        raise ResultsError("to compare, name the results of two runs or more")
+    rows: list[dict[str, Any]] = []
+    for a, b in combinations(range(len(runs)), 2):
+        both = [task for task in found.fits[a] if task in found.fits[b]]
+        luck = _Luck(found, a, b, both)
+        for bucket, task, tasks in found.matrix.lines("task"):
+            held = [name for name in tasks if name in both]
+            if not held:
+                continue
+            one, two = ([found.fits[r][name].level for name in held] for r in (a, b))
+            alike = np.array([luck.of(name) for name in held])
+            value, low, high = level_difference(one, two, alike)
+            first, second = mean_level(one).cells(), mean_level(two).cells()
+            rows.append(
+                {"first": run_name(*runs[a]), "second": run_name(*runs[b])}
+                | {"bucket": bucket, "task": task}
+                | {"over": found.matrix.over(bucket, task, a, b)}
+                | {"shared": sum(luck.shared(name) for name in held)}
+                | {"first_level": first["level"], "second_level": second["level"]}
+                | {"first_beyond": first["beyond"], "second_beyond": second["beyond"]}
+                | {"difference": value, "low": low, "high": high}
+            )
+    return pl.DataFrame(rows, schema=COMPARED)
+
+
+class _Luck:
+    """How much the levels of two runs rise and fall together, because they answered the same."""
+
+    def __init__(self, found: Climbs, a: int, b: int, tasks: Collection[str]) -> None:
+        self.pairs = {
+            task: [(found.climbs[r][task], found.fits[r][task]) for r in (a, b)] for task in tasks
+        }
+        self.places = {task: _shared(*(climb for climb, _ in self.pairs[task])) for task in tasks}
+        parts = [self._departures(task) for task in tasks]
+        together, most = (sum(part[i] for part in parts) for i in (0, 1))
+        self.correlation = float(np.clip(together / most, 0.0, 1.0)) if most > 0 else 0.0
+
+    def shared(self, task: str) -> int:
+        """Return how many answers of a task both runs have."""
+        return len(self.places[task][0])
+
+    def _departures(self, task: str) -> tuple[float, float]:
+        """Return the product of what scores depart from both curves by, and of what they could."""
+        away, spread = [], []
+        for (climb, curve), places in zip(self.pairs[task], self.places[task], strict=True):
+            p = curve.expected[places]
+            away.append(climb.answers.scores[places] - p)
+            spread.append(curve.dispersion * p * (1 - p))
+        return float(away[0] @ away[1]), float(np.sqrt(spread[0] * spread[1]).sum())
+
+    def of(self, task: str) -> float:
+        """Return the correlation of the two levels on a task.
+
+        Answers tell of a level as much as their information; what only one run has, or what tells
+        of one level alone, is not shared.
+        """
+        told = []
+        for climb, curve in self.pairs[task]:
+            told.append(curve.information()[climb.answers.rungs.astype(np.int64) - 1])
+        one, two = (part[places] for part, places in zip(told, self.places[task], strict=True))
+        whole = float(np.sqrt(told[0].sum() * told[1].sum()))
+        return self.correlation * float(np.sqrt(one * two).sum()) / whole if whole > 0 else 0.0
+
+
+def _shared(one: Climb, two: Climb) -> tuple[list[int], list[int]]:
+    """Return the places of the answers that both have, in each."""
+    at = {name: i for i, name in enumerate(two.names)}
+    pairs = [(i, at[name]) for i, name in enumerate(one.names) if name in at]
+    return [i for i, _ in pairs], [j for _, j in pairs]

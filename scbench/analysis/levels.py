@@ -1,0 +1,340 @@
+"""Where on a ladder a model scores half: a logistic item response curve with a guessing floor.
+
+The expected score of an item on rung r is ``g + (1 - g) / (1 + exp(a (r - b)))``: three parameters
+of item response theory, with the rung for the item's difficulty, a for the discrimination of the
+ladder, g for guessing (the floor, which is known), and b, the **level**: there a model scores half
+of what lies between the floor and 1.
+
+- **Estimate.** b is where the likelihood is greatest once a is integrated out, over a log-normal
+  prior of median 1 that is wide (a 95 % range from 0.14 to 7 per rung). Six items a rung are often
+  all right up to one rung and all wrong above it, and a likelihood without a prior then has no
+  greatest slope. Levels are tried on a grid that reaches three rungs beyond the ladder.
+- **Interval.** Levels whose likelihood falls short of the greatest by no more than 95 % of
+  simulated runs do at their own level (a parametric bootstrap of the likelihood ratio). It stays
+  open towards an end of the ladder that the scores do not rule out.
+- **Partial scores** vary less than right-or-wrong ones of the same mean: the likelihood is divided
+  by the dispersion ``1 - sum y (1 - y) / sum p (1 - p)``, which is 1 for right-or-wrong scores, and
+  simulated scores vary as little.
+- **Several tasks.** The mean of the tasks' levels, each held within half a rung beyond its ladder;
+  ends of intervals are put together by the method of variance estimates recovery (Zou and Donner
+  2008), which keeps intervals lopsided that are.
+
+Simulated runs come from a stream of fixed bits, so an interval is the same each time.
+``docs/statistics.md`` has the measured bias and coverage.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from scbench.intervals import LEVEL, Floats
+from scbench.seeding import Stream
+
+FIRST = 1.0
+"""The lowest rung of every ladder."""
+BEYOND = 0.5
+"""Rungs beyond either end that a level counts for at most where several are added up."""
+DRAWS = 500
+"""Simulated runs behind an interval."""
+
+_REACH = 3.0
+_STEP = 0.1
+_SLOPES = np.exp(np.linspace(np.log(0.3), np.log(6.0), 14))
+_LOG_PRIOR = -0.5 * np.log(_SLOPES) ** 2
+_SURE = 1e-4
+"""No item is taken to be quite sure to be right, or wrong: there are slips."""
+_SMOOTHING = 0.5
+"""Added to both sums of the dispersion, so that a few equal scores are no certainty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one run scored on the ladder of a task, an entry for each answer with a score.
+
+    Attributes:
+        rungs: from 1.
+        scores: in [0, 1], averaged over samples and over the scores of one answer.
+        floors: what guessing scores; 0 where it is not known.
+        top: the highest rung of the ladder.
+    """
+
+    rungs: Floats
+    scores: Floats
+    floors: Floats
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The level of one run on a task, or over several.
+
+    Attributes:
+        value: in rungs; unbounded numbers beyond the ladder say only that it is beyond.
+        low: lower end of the interval; minus infinity if the scores leave it open.
+        high: upper end; infinity likewise.
+        top: the highest rung; a mean of them over several tasks.
+        slope: discrimination per rung; NaN over several tasks.
+        below: how many tasks' levels lie below the first rung.
+        above: how many lie above the top.
+    """
+
+    value: float
+    low: float
+    high: float
+    top: float
+    slope: float = np.nan
+    below: int = 0
+    above: int = 0
+
+    def held(self) -> tuple[float, float, float]:
+        """Return value, low and high, within half a rung beyond the ladder."""
+        value, low, high = np.clip(
+            (self.value, self.low, self.high), FIRST - BEYOND, self.top + BEYOND
+        )
+        return float(value), float(low), float(high)
+
+    @property
+    def beyond(self) -> str | None:
+        """Say "below 1" or "above 8" of a level that lies beyond the ladder."""
+        if self.value < FIRST:
+            return f"below {FIRST:g}"
+        return f"above {self.top:g}" if self.value > self.top else None
+
+    def cells(self) -> dict[str, float | str | None]:
+        """Return level, low and high, null beyond the ladder, and beyond, as cells of a table."""
+        inside = self.beyond is None
+        return {
+            "level": self.value if inside else None,
+            "low": self.low if self.low >= FIRST else None,
+            "high": self.high if self.high <= self.top else None,
+            "beyond": self.beyond,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The fitted curve of one run on a task.
+
+    Attributes:
+        level: with its interval.
+        places: levels that were tried, shape (places,).
+        weights: likelihood times prior, adding up to 1, shape (places, slopes); with no answers,
+            the prior.
+        floor: of each rung, shape (top,).
+        expected: the score that the curve expects of each answer.
+        dispersion: of the scores; 1 for right-or-wrong ones.
+    """
+
+    level: Level
+    places: Floats
+    weights: Floats
+    floor: Floats
+    expected: Floats
+    dispersion: float
+
+    def information(self) -> Floats:
+        """Return what an item of each rung tells of the level: Fisher's, expected over the curves.
+
+        The information of an item with guessing is ``a² (1 - p) / p ((p - g) / (1 - g))²``.
+        """
+        p = _chances(self.floor)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            passed = np.where(self.floor < 1, (p - self.floor) / (1 - self.floor), 0.0)
+        told = _SLOPES[:, None] ** 2 * (1 - p) / p * np.maximum(passed, 0.0) ** 2
+        summed: Floats = np.einsum("ha,har->r", self.weights, told)
+        return summed / self.dispersion
+
+    def variance(self) -> float:
+        """Return the variance of the level over the fitted curves, those beyond held near."""
+        top = len(self.floor)
+        held = np.clip(self.places, FIRST - BEYOND, top + BEYOND)
+        weights = self.weights.sum(axis=1)
+        mean = float(weights @ held)
+        return float(weights @ (held - mean) ** 2)
+
+
+def places_of(top: int) -> Floats:
+    """Return the levels that are tried on a ladder of so many rungs."""
+    return np.linspace(FIRST - _REACH, top + _REACH, round((top - FIRST + 2 * _REACH) / _STEP) + 1)
+
+
+def _chances(floor: Floats) -> Floats:
+    """Return expected scores, of shape (places, slopes, rungs)."""
+    rungs = np.arange(1, len(floor) + 1)
+    steps = _SLOPES[:, None] * (rungs - places_of(len(floor))[:, None, None])
+    p: Floats = floor + (1 - floor) / (1 + np.exp(np.clip(steps, -50, 50)))
+    return np.clip(p, _SURE, 1 - _SURE)
+
+
+def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL) -> Fit:
+    """Fit the curve of one run on a task.
+
+    Args:
+        answers: those with a score; there may be none, and whole rungs may lack.
+        draws: simulated runs behind the interval; 0 for none, and an open interval.
+        level: of the interval.
+    """
+    top, rung = answers.top, answers.rungs.astype(np.int64) - 1
+    n = np.bincount(rung, minlength=top).astype(np.float64)
+    right = np.bincount(rung, answers.scores, minlength=top).astype(np.float64)
+    usual = float(answers.floors.mean()) if len(rung) else 0.0
+    floor: Floats = np.where(
+        n > 0, np.bincount(rung, answers.floors, minlength=top) / np.maximum(n, 1), usual
+    )
+    chances = _chances(floor)
+    places = places_of(top)
+    dispersion = 1.0
+    if len(rung):
+        p = np.einsum("ha,har->r", _likely(right, n, chances, 1.0), chances)[rung]
+        binary = float((p * (1 - p)).sum()) + _SMOOTHING
+        within = float((answers.scores * (1 - answers.scores)).sum())
+        dispersion = max(binary - within, _SMOOTHING) / binary
+    weights = _likely(right, n, chances, dispersion)
+    if not len(rung):
+        blank = Level(np.nan, -np.inf, np.inf, top)
+        return Fit(blank, places, weights, floor, np.empty(0), dispersion)
+    marginal = np.log(np.maximum(weights.sum(axis=1), 1e-300))
+    value = _peak(marginal, places)
+    at = int(np.abs(places - np.clip(value, FIRST - BEYOND, top + BEYOND)).argmin())
+    by_slope = weights[at] / weights[at].sum()
+    low, high = -np.inf, np.inf
+    if draws:
+        runs = _simulated(n, chances[at], by_slope, dispersion, draws)
+        limit = _limit(runs, n, chances, dispersion, at, level)
+        low, high = _ends(marginal, places, limit)
+    slope = float(by_slope @ _SLOPES)
+    found = Level(value, low, high, top, slope, int(value < FIRST), int(value > top))
+    return Fit(found, places, weights, floor, (by_slope @ chances[at])[rung], dispersion)
+
+
+def _loglik(right: Floats, n: Floats, chances: Floats, dispersion: float) -> Floats:
+    """Return log-likelihood plus log-prior, of shape (runs, places, slopes)."""
+    odds = np.log(chances) - np.log1p(-chances)
+    flat = odds.reshape(-1, len(n))
+    summed = (right @ flat.T).reshape(-1, *chances.shape[:2])
+    whole: Floats = (summed + np.log1p(-chances) @ n) / dispersion + _LOG_PRIOR
+    return whole
+
+
+def _likely(right: Floats, n: Floats, chances: Floats, dispersion: float) -> Floats:
+    """Return how likely each curve is, adding up to 1, of shape (places, slopes)."""
+    surface = _loglik(right[None], n, chances, dispersion)[0]
+    weights = np.exp(surface - surface.max())
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+def _peak(marginal: Floats, places: Floats) -> float:
+    """Return where a curve is highest, by a parabola through the three highest places."""
+    at = int(marginal.argmax())
+    if at in {0, len(places) - 1}:
+        return float(np.copysign(np.inf, at - 1))  # nowhere near the ladder
+    before, here, after = marginal[at - 1 : at + 2]
+    bend = before - 2 * here + after
+    return float(places[at] + (_STEP * (before - after) / (2 * bend) if bend < 0 else 0.0))
+
+
+def _simulated(
+    n: Floats, chances: Floats, by_slope: Floats, dispersion: float, draws: int
+) -> Floats:
+    """Return the sums of scores on each rung in simulated runs, of shape (draws, rungs).
+
+    Args:
+        n: answers on each rung.
+        chances: at the level, of shape (slopes, rungs).
+        by_slope: how likely each slope is.
+        dispersion: of the scores.
+        draws: how many runs.
+    """
+    rungs = np.repeat(np.arange(len(n)), n.astype(np.int64))
+    uniform = _uniform(draws, len(rungs) + 1)
+    slope = np.searchsorted(np.cumsum(by_slope)[:-1], uniform[:, 0])
+    p = chances[slope]
+    counts = (uniform[:, 1:] < p[:, rungs]) @ (rungs[:, None] == np.arange(len(n))).astype(float)
+    sums: Floats = n * p + dispersion**0.5 * (counts - n * p)
+    return sums
+
+
+@lru_cache(maxsize=64)
+def _uniform(rows: int, columns: int) -> Floats:
+    """Return numbers in [0, 1) of bits that numpy keeps fixed."""
+    bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))
+    words = bits.random_raw(rows * columns) >> np.uint64(11)
+    return words.astype(np.float64).reshape(rows, columns) * 2.0**-53
+
+
+def _limit(
+    runs: Floats, n: Floats, chances: Floats, dispersion: float, at: int, level: float
+) -> float:
+    """Return by how much simulated runs fall short at their own level, in all but 5 % of them."""
+    surface = _loglik(runs, n, chances, dispersion)
+    highest = surface.max(axis=(1, 2))
+    marginal = np.log(np.exp(surface - highest[:, None, None]).sum(axis=2).clip(1e-300))
+    return float(np.quantile(marginal.max(axis=1) - marginal[:, at], level))
+
+
+def _ends(marginal: Floats, places: Floats, limit: float) -> tuple[float, float]:
+    """Return where the likelihood crosses the limit; infinite where it does not."""
+    over = marginal - (marginal.max() - limit)
+    held = np.flatnonzero(over >= 0)
+    first, last = int(held[0]), int(held[-1])
+    low, high = -np.inf, np.inf
+    if first > 0:
+        low = float(np.interp(0.0, over[first - 1 : first + 1], places[first - 1 : first + 1]))
+    if last < len(places) - 1:
+        high = float(np.interp(0.0, over[[last + 1, last]], places[[last + 1, last]]))
+    return low, high
+
+
+def mean_level(levels: Sequence[Level]) -> Level:
+    """Return the mean of tasks' levels, which are of different items.
+
+    Args:
+        levels: at least one; see `Level.held` for those beyond the ladder.
+    """
+    k = len(levels)
+    if k == 1:
+        return levels[0]
+    held = np.array([found.held() for found in levels])
+    tops = np.array([found.top for found in levels])
+    value = float(held[:, 0].mean())
+    less, more = (float(np.hypot.reduce(held[:, 0] - held[:, end])) / k for end in (1, 2))
+    # What no task bounds is open.
+    low = value - less if (held[:, 1] > FIRST - BEYOND).any() else -np.inf
+    high = value + more if (held[:, 2] < tops + BEYOND).any() else np.inf
+    return Level(
+        value,
+        low,
+        high,
+        float(tops.mean()),
+        below=sum(found.below for found in levels),
+        above=sum(found.above for found in levels),
+    )
+
+
+def level_difference(
+    first: Sequence[Level], second: Sequence[Level], alike: Floats | float = 0.0
+) -> tuple[float, float, float]:
+    """Return the mean difference of tasks' levels, second minus first, with its interval.
+
+    Args:
+        first: one run's levels.
+        second: another's, on the same tasks.
+        alike: the correlation of their luck, from 0 for different items to 1; for all tasks, or
+            one for each.
+
+    Returns:
+        The difference and the ends, each level held within half a rung beyond its ladder.
+    """
+    one, two = (np.array([found.held() for found in levels]) for levels in (first, second))
+    change = two[:, 0] - one[:, 0]
+    down_one, down_two = one[:, 0] - one[:, 1], two[:, 0] - two[:, 1]
+    up_one, up_two = one[:, 2] - one[:, 0], two[:, 2] - two[:, 0]
+    less = down_two**2 + up_one**2 - 2 * alike * down_two * up_one
+    more = up_two**2 + down_one**2 - 2 * alike * up_two * down_one
+    k = len(change)
+    value = float(change.mean())
+    low, high = (float(np.sqrt(np.maximum(side, 0).sum())) / k for side in (less, more))
+    return value, value - low, value + high

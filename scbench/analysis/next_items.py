@@ -1,0 +1,140 @@
+"""Which items of a ladder tell most about a model now: an adaptive test.
+
+An item tells of its task's level as much as its Fisher information, expected over the curves that
+the scores so far leave likely; with no scores yet that is greatest in the middle of the ladder.
+Items are taken one by one, each from the task whose uncertainty it lowers most, so that they spread
+over tasks and end where a level is still unknown.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from scbench.analysis.ladder import climb_of
+from scbench.analysis.levels import Answers, Fit, fit
+from scbench.analysis.matrix import score_matrix
+from scbench.model import Status, rung_of, task_of
+
+SCHEMA: Mapping[str, Any] = {
+    "id": pl.String,
+    "task": pl.String,
+    "rung": pl.Int64,
+    "information": pl.Float64,
+    "error": pl.Float64,
+}
+"""Columns of `next_items`."""
+
+_WAITING = (Status.MISSING.value, Status.API_ERROR.value, Status.NOT_RUN.value)
+"""Statuses of items that may still get an answer. What was blocked would be so again."""
+_PASSED = 3
+"""Answers on the top rung without which it is not said to be passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a model, and what can still be asked.
+
+    Attributes:
+        fits: the curve of each task.
+        waiting: ids without an answer, by task and rung, in their order.
+        passed: tasks whose top rung is passed: half above the floor or more.
+    """
+
+    fits: Mapping[str, Fit]
+    waiting: Mapping[str, Mapping[int, list[str]]]
+    passed: tuple[str, ...] = ()
+
+
+def nothing_asked(ids: Iterable[str]) -> Asked:
+    """Return what can be asked of a model that has answered nothing.
+
+    Args:
+        ids: of a ladder's instances; others are left out.
+    """
+    waiting = _by_rung(ids)
+    none = np.empty(0)
+    return Asked(
+        {task: fit(Answers(none, none, none, max(rungs)), 0) for task, rungs in waiting.items()},
+        waiting,
+    )
+
+
+def asked_of(rows: pl.DataFrame) -> Asked:
+    """Return what is known after results.
+
+    Args:
+        rows: of one run, as `scbench.analysis.ladder.on_ladder` gives them.
+    """
+    matrix = score_matrix(rows)
+    held = {task: climb_of(block, 0).answers for task, block in matrix.blocks.items()}
+    unscored = pl.col("score").is_null().all() & pl.col("status").is_in(_WAITING).any()
+    ids = rows.group_by("id").agg(waits=unscored).filter("waits")["id"].sort()
+    return Asked(
+        {task: fit(answers, 0) for task, answers in held.items()},
+        _by_rung(ids),
+        tuple(task for task, answers in held.items() if _is_passed(answers)),
+    )
+
+
+def _is_passed(answers: Answers) -> bool:
+    top = answers.rungs == answers.top
+    if top.sum() < _PASSED:
+        return False
+    floor = float(answers.floors[top].mean())
+    return floor < 1 and float(answers.scores[top].mean()) > (1 + floor) / 2
+
+
+def _by_rung(ids: Iterable[str]) -> dict[str, dict[int, list[str]]]:
+    found: dict[str, dict[int, list[str]]] = {}
+    for name in ids:
+        rung = rung_of(name)
+        if rung is not None:
+            found.setdefault(task_of(name), {}).setdefault(rung, []).append(name)
+    return found
+
+
+def next_items(asked: Asked, most: int) -> pl.DataFrame:
+    """Return the items that tell most, best first.
+
+    Args:
+        asked: what is known, and what can still be asked.
+        most: how many.
+
+    Returns:
+        Columns `SCHEMA`: information (Fisher's, per squared rung) and error (the standard error of
+        the task's level that is expected after this item and those before it). There are fewer rows
+        if fewer items are left.
+    """
+    told = {task: asked.fits[task].information() for task in asked.waiting}
+    precision = {task: 1 / max(asked.fits[task].variance(), 1e-6) for task in asked.waiting}
+    waiting = {
+        task: {rung: list(ids) for rung, ids in rungs.items()}
+        for task, rungs in asked.waiting.items()
+    }
+    rows: list[dict[str, Any]] = []
+    while waiting and len(rows) < most:
+        best = {
+            task: max(rungs, key=lambda rung: told[task][rung - 1])
+            for task, rungs in waiting.items()
+        }
+        task = max(best, key=lambda name: _gain(precision[name], told[name][best[name] - 1]))
+        rung = best[task]
+        information = float(told[task][rung - 1])
+        precision[task] += information
+        rows.append(
+            {"id": waiting[task][rung].pop(0), "task": task, "rung": rung}
+            | {"information": information, "error": precision[task] ** -0.5}
+        )
+        if not waiting[task][rung]:
+            del waiting[task][rung]
+        if not waiting[task]:
+            del waiting[task]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _gain(precision: float, information: float) -> float:
+    """Return by how much an item lowers the variance of a level."""
+    return 1 / precision - 1 / (precision + information)

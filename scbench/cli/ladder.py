@@ -1,0 +1,131 @@
+"""``scbench ladder``, ``next`` and ``gap``: levels on a ladder, and what is made of them."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scbench.cli.analysis import (
+    PEOPLE,
+    Files,
+    Form,
+    Out,
+    Partial,
+    Plot,
+    Style,
+    draw_chart,
+    write_file,
+    write_tables,
+)
+from scbench.cli.console import reported_errors, say
+from scbench.cli.options import ReleaseName
+
+Model = Annotated[str | None, typer.Option(help="Of several runs, that of this model.")]
+
+
+def ladder(
+    results: Files,
+    rungs: Annotated[
+        bool, typer.Option("--rungs", help="For programs: the table of means by rung.")
+    ] = False,
+    plot: Plot = None,
+    style: Style = Form.TABLE,
+    out: Out = None,
+    partial: Partial = False,
+) -> None:
+    """Show how far models get on the ladder: the rung at which each scores half.
+
+    Results come from answers to the config ladder. Per task, bucket and overall, with intervals;
+    what leaves the ladder is said to be "below 1" or "above 8".
+    """
+    with reported_errors():
+        from scbench.analysis.ladder import climbs_of, ladder_table, rung_table
+        from scbench.analysis.ladder_sheets import ladder_sheets
+        from scbench.analysis.results import read_results
+
+        found = climbs_of(read_results(results, partial=partial, tell_apart=True))
+        table, by_rung = ladder_table(found), rung_table(found)
+        if plot is not None:
+            from scbench.report.ladder import ladder_chart
+
+            draw_chart(plot, ladder_chart(table, by_rung))
+        sheets = ladder_sheets(table, by_rung, chart=style is not Form.LATEX)
+        write_tables(by_rung if rungs else table, sheets, style, out)
+
+
+def next_items(
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Results so far: results.parquet files, or the folders that scbench-grade wrote. "
+            "None to begin with.",
+            show_default=False,
+        ),
+    ] = None,
+    max_items: Annotated[int, typer.Option(min=1, help="How many items to name.")] = 22,
+    model: Model = None,
+    release: ReleaseName = None,
+    style: Annotated[
+        Form | None, typer.Option("--format", help="A table, instead of ids one per line.")
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Name the items of the ladder that tell most about a model now.
+
+    Ids are printed one per line. Answer these, grade all answers so far, and ask again: an interval
+    as short as that of the whole ladder costs a small part of its items.
+    """
+    with reported_errors():
+        from scbench.analysis.ladder import on_ladder, one_run
+        from scbench.analysis.next_items import asked_of, next_items, nothing_asked
+        from scbench.analysis.results import read_results
+        from scbench.release.load import find_release
+
+        if results:
+            rows = on_ladder(read_results(results, partial=True))
+            asked = asked_of(one_run(rows, model))
+        else:
+            asked = nothing_asked(find_release(release).choose(["ladder"])[0].instances())
+        table = next_items(asked, max_items)
+        if asked.passed:
+            above = max(asked.fits[task].level.top for task in asked.passed) + 1
+            say(
+                f"the top rung is passed on {', '.join(asked.passed)}; "
+                f"`scbench generate --ladder --rung {above:g} --out FOLDER` draws beyond it"
+            )
+        if table.is_empty():
+            say("every item of the ladder has its answer")
+        if style is None or style in PEOPLE:
+            text = "".join(f"{name}\n" for name in table["id"])
+            if out is None:
+                sys.stdout.write(text)
+            else:
+                write_file(out, text.encode())
+        else:
+            write_tables(table, [], style, out)
+
+
+def gap(
+    public: Annotated[Path, typer.Argument(help="Results on the public ladder.")],
+    private: Annotated[Path, typer.Argument(help="Results of the same model on a private one.")],
+    model: Model = None,
+    style: Style = Form.TABLE,
+    out: Out = None,
+) -> None:
+    """Compare a model on the public ladder and on a private twin: is the public one known by heart?
+
+    Means are paired by rung. The overall line has the verdict; others are corrected over the table.
+    """
+    with reported_errors():
+        from scbench.analysis.gap import gap_table
+        from scbench.analysis.ladder import on_ladder, one_run
+        from scbench.analysis.ladder_sheets import gap_sheet
+        from scbench.analysis.results import read_results
+
+        frames = [
+            one_run(on_ladder(read_results([path], partial=True)), model)
+            for path in (public, private)
+        ]
+        table = gap_table(*frames)
+        write_tables(table, [gap_sheet(table)], style, out)

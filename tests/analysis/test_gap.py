@@ -1,0 +1,80 @@
+"""A public ladder against a private one: what is found, and what is refused."""
+
+import ladder_simulation as sim
+import numpy as np
+import polars as pl
+import pytest
+from ladders import ladder_results
+
+from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
+from scbench.analysis.ladder import on_ladder
+from scbench.analysis.ladder_sheets import gap_sheet
+from scbench.analysis.layout import terminal
+from scbench.errors import ResultsError
+
+
+def pair(public=4.0, private=4.0, tasks=sim.TASKS, **more):
+    """Results of one model on a public and on a private ladder."""
+    twin = ladder_results({"m": private}, tasks, luck=2, prefix="c0ffee:")
+    twin = twin.with_columns(release_hash=pl.lit("p"), release=pl.lit("generated-p"))
+    return on_ladder(ladder_results({"m": public}, tasks, **more)), on_ladder(twin)
+
+
+def overall(table):
+    return table.row(by_predicate=pl.col("bucket") == "overall", named=True)
+
+
+def test_equal_ladders_have_no_gap():
+    table = gap_table(*pair(), draws=1000, fits=60)
+    row = overall(table)
+    assert row["verdict"] == ALIKE
+    assert row["low"] < 0 < row["high"]
+    assert row["levels_low"] < 0 < row["levels_high"]
+    assert row["pairs"] == 8 * 22
+    assert (row["public_n"], row["private_n"]) == (1056, 1056)
+    assert table.filter(pl.col("rung").is_not_null())["rung"].to_list() == list(range(1, 9))
+
+
+def test_a_leak_is_found_and_measured():
+    row = overall(gap_table(*pair(leak=0.3), draws=1000, fits=0))
+    assert row["verdict"] == HIGHER
+    assert row["leak_low"] < 0.3 < row["leak_high"]
+    assert row["p_value"] == row["p_corrected"]
+    back = overall(gap_table(*pair(leak=0.3)[::-1], draws=1000, fits=0))
+    assert (back["verdict"], back["difference"]) == (LOWER, -row["difference"])
+
+
+def test_a_sheet_says_it_all():
+    text = terminal(gap_sheet(gap_table(*pair(leak=0.3), draws=1000, fits=0)))
+    assert "rung 8" in text
+    assert HIGHER in text
+    assert "%" in text
+
+
+def test_only_rungs_that_both_have_are_paired():
+    public, private = pair(tasks=["two_segments", "csg_union"])
+    row = overall(gap_table(public, private.filter(pl.col("rung") != 8), draws=1000, fits=0))
+    assert row["pairs"] == 14
+    with pytest.raises(ResultsError, match="no rung in common"):
+        gap_table(public.filter(task="csg_union"), private.filter(task="two_segments"), fits=0)
+
+
+def test_what_is_no_twin_is_refused():
+    public, private = pair(tasks=["two_segments"])
+    with pytest.raises(ResultsError, match="same ladder"):
+        gap_table(public, public)
+    with pytest.raises(ResultsError, match="that of one run"):
+        gap_table(public, private.with_columns(model=pl.lit("another")))
+    with pytest.raises(ResultsError, match="graded by version 1 and by version 2"):
+        gap_table(public, private.with_columns(grader_version=pl.lit(2, pl.Int64)))
+    two = pl.concat([public, public.with_columns(model=pl.lit("n"))])
+    with pytest.raises(ResultsError, match="name one with --model"):
+        gap_table(two, private)
+
+
+@pytest.mark.slow
+def test_a_leak_of_10_percent_is_found_and_none_is_not():
+    found, none = sim.leaks(0.1, 40, draws=1000), sim.leaks(0.0, 80, draws=1000)
+    assert found[:, 0].mean() > 0.85
+    assert np.mean(found[:, 1]) == pytest.approx(0.1, abs=0.03)
+    assert none[:, 0].mean() <= 0.08

@@ -1,0 +1,165 @@
+"""Levels of results: what counts, how lines are added up, and how two runs differ."""
+
+import polars as pl
+import pytest
+from ladders import ladder_results
+
+from scbench.analysis.ladder import climbs_of, compare_levels, ladder_table, on_ladder, rung_table
+from scbench.analysis.ladder_sheets import ladder_sheets, level_pairs_sheets
+from scbench.analysis.layout import terminal
+from scbench.analysis.results import check_results
+from scbench.errors import ResultsError
+
+FEW = ["two_segments", "enumerate_edges", "csg_union"]
+
+
+def tables(results, draws=60):
+    found = climbs_of(results, draws)
+    return ladder_table(found), rung_table(found)
+
+
+def line(table, task=None, bucket=None):
+    wanted = {"task": task} if task else {"task": None, "bucket": bucket}
+    return next(
+        row
+        for row in table.iter_rows(named=True)
+        if all(row[name] == value for name, value in wanted.items())
+    )
+
+
+def test_a_table_has_each_task_bucket_and_overall():
+    results = ladder_results(
+        {"m": {"two_segments": 3.0, "enumerate_edges": 6, "csg_union": 4.5}}, FEW
+    )
+    check_results(results, partial=True)
+    table, rungs = tables(results)
+    assert table["task"].to_list() == [
+        "enumerate_edges",
+        "two_segments",
+        None,
+        "csg_union",
+        None,
+        None,
+    ]
+    assert line(table, "two_segments")["level"] == pytest.approx(3, abs=0.8)
+    overall = line(table, bucket="overall")
+    levels = [line(table, task)["level"] for task in FEW]
+    assert overall["level"] == pytest.approx(sum(levels) / 3)
+    assert (overall["n"], overall["scored"], overall["rungs"]) == (144, 144, 8)
+    assert rungs.height == 24
+    first = rungs.row(0, named=True)
+    assert (first["rung"], first["n"], first["mean"]) == (1, 6, 1.0)
+
+
+def test_a_line_is_of_what_is_there():
+    table, _ = tables(ladder_results({"m": 4.0}, FEW))
+    assert line(table, bucket="axiomatic")["over"] == "only enumerate_edges, two_segments"
+
+
+def test_nine_scores_of_one_answer_are_one_answer():
+    table, rungs = tables(ladder_results({"m": 4.0}, ["interlocking_parts"]))
+    assert line(table, "interlocking_parts")["n"] == 48
+    assert rungs["n"].to_list() == [6] * 8
+
+
+def test_what_has_no_score_is_left_out_and_lowers_the_coverage():
+    whole = ladder_results({"m": 4.0}, ["two_segments"])
+    blocked = whole.with_columns(
+        status=pl.when(pl.col("id").str.ends_with("-1"))
+        .then(pl.lit("blocked"))
+        .otherwise("status"),
+        score=pl.when(pl.col("id").str.ends_with("-1")).then(None).otherwise("score"),
+    )
+    row = line(tables(blocked)[0], "two_segments")
+    assert (row["n"], row["scored"]) == (48, 40)
+    assert row["coverage"] == pytest.approx(40 / 48)
+    dropped = whole.filter(~pl.col("id").str.ends_with("-1"))
+    assert row["level"] == line(tables(dropped)[0], "two_segments")["level"]
+    zeros = whole.with_columns(
+        score=pl.when(pl.col("id").str.ends_with("-1")).then(0.0).otherwise("score")
+    )
+    assert line(tables(zeros)[0], "two_segments")["level"] != row["level"]
+
+
+def test_a_task_without_any_score_has_no_level_and_no_part_in_others():
+    results = ladder_results({"m": 4.0}, FEW)
+    lost = results.with_columns(
+        status=pl.when(pl.col("task") == "csg_union").then(pl.lit("api_error")).otherwise("status"),
+        score=pl.when(pl.col("task") == "csg_union").then(None).otherwise("score"),
+    )
+    table, rungs = tables(lost)
+    row = line(table, "csg_union")
+    assert (row["level"], row["beyond"], row["coverage"]) == (None, None, 0)
+    assert line(table, bucket="overall")["level"] == line(table, bucket="axiomatic")["level"]
+    assert terminal(ladder_sheets(table, rungs)[0])
+
+
+def test_samples_of_an_item_are_averaged():
+    one = ladder_results({"m": 4.0}, ["two_segments"])
+    twice = pl.concat([one, one.with_columns(sample=pl.lit(1, pl.Int64))])
+    found, again = (line(tables(part)[0], "two_segments") for part in (one, twice))
+    assert (found["level"], found["n"]) == (again["level"], again["n"])
+
+
+def test_levels_beyond_the_ladder_are_said_and_counted():
+    levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
+    table, rungs = tables(ladder_results({"m": levels}, FEW))
+    assert line(table, "two_segments")["beyond"] == "below 1"
+    assert line(table, "enumerate_edges")["beyond"] == "above 8"
+    bucket = line(table, bucket="axiomatic")
+    assert bucket["level"] == pytest.approx(4.5)
+    assert (bucket["tasks_below"], bucket["tasks_above"]) == (1, 1)
+    text = terminal(ladder_sheets(table, rungs)[0])
+    assert "below 1" in text
+    assert "above 8" in text
+    assert "+1 -1" in text
+    assert "████████" in text
+
+
+def test_a_floor_is_taken_out():
+    plain, _ = tables(ladder_results({"m": 4.0}, ["two_segments"], floor=0.5, slope=4))
+    assert line(plain, "two_segments")["level"] == pytest.approx(4, abs=0.7)
+    assert line(plain, "two_segments")["floor"] == 0.5
+
+
+def test_results_without_a_ladder_are_refused_with_what_to_do(paper_results):
+    with pytest.raises(ResultsError, match="scbench-grade --tasks ladder"):
+        on_ladder(paper_results)
+
+
+def test_two_runs_are_compared_in_rungs():
+    results = ladder_results({"a": 3.0, "b": 5.0}, FEW)
+    found = climbs_of(results, 60)
+    table = compare_levels(found)
+    row = line(table, bucket="overall")
+    assert (row["first"], row["second"], row["shared"]) == ("a no_tools", "b no_tools", 144)
+    assert row["low"] < 2 < row["high"]
+    assert row["difference"] == pytest.approx(row["second_level"] - row["first_level"])
+    assert "+2." in terminal(level_pairs_sheets(table)[0]) or "+1." in terminal(
+        level_pairs_sheets(table)[0]
+    )
+    with pytest.raises(ResultsError, match="two runs"):
+        compare_levels(climbs_of(results.filter(model="a"), 0))
+
+
+def test_runs_that_share_their_luck_differ_more_surely():
+    """Equal models on the same items, once with the items' luck in common and once without."""
+    lengths = []
+    for shared in (0.0, 0.9):
+        found = climbs_of(ladder_results({"a": 4.0, "b": 4.0}, luck_of_items=shared), 60)
+        row = line(compare_levels(found), bucket="overall")
+        assert row["low"] <= 0.05
+        assert row["high"] >= -0.05
+        lengths.append(row["high"] - row["low"])
+    assert lengths[1] < 0.7 * lengths[0]
+
+
+def test_runs_on_other_items_can_be_compared():
+    halves = {
+        "a": [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)],
+        "b": [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (4, 5, 6)],
+    }
+    results = ladder_results({"a": 3.0, "b": 5.0}, ["two_segments"], asked=halves)
+    row = line(compare_levels(climbs_of(results, 60)), "two_segments")
+    assert row["shared"] == 0
+    assert row["low"] < row["difference"] < row["high"]

@@ -1,0 +1,154 @@
+"""The level of a model on a ladder: known cases, and recovered from simulated models."""
+
+import ladder_simulation as sim
+import numpy as np
+import polars as pl
+import pytest
+
+from scbench.analysis.levels import Answers, Level, fit, level_difference, mean_level
+
+
+def climbed(*right: float, each: int = 6, floor: float = 0.0) -> Answers:
+    """Answers of which so many are right on each rung."""
+    rungs = np.repeat(np.arange(1.0, len(right) + 1), each)
+    scores = np.concatenate([np.arange(each) < count for count in right]).astype(float)
+    return Answers(rungs, scores, np.full(len(rungs), floor), len(right))
+
+
+def test_a_step_has_its_level_between_the_rungs():
+    found = fit(climbed(6, 6, 6, 6, 0, 0, 0, 0)).level
+    assert found.value == pytest.approx(4.5, abs=0.05)
+    assert 3.6 < found.low < 4.3
+    assert 4.7 < found.high < 5.4
+    assert found.beyond is None
+
+
+def test_an_interval_is_the_same_each_time_and_open_without_simulated_runs():
+    answers = climbed(6, 6, 5, 4, 2, 1, 0, 0)
+    found, blank = fit(answers).level, fit(answers, draws=0).level
+    assert fit(answers).level == found
+    assert blank.value == found.value
+    assert (blank.low, blank.high) == (-np.inf, np.inf)
+
+
+def test_mirrored_scores_have_the_mirrored_level():
+    right = (6, 6, 5, 4, 2, 1, 0, 0)
+    turned = fit(climbed(*(6 - count for count in right[::-1]))).level
+    assert turned.value == pytest.approx(9 - fit(climbed(*right)).level.value, abs=0.02)
+
+
+@pytest.mark.parametrize(("each", "said"), [(0, "below 1"), (6, "above 8")])
+def test_what_leaves_the_ladder_is_said_to(each, said):
+    found = fit(climbed(*[each] * 8)).level
+    cells = found.cells()
+    assert (found.beyond, cells["level"]) == (said, None)
+    assert (cells["low"] is None) is (each == 0)
+    assert (cells["high"] is None) is (each == 6)
+    assert (found.below, found.above) == (int(each == 0), int(each == 6))
+    assert found.held()[0] == (0.5 if each == 0 else 8.5)
+
+
+def test_guessing_is_no_climbing():
+    """Half right on every rung is nothing where half is guessed, and half-way where none is."""
+    guessed = fit(climbed(*[3] * 8, floor=0.5)).level
+    assert guessed.beyond == "below 1"
+    assert fit(climbed(6, 6, 6, 6, 3, 3, 3, 3, floor=0.5)).level.value == pytest.approx(
+        4.5, abs=0.3
+    )
+
+
+def test_a_floor_of_1_tells_nothing():
+    blank = fit(climbed(*[6] * 8, floor=1.0))
+    assert (blank.level.low, blank.level.high) == (-np.inf, np.inf)
+    assert blank.information() == pytest.approx(0)
+
+
+def test_no_answers_leave_everything_open_and_tell_most_in_the_middle():
+    none = np.empty(0)
+    blank = fit(Answers(none, none, none, 8))
+    assert np.isnan(blank.level.value)
+    told = blank.information()
+    assert told.argmax() in {3, 4}
+    assert told == pytest.approx(told[::-1], rel=1e-6)
+
+
+def test_partial_scores_tell_more_than_right_or_wrong_ones_of_the_same_means():
+    binary = climbed(6, 6, 5, 4, 2, 1, 0, 0)
+    means = np.repeat([6, 6, 5, 4, 2, 1, 0, 0], 6) / 6
+    partial = Answers(binary.rungs, means, binary.floors, 8)
+    one, two = fit(binary), fit(partial)
+    assert one.dispersion == pytest.approx(1.0)
+    assert 0 < two.dispersion < 0.3
+    assert two.level.value == pytest.approx(one.level.value, abs=0.2)
+    assert two.level.high - two.level.low < 0.7 * (one.level.high - one.level.low)
+
+
+def test_rungs_without_an_answer_are_none_that_was_failed():
+    few = Answers(np.array([3.0, 3, 6, 6]), np.array([1.0, 1, 0, 0]), np.zeros(4), 8)
+    found = fit(few).level
+    assert found.value == pytest.approx(4.5, abs=0.1)
+    assert found.high - found.low > 2
+
+
+def test_a_mean_of_levels_counts_half_a_rung_beyond_and_says_how_many():
+    levels = [
+        Level(4.0, 3.0, 5.0, 8, 1.0),
+        Level(-np.inf, -np.inf, 1.2, 8, 1.0, below=1),
+        Level(np.inf, 8.0, np.inf, 8, 1.0, above=1),
+    ]
+    found = mean_level(levels)
+    assert found.value == pytest.approx((4.0 + 0.5 + 8.5) / 3)
+    assert found.low == pytest.approx(found.value - np.hypot(1.0, 0.5) / 3)
+    assert found.high == pytest.approx(found.value + np.hypot(1.0, 0.7) / 3)
+    assert (found.below, found.above) == (1, 1)
+    assert mean_level(levels[:1]) is levels[0]
+    beyond = mean_level(levels[1:2] * 3)
+    assert (beyond.beyond, beyond.low) == ("below 1", -np.inf)
+
+
+def test_shared_luck_makes_a_difference_surer_and_never_moves_it():
+    one, two = Level(4.0, 3.4, 4.6, 8), Level(5.0, 4.5, 5.6, 8)
+    apart, together = level_difference([one], [two]), level_difference([one], [two], 0.6)
+    assert apart[0] == together[0] == 1.0
+    assert apart[1] < together[1] < 1.0 < together[2] < apart[2]
+    low, high = level_difference([two], [one])[1:]
+    assert (low, high) == pytest.approx((-apart[2], -apart[1]))
+
+
+def test_levels_of_simulated_models_are_found():
+    """A small part of what ``python tests/fixtures/ladder_simulation.py`` measures."""
+    rows = sim.single_tasks(300, seed=11, draws=200)
+    within = rows.filter(pl.col("level").is_between(1, sim.TOP))
+    assert abs(within["error"].mean()) < 0.1
+    assert 0.92 <= rows["holds"].mean() <= 0.99
+    far = rows.filter((pl.col("level") < 0) | (pl.col("level") > 9)).filter(pl.col("slope") > 1)
+    assert far["beyond"].mean() > 0.95
+
+
+@pytest.mark.slow
+def test_levels_of_2000_simulated_models_are_found_without_bias_and_as_surely_as_is_said():
+    rows = sim.single_tasks(2000)
+    within = rows.filter(pl.col("level").is_between(1, sim.TOP))
+    for low in np.arange(1, sim.TOP, 1.0):
+        part = within.filter(pl.col("level").is_between(low, low + 1))
+        noise = 2 * part["error"].std() / part.height**0.5
+        assert abs(part["error"].mean()) < 0.1 + noise, low
+    assert abs(within["error"].mean()) < 0.05
+    assert 0.94 <= rows["holds"].mean() <= 0.97
+    for slope in sim.SLOPES:
+        assert rows.filter(slope=slope)["holds"].mean() > 0.92, slope
+
+
+@pytest.mark.slow
+def test_means_of_levels_are_found():
+    for name, rows in sim.buckets(60, draws=200).items():
+        error, holds, _ = rows.T
+        assert abs(error.mean()) < 0.1, name
+        assert holds.mean() >= 0.88, name
+
+
+def test_differences_of_simulated_models_are_found():
+    rows = sim.differences(150, draws=200)
+    assert abs(rows[:, 0].mean()) < 0.15
+    assert rows[:, 1].mean() >= 0.9
+    assert np.median(rows[:, 2]) < np.median(rows[:, 3])

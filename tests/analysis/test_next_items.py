@@ -1,0 +1,81 @@
+"""Items that tell most: where they are, how they spread, and what they save."""
+
+import ladder_simulation as sim
+import numpy as np
+import polars as pl
+import pytest
+from ladders import ladder_results
+
+from scbench.analysis.ladder import on_ladder
+from scbench.analysis.next_items import asked_of, next_items, nothing_asked
+from scbench.model import rung_of
+
+FEW = ["two_segments", "enumerate_edges", "csg_union"]
+
+
+def test_a_model_that_answered_nothing_begins_in_the_middle_of_every_task():
+    table = next_items(nothing_asked(sim.item_ids()), len(sim.TASKS))
+    assert sorted(table["task"]) == sorted(sim.TASKS)
+    assert set(table["rung"]) <= {4, 5}
+    assert table["id"].n_unique() == table.height
+
+
+def test_ids_of_no_ladder_are_left_out():
+    table = next_items(nothing_asked(["two_segments/03", "two_segments/ladder-01-1"]), 9)
+    assert table["id"].to_list() == ["two_segments/ladder-01-1"]
+
+
+@pytest.mark.parametrize("level", [2.0, 6.5])
+def test_items_are_asked_near_the_level(level):
+    ids = [f"two_segments/ladder-{r:02d}-{k}" for r in range(1, 9) for k in (1, 2, 3)]
+    results = ladder_results({"m": level}, ["two_segments"], slope=2.5, asked={"m": ids})
+    table = next_items(asked_of(on_ladder(results)), 4)
+    assert abs(table["rung"].mean() - level) <= 1
+    assert not set(table["id"]) & set(ids)
+
+
+def test_tasks_that_are_known_wait_for_those_that_are_not():
+    known = [name for name in sim.item_ids(["two_segments"]) if not name.endswith("-6")]
+    results = ladder_results({"m": 4.0}, FEW, asked={"m": known})
+    table = next_items(asked_of(on_ladder(results)), 6)
+    assert set(table["task"]) == {"enumerate_edges", "csg_union"}
+    assert (table["error"] > 0).all()
+
+
+def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
+    results = ladder_results({"m": 4.0}, ["two_segments"])
+    lost = pl.col("id").is_in(["two_segments/ladder-04-1", "two_segments/ladder-04-2"])
+    blocked = pl.when(pl.col("id") == "two_segments/ladder-04-1").then(pl.lit("blocked"))
+    results = results.with_columns(
+        status=pl.when(lost).then(blocked.otherwise(pl.lit("api_error"))).otherwise("status"),
+        score=pl.when(lost).then(None).otherwise("score"),
+    )
+    assert next_items(asked_of(on_ladder(results)), 9)["id"].to_list() == [
+        "two_segments/ladder-04-2"
+    ]
+
+
+def test_a_passed_top_rung_is_told():
+    results = ladder_results({"m": {"two_segments": 12.0, "csg_union": 4.0}}, FEW[::2])
+    assert asked_of(on_ladder(results)).passed == ("two_segments",)
+
+
+def test_fewer_items_are_left_than_asked_for():
+    results = ladder_results({"m": 4.0}, ["two_segments"])
+    assert next_items(asked_of(on_ladder(results)), 5).is_empty()
+
+
+def test_nine_scores_are_one_item():
+    table = next_items(nothing_asked(sim.item_ids(["interlocking_parts"])), 48)
+    assert table["id"].n_unique() == 48
+    assert [rung_of(name) for name in table["id"]] == table["rung"].to_list()
+
+
+@pytest.mark.slow
+def test_a_fifth_of_the_items_gives_levels_within_one_rung():
+    found = sim.adaptive_lengths(6, (0.2,), draws=200)
+    fifth, whole = found[0.2], found[1.0]
+    assert np.median(fifth[:, 2]) < 1.0, "the overall level's interval"
+    assert fifth[:, 4].mean() > 0.5, "tasks whose interval is within a rung to either side"
+    assert abs(fifth[:, 0].mean()) < 0.2
+    assert np.median(fifth[:, 2]) < 2.5 * np.median(whole[:, 2])
