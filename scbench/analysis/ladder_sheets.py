@@ -20,7 +20,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 NOTES = [
     (
         "Level: the rung on which a model scores half of what lies between the floor and 1, with "
-        'its 95 % interval; one that leaves the ladder ends in "<1" or ">8". Slope: how fast scores '
+        'its 95 % interval; one that leaves it ends in "<1" or ">8". Slope: how fast scores '
         "fall, per rung."
     ),
     (

@@ -7,7 +7,7 @@ over tasks and end where a level is still unknown.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,12 @@ class Asked:
     Attributes:
         fits: the curve of each task.
         waiting: ids without an answer, by task and rung, in their order.
-        passed: tasks whose top rung is passed: half above the floor or more.
+        passed: tasks whose top rung is passed, half above the floor or more, by that rung.
     """
 
     fits: Mapping[str, Fit]
     waiting: Mapping[str, Mapping[int, list[str]]]
-    passed: tuple[str, ...] = ()
+    passed: Mapping[int, list[str]] = field(default_factory=dict)
 
 
 def nothing_asked(ids: Iterable[str]) -> Asked:
@@ -72,11 +72,12 @@ def asked_of(rows: pl.DataFrame) -> Asked:
     held = {task: climb_of(block, 0).answers for task, block in matrix.blocks.items()}
     unscored = pl.col("score").is_null().all() & pl.col("status").is_in(_WAITING).any()
     ids = rows.group_by("id").agg(waits=unscored).filter("waits")["id"].sort()
-    return Asked(
-        {task: fit(answers, 0) for task, answers in held.items()},
-        _by_rung(ids),
-        tuple(task for task, answers in held.items() if _is_passed(answers)),
-    )
+    passed: dict[int, list[str]] = {}
+    for task, answers in held.items():
+        if _is_passed(answers):
+            passed.setdefault(answers.top, []).append(task)
+    fits = {task: fit(answers, 0) for task, answers in held.items()}
+    return Asked(fits, _by_rung(ids), passed)
 
 
 def _is_passed(answers: Answers) -> bool:

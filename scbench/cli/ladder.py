@@ -86,13 +86,14 @@ def next_items(
             rows = on_ladder(read_results(results, partial=True))
             asked = asked_of(one_run(rows, model))
         else:
-            asked = nothing_asked(find_release(release).choose(["ladder"])[0].instances())
+            found = find_release(release).ladder()
+            asked = nothing_asked(found.ids(found.manifest.tasks))
         table = next_items(asked, max_items)
-        if asked.passed:
-            above = max(asked.fits[task].level.top for task in asked.passed) + 1
+        for top, tasks in asked.passed.items():
+            named = ",".join(tasks)
             say(
-                f"the top rung is passed on {', '.join(asked.passed)}; "
-                f"`scbench generate --ladder --rung {above:g} --out FOLDER` draws beyond it"
+                f"the top rung is passed on {named}; `scbench generate --ladder {named} "
+                f"--rung {top + 1} --out FOLDER` draws beyond it"
             )
         if table.is_empty():
             say("every item of the ladder has its answer")

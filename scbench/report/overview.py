@@ -9,6 +9,8 @@ from scbench.analysis.failure_modes.decisions import labelled
 from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
 from scbench.analysis.failure_modes.shares import label_shares, states
 from scbench.analysis.failure_modes.sheets import shares_sheet
+from scbench.analysis.ladder import climbs_of, is_ladder, ladder_table, rung_table
+from scbench.analysis.ladder_sheets import ladder_sheets
 from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import paper_table
 from scbench.analysis.run_sheets import budget_sheet, runs_sheet
@@ -19,6 +21,7 @@ from scbench.grading.score_tables import OVERALL
 from scbench.model import Status
 from scbench.report.charts import budget_chart, draw, failure_chart
 from scbench.report.items import run_labels
+from scbench.report.ladder import ladder_chart
 from scbench.report.strips import interval_strip, score_strip
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ def overview(results: "pl.DataFrame") -> Values:
         "runs_table": _runs(results),
         "failures": _failures(results),
         "budget": _budget(results),
+        "ladder": _ladder(results),
     }
 
 
@@ -211,3 +215,14 @@ def _budget(results: "pl.DataFrame") -> Values | None:
     found = budget_sweep(results)
     sheet = budget_sheet(found)
     return {"chart": draw(budget_chart(found), "svg").decode(), **_plain(sheet)}
+
+
+def _ladder(results: "pl.DataFrame") -> Values | None:
+    """Return the levels of runs on a ladder; nothing for results of other instances."""
+    if not is_ladder(results):
+        return None
+    found = climbs_of(results)
+    table, rungs = ladder_table(found), rung_table(found)
+    sheets = ladder_sheets(table, rungs, chart=False)
+    chart = draw(ladder_chart(table, rungs), "svg").decode()
+    return {"chart": chart, "runs": [(sheet.title, _plain(sheet)) for sheet in sheets]}

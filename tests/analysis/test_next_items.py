@@ -57,7 +57,7 @@ def test_what_was_blocked_is_not_asked_again_and_failed_calls_are():
 
 def test_a_passed_top_rung_is_told():
     results = ladder_results({"m": {"two_segments": 12.0, "csg_union": 4.0}}, FEW[::2])
-    assert asked_of(on_ladder(results)).passed == ("two_segments",)
+    assert asked_of(on_ladder(results)).passed == {8: ["two_segments"]}
 
 
 def test_fewer_items_are_left_than_asked_for():

@@ -1,0 +1,119 @@
+"""``scbench ladder``, ``next``, ``gap`` and ``compare`` on levels, as a user meets them."""
+
+import json
+
+import polars as pl
+import pytest
+from ladders import ladder_results
+
+FEW = ["two_segments", "csg_union"]
+
+
+@pytest.fixture
+def two(tmp_path):
+    path = tmp_path / "two.parquet"
+    ladder_results({"aurora": 3.0, "boreal": 5.0}, FEW).write_parquet(path)
+    return path
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """Results of a model that has answered a part."""
+    ids = [f"{task}/ladder-{rung:02d}-1" for task in FEW for rung in (3, 4, 5)]
+    path = tmp_path / "begun.parquet"
+    ladder_results({"aurora": 4.0}, FEW, asked={"aurora": ids}).write_parquet(path)
+    return path, ids
+
+
+def test_levels_are_printed_with_a_chart(command, two):
+    done = command("scbench", "ladder", two, "--partial")
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if "Two Segments" in line)
+    assert "●" in line
+    assert "█" in line
+    assert done.stderr == ""
+
+
+def test_levels_for_programs_and_by_rung(inside, two):
+    table = json.loads(inside("ladder", two, "--partial", "--format", "json").stdout)
+    assert {row["model"] for row in table} == {"aurora", "boreal"}
+    assert all(row["low"] < row["level"] < row["high"] for row in table)
+    rungs = inside("ladder", two, "--partial", "--rungs", "--format", "csv").stdout.splitlines()
+    assert len(rungs) == 1 + 2 * 2 * 8
+    latex = inside("ladder", two, "--partial", "--format", "latex").stdout
+    assert "●" not in latex
+    assert "█" not in latex
+
+
+def test_a_chart_is_drawn(inside, two, tmp_path):
+    done = inside("ladder", two, "--partial", "--plot", tmp_path / "ladder.svg")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "ladder.svg").read_text("utf-8").startswith("<svg")
+
+
+def test_compare_on_a_ladder_says_what_differs_in_rungs(inside, two):
+    text = inside("compare", two, "--partial").stdout
+    assert "Levels, aurora no_tools and boreal no_tools" in text
+    alone = json.loads(inside("compare", two, "--partial", "--levels", "--format", "json").stdout)
+    overall = next(row for row in alone if row["bucket"] == "overall")
+    assert 1 < overall["difference"] < 3
+
+
+def test_levels_of_results_without_a_ladder_are_refused(inside, paper_results, tmp_path):
+    path = tmp_path / "paper.parquet"
+    paper_results.write_parquet(path)
+    for asked in (["ladder", path], ["compare", path, "--levels"], ["next", path]):
+        done = inside(*asked)
+        assert done.returncode == 2
+        assert "scbench-grade --tasks ladder" in done.stderr
+    assert "Levels" not in inside("compare", path).stdout
+
+
+def test_next_prints_ids_and_nothing_else(command, begun, tmp_path):
+    path, ids = begun
+    done = command("scbench", "next", path, "--max-items", 5)
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.split()
+    assert len(set(found)) == 5
+    assert not set(found) & set(ids)
+    assert {name.partition("/")[0] for name in found} == set(FEW)
+    assert done.stdout == command("scbench", "next", path, "--max-items", 5).stdout
+    command("scbench", "next", path, "--max-items", 5, "--out", tmp_path / "ids.txt")
+    assert (tmp_path / "ids.txt").read_text("utf-8") == done.stdout
+
+
+def test_next_for_programs_says_why(inside, begun):
+    table = json.loads(inside("next", begun[0], "--format", "json").stdout)
+    assert table[0].keys() == {"id", "task", "rung", "information", "error"}
+
+
+def test_next_says_what_is_passed_and_when_nothing_is_left(inside, tmp_path):
+    path = tmp_path / "top.parquet"
+    ladder_results({"m": 12.0}, FEW).write_parquet(path)
+    done = inside("next", path)
+    assert done.returncode == 0
+    assert "scbench generate --ladder two_segments,csg_union --rung 9" in done.stderr
+    assert "every item of the ladder has its answer" in done.stderr
+    assert done.stdout == ""
+
+
+def test_next_wants_one_model(inside, two):
+    done = inside("next", two)
+    assert (done.returncode, "--model" in done.stderr) == (2, True)
+    assert "did you mean 'boreal'" in inside("next", two, "--model", "borel").stderr.lower()
+    assert inside("next", two, "--model", "boreal").returncode == 0
+
+
+def test_a_gap_is_told(inside, tmp_path):
+    public, private = tmp_path / "public.parquet", tmp_path / "private.parquet"
+    ladder_results({"m": 4.0}, leak=0.4).write_parquet(public)
+    twin = ladder_results({"m": 4.0}, luck=2, prefix="c0ffee:")
+    twin.with_columns(release_hash=pl.lit("p")).write_parquet(private)
+    done = inside("gap", public, private)
+    assert done.returncode == 0, done.stderr
+    overall = next(line for line in done.stdout.splitlines() if line.startswith("  overall"))
+    assert "public is higher" in overall
+    table = json.loads(inside("gap", public, private, "--format", "json").stdout)
+    assert next(row for row in table if row["bucket"] == "overall")["leak"] > 0.2
+    done = inside("gap", public, public)
+    assert (done.returncode, "same ladder" in done.stderr) == (2, True)

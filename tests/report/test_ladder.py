@@ -1,0 +1,68 @@
+"""The chart of a ladder, alone and in a report."""
+
+import re
+from html import unescape
+
+import polars as pl
+import pytest
+from ladders import ladder_results
+
+from scbench.analysis.ladder import climbs_of, ladder_table, rung_table
+from scbench.report.charts import draw
+from scbench.report.ladder import ladder_chart
+from scbench.report.page import write_report
+
+FEW = ["two_segments", "enumerate_edges", "csg_union"]
+
+
+@pytest.fixture(scope="module")
+def results():
+    levels = {"two_segments": -2.0, "enumerate_edges": 12.0, "csg_union": 5.0}
+    return ladder_results({"<b>aurora": levels, "boreal": 4.0}, FEW)
+
+
+def test_a_chart_shows_every_line_of_every_run(results):
+    found = climbs_of(results, 60)
+    text = draw(ladder_chart(ladder_table(found), rung_table(found)), "svg").decode()
+    words = [unescape(found) for found in re.findall(r">([^<]+)</text>", text)]
+    for line in (
+        "Two Segments",
+        "CSG Union",
+        "overall (only enumerate_edges, two_segments, csg_union)",
+    ):
+        assert words.count(line) == 2, line
+    assert "<b>aurora no_tools" in words
+    assert [word for word in words if word.isdecimal()] == [str(r) for r in range(1, 9)] * 2
+
+
+def test_what_leaves_the_ladder_points_out_of_it(results):
+    found = climbs_of(results, 60)
+    spec = ladder_chart(ladder_table(found), rung_table(found))
+    marks = {row["line"]: row for row in spec["concat"][0]["layer"][2]["data"]["values"]}
+    assert (marks["Two Segments"]["kind"], marks["Two Segments"]["level"]) == ("below", 0.5)
+    assert (marks["Enumerate Edges"]["kind"], marks["Enumerate Edges"]["level"]) == ("above", 8.5)
+    assert marks["CSG Union"]["low"] < marks["CSG Union"]["level"] < marks["CSG Union"]["high"]
+
+
+def test_a_task_without_a_score_has_no_mark(results):
+    lost = results.with_columns(
+        status=pl.when(task="csg_union").then(pl.lit("missing")).otherwise("status"),
+        score=pl.when(task="csg_union").then(None).otherwise("score"),
+    )
+    found = climbs_of(lost, 60)
+    spec = ladder_chart(ladder_table(found), rung_table(found))
+    (mark,) = [
+        r for r in spec["concat"][0]["layer"][2]["data"]["values"] if r["line"] == "CSG Union"
+    ]
+    assert (mark["level"], mark["low"], mark["said"]) == (None, None, "no score")
+    assert draw(spec, "svg").startswith(b"<svg")
+
+
+def test_a_report_on_a_ladder_has_its_levels(results, tmp_path):
+    results.write_parquet(tmp_path / "results.parquet")
+    write_report([tmp_path], tmp_path / "report.html", items="none")
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert ">Levels</h2>" in text
+    assert "Levels, &lt;b&gt;aurora no_tools" in text
+    assert "below 1" in text
+    assert "<b>aurora" not in text
