@@ -161,17 +161,25 @@ def _renamed(
 ) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
     """Return an object with its keys in the case that the answer's have."""
     changed = False
+    exact = frozenset(shape.names.values())
 
     def renamed(part: JsonValue) -> JsonValue:
         nonlocal changed
+        # An answer may hold tens of thousands of numbers in small lists.
         if isinstance(part, list):
-            return [renamed(one) for one in part] if isinstance(part[:1], list) else part
+            plain = not part or not isinstance(part[0], list | dict)
+            return part if plain else [renamed(one) for one in part]
         if not isinstance(part, dict):
             return part
-        return {new_name(key, part): renamed(inside) for key, inside in part.items()}
+        return {
+            new_name(key, part): renamed(inside) if isinstance(inside, list | dict) else inside
+            for key, inside in part.items()
+        }
 
     def new_name(key: str, part: dict[str, JsonValue]) -> str:
         nonlocal changed
+        if key in exact:
+            return key
         wanted = shape.names.get(folded(key), key)
         if wanted == key or wanted in part:
             return key

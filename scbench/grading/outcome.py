@@ -3,7 +3,7 @@
 import re
 import sys
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from pydantic import BaseModel, JsonValue
@@ -90,27 +90,27 @@ def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
     except MemoryError:
         raise
     except CannotGrade as error:
-        outcome = Outcome(Status.NOT_RUN, (), str(error)[:_MAX_REASON])
+        status, verdicts, reason = Status.NOT_RUN, (), str(error)[:_MAX_REASON]
     except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
     else:
-        outcome = _read_in_words(found, verdicts) or Outcome(Status.ANSWERED, verdicts)
+        reason = _why_garbage(found, verdicts)
+        status = Status.UNPARSED if reason else Status.ANSWERED
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
-    return replace(outcome, answer=answer, source=found.source, repairs=found.repairs)
+    return Outcome(status, verdicts, reason, answer, found.source, found.repairs)
 
 
-def _read_in_words(found: Found, verdicts: tuple[Verdict, ...]) -> Outcome | None:
-    """Return the outcome of words after a mark that are not what the task asks for."""
+def _why_garbage(found: Found, verdicts: tuple[Verdict, ...]) -> str:
+    """Say why words after a mark are not what the task asks for; empty if they are."""
     if PLAIN_TEXT not in found.repairs:
-        return None
+        return ""
     garbage = any(
         check.id == "readable" and check.passed is False
         for verdict in verdicts
         for check in verdict.checks
     )
-    why = "what is marked as the answer cannot be read as one"
-    return Outcome(Status.UNPARSED, verdicts, why) if garbage else None
+    return "what is marked as the answer cannot be read as one" if garbage else ""
 
 
 def without_answer(prediction: Prediction) -> Outcome | None:

@@ -85,7 +85,8 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
             account.lines += (number, LineKind.BAD, -1)
             account.bad.append((line.code, line.message, line.line, line.id))
             continue
-        account.unread.update(line.unread)
+        if line.unread:
+            account.unread.update(line.unread)
         row_id = line.prediction.id
         place = index.known.place(row_id)
         if place < 0 and not has_row(place):
