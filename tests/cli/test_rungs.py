@@ -1,0 +1,123 @@
+"""``generate --ladder``, ``release rungs``, ``gallery --ladder`` and ``tasks``: as users call them."""
+
+import json
+
+import polars as pl
+import pytest
+from PIL import Image
+
+from scbench.build.ladder import ladder
+from scbench.model import rung_of
+from scbench.release.load import open_release
+from scbench.release.manifest import read_manifest
+
+OWN = """
+seed = 5
+count = 2
+[maze_3d]
+measure = "cells"
+words = "Longer routes."
+rungs = [{ size = 5, jumps = 1 }, { size = 8, jumps = 2 }, { size = 6, jumps = 1 }]
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(OWN, "utf-8")
+    return path
+
+
+def test_a_private_ladder_is_drawn_and_verified(inside, tmp_path):
+    args = ("generate", "two_segments,enumerate_edges", "--ladder", "--private", "--count", 1)
+    done = inside(*args, "--out", "secret", "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    seed = next(line for line in done.stderr.splitlines() if "private seed: " in line).split()[-1]
+    names = list(open_release(tmp_path / "secret").instances())
+    assert sorted({rung_of(name) for name in names}) == list(range(1, 9))
+    assert all(seed not in path.read_text("utf-8") for path in (tmp_path / "secret").glob("*.*"))
+    assert inside("release", "verify", "secret", "--seed", seed, "--workers", 1).returncode == 0
+    again = inside(*args, "--out", "again", "--seed", seed, "--workers", 1)
+    assert again.returncode == 0
+    hashes = {read_manifest(tmp_path / name).rows_hash for name in ("secret", "again")}
+    assert len(hashes) == 1
+
+
+def test_one_rung_is_drawn_and_one_beyond_the_top(inside, tmp_path):
+    beyond = len(ladder().tasks["maze_3d"].rungs) + 1
+    for rung in (2, beyond):
+        out = f"rung{rung}"
+        done = inside("generate", "maze_3d", "--rung", rung, "--out", out, "--workers", 1)
+        assert done.returncode == 0, done.stderr
+        rows = pl.read_parquet(tmp_path / out / "data" / "maze_3d.parquet")
+        assert rows["rung"].to_list() == [rung] * ladder().count
+        size = ladder().tasks["maze_3d"].all_rungs[rung - 1]["size"]
+        assert {json.loads(text)["size"] for text in rows["params"]} == {size}
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--ladder",), "a ladder is written into a folder; name it with --out"),
+        (("maze_3d", "--rung", "99", "--out", "x"), "maze_3d ends at rung"),
+        (("maze_4d", "--ladder", "--out", "x"), "Did you mean 'maze_3d'?"),
+        (("maze_3d", "--ladder", "--size", "4", "--out", "x"), "rungs stand in their table"),
+        (("nowhere.toml", "--ladder", "--out", "x"), "nowhere.toml cannot be read"),
+        (("--out", "x"), "name an experiment or task"),
+        (("--ladder", "--rung", "0", "--out", "x"), "rung"),
+    ],
+)
+def test_wrong_usage_says_why(inside, args, said):
+    done = inside("generate", *args)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_table_of_ones_own_is_checked_and_drawn(inside, own, tmp_path):
+    done = inside("release", "rungs", own)
+    assert done.returncode == 1
+    assert "maze_3d: cells" in done.stdout
+    (wrong,) = [line for line in done.stdout.splitlines() if "WRONG" in line]
+    assert wrong.split()[0] == "3"
+    assert "on the rung below" in wrong
+    assert inside("release", "rungs", own, "--rung", 2).returncode == 0
+    assert inside("generate", own, "--ladder", "--out", "drawn", "--workers", 1).returncode == 0
+    first = next(iter(open_release(tmp_path / "drawn").ladder().instances()))
+    assert first.endswith("ladder-01-1")
+    own.write_text(OWN.replace("size = 8", "sise = 8"), "utf-8")
+    done = inside("generate", own, "--ladder", "--out", "x")
+    assert done.returncode == 2
+    assert "maze_3d, rung 2: maze_3d has no parameter 'sise'. Did you mean 'size'?" in done.stderr
+
+
+def test_tasks_list_their_rungs(inside):
+    shown = inside("tasks", "maze_3d").stdout
+    held = ladder().tasks["maze_3d"]
+    assert f"Ladder: {held.measure}." in shown
+    last = shown.strip().splitlines()[-1]
+    assert last.split()[0] == f"{len(held.all_rungs)}+"
+    listed = json.loads(inside("tasks", "maze_3d", "--format", "json").stdout)["ladder"]
+    assert listed == held.model_dump(mode="json")
+    assert json.loads(inside("tasks", "dates", "--format", "json").stdout)["ladder"] is None
+
+
+def test_a_contact_sheet_of_a_drawn_ladder(inside, own, tmp_path):
+    own.write_text(OWN.replace("size = 6, jumps = 1", "size = 9, jumps = 3"), "utf-8")
+    assert inside("generate", own, "--ladder", "--out", "drawn", "--workers", 1).returncode == 0
+    sheet = ("gallery", "sheet.svg", "--ladder", "--release", "drawn", "--rungs", "1,3")
+    assert inside(*sheet).returncode == 0
+    text = (tmp_path / "sheet.svg").read_text("utf-8")
+    assert text.count("<image ") == 2
+    assert "3D Maze: cells" in text
+    assert inside("gallery", "sheet.png", *sheet[2:]).returncode == 0
+    with Image.open(tmp_path / "sheet.png") as image:
+        assert min(image.size) > 200
+    for wrong, said in (
+        (("x.pdf", "--ladder", "--release", "drawn"), "written as .svg or .png"),
+        (("x.svg", "--ladder", "--release", "drawn", "--rungs", "1;2"), "--rungs takes numbers"),
+        (("x.svg", "--ladder", "--release", "drawn", "--rungs", "7"), "none of the rungs 7"),
+    ):
+        done = inside("gallery", *wrong)
+        assert done.returncode == 2
+        assert said in done.stderr
