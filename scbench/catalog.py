@@ -104,7 +104,8 @@ class Task:
     Where a task counts follows from its bucket alone. One in a bucket of the paper has a fixed list
     of instances; if it is of this package, the next release freezes it, and it is then in that
     release's default config, its overall mean and its leaderboard. One of `MANIFOLDS` is in a
-    release if ``builders/manifolds.toml`` draws it, and in none of those. Releases frozen before
+    release if ``builders/manifolds.toml`` draws it, and in none of those. One that is frozen is on
+    the ladder too if ``builders/ladder.toml`` has a table of it. Releases frozen before
     stay as they are: how many tasks and scores there are is a release's to say.
 
     Attributes:

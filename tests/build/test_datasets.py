@@ -16,7 +16,7 @@ import pytest
 from scbench.build.export import export_release
 from scbench.build.tables import INSTANCE_COLUMNS, instance_table, write_table
 from scbench.catalog import BUCKETS, MANIFOLDS
-from scbench.model import Instance
+from scbench.model import Instance, rung_of
 from scbench.release.load import find_release
 from scbench.release.manifest import CANARY, REFERENCES, data_file, read_manifest
 
@@ -162,6 +162,9 @@ def test_every_config_holds_its_rows(load, whole):
     terse = load(str(whole), "terse", split="test")
     assert terse["id"][:] == list(release.terse().instances())
     assert terse.num_rows == load(str(whole), split="test").num_rows == 277
+    rungs = load(str(whole), "ladder", split="test")
+    assert rungs["id"][:] == list(release.ladder().instances())
+    assert rungs["rung"][:] == [rung_of(name) for name in rungs["id"]]
     for config, tasks in groups.items():
         if tasks:
             rows = load(str(whole), config, split="test")

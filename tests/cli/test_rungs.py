@@ -1,4 +1,4 @@
-"""``generate --ladder``, ``release rungs``, ``gallery --ladder`` and ``tasks``: as users call them."""
+"""``generate --ladder``, ``release rungs``, ``gallery --ladder``, ``tasks``: as users call them."""
 
 import json
 
