@@ -36,7 +36,7 @@ class Space(Point):
 
     squares: int = parameter(
         8,
-        "number of squares, all different up to 15; beyond that, patterns return under new names",
+        "number of squares, all different up to 15; beyond that, patterns return",
         ge=2,
         le=300,
     )

@@ -40,7 +40,7 @@ class Space(Point):
 
     squares: int = parameter(
         6,
-        "number of squares, all different up to 11; beyond that, patterns return under new names",
+        "number of squares, all different up to 11; beyond that, patterns return",
         ge=2,
         le=300,
     )

@@ -1,8 +1,9 @@
 """What the builders of the square tasks share: orders, the fifteen squares, the rules."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Literal, TypeVar
+from functools import cache
+from itertools import pairwise, permutations
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -55,17 +56,17 @@ def is_walk(order: Sequence[str], ring: Sequence[str]) -> bool:
     return all((b - a) % len(ring) in {1, len(ring) - 1} for a, b in pairwise(at))
 
 
-def draw_order(ring: Sequence[NameT], kind: Order, rng: Stream) -> tuple[NameT, ...]:
-    """Return the names of a ring in a random order of the kind asked for."""
-    order = list(ring)
-    if kind == "ring":
-        first = rng.below(len(ring))
-        order = [*ring[first:], *ring[:first]][:: rng.choice((1, -1))]
-    else:
-        rng.shuffle(order)
-        while kind == "crossing" and is_walk(order, ring):
-            rng.shuffle(order)
-    return tuple(order)
+@cache
+def _orders(ring: tuple[str, ...], kind: Order) -> list[tuple[str, ...]]:
+    """Return every order of the names of a ring that is of this kind."""
+    orders = list(permutations(ring))
+    return [o for o in orders if kind == "any" or is_walk(o, ring) == (kind == "ring")]
+
+
+def draw_order(ring: tuple[NameT, ...], kind: Order, rng: Stream) -> tuple[NameT, ...]:
+    """Return the names of a ring of at most eight in a random order of the kind asked for."""
+    orders: Any = _orders(ring, kind)
+    return rng.choice(orders)
 
 
 def show_case(case: int, order: Sequence[Corner], rng: Stream, *, rename: bool) -> tuple[int, ...]:

@@ -34,6 +34,8 @@ Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
 
 _KINDS = {"t": "triangle", "q": "quadrilateral", "p": "pentagon", "h": "hexagon"}
 _TRIES = 200
+_MOST_ON_GRID = 11
+"""More places on the sides of a square would make too many pairs to try."""
 
 _PROMPT = prompt_template(__name__)
 
@@ -59,7 +61,8 @@ class Space(Point):
     )
     grid_values: int = parameter(
         6,
-        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least 16",
+        "allowed coordinates: of unit_grid at most 11, 0 and 1 included; of listed at least those "
+        "of eight points on the sides",
         ge=3,
         le=40,
     )
@@ -67,10 +70,9 @@ class Space(Point):
 
     @model_validator(mode="after")
     def _listable(self) -> "Space":
-        least, most = {"unit_grid": (3, 11), "listed": (16, 40)}.get(self.frame, (3, 40))
-        if not least <= self.grid_values <= most:
+        if self.frame != "listed" and self.grid_values > _MOST_ON_GRID:
             raise ValueError(
-                f"{self.frame} takes {least} to {most} grid_values, not {self.grid_values}"
+                f"only listed takes more than {_MOST_ON_GRID} grid_values, not {self.frame}"
             )
         return self
 

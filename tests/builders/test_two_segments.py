@@ -3,12 +3,14 @@ import random
 from typing import get_args
 
 import pytest
+from pydantic import ValidationError
 
 from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder
 from scbench.builders.two_segments.search import allowed_spots, pairs
 from scbench.errors import GenerationError
 from scbench.graders.two_segments.chords import exact
 from scbench.schemas.two_segments import Params
+from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()
@@ -126,3 +128,23 @@ def test_pairs_are_of_different_chords_across_the_frame():
     assert len(found) == len(set(found))
     assert ((0, 20), (10, 30)) in found
     assert all(0 not in pair[0] or 5 not in pair[0] for pair in found)
+
+
+@pytest.mark.parametrize("values", [16, 26, 40])
+def test_a_listed_frame_has_a_right_answer_and_few_allowed_ends(values):
+    for seed in range(8):
+        point = Space(frame="listed", target="2t2p", grid_values=values)
+        params = BUILDER.draw(point, Stream("listed", values, seed))
+        assert len(params.coordinate_grid) == len(set(params.coordinate_grid)) >= values
+        spots = allowed_spots(params)
+        assert 4 <= len(spots) <= 24 < values**2
+        (a, b), (c, d) = BUILDER.reference(params).segments
+        assert {value for end in (a, b, c, d) for value in end} <= {*params.coordinate_grid}
+        assert BUILDER.measure(params) > 430.5, "the paper's hardest"
+
+
+def test_a_frame_has_as_many_listed_values_as_it_can_use():
+    for frame, values in (("unit_grid", 12), ("listed", 41)):
+        with pytest.raises(ValidationError, match="grid_values"):
+            Space(frame=frame, grid_values=values)
+    assert Space(frame="unit_grid", grid_values=11).grid_values == 11
