@@ -22,6 +22,7 @@ class RungReport:
         rung: its number, from 1.
         point: parameters as the table has them.
         measures: of each instance.
+        floors: of each instance, see `scbench.build.floors`.
         prompt: characters of the longest prompt.
         answer: characters of the longest right answer.
         drawing: seconds that drawing, solving and judging all took.
@@ -33,6 +34,7 @@ class RungReport:
     rung: int
     point: dict[str, JsonValue]
     measures: tuple[float, ...] = ()
+    floors: tuple[float, ...] = ()
     prompt: int = 0
     answer: int = 0
     drawing: float = 0.0
@@ -115,6 +117,7 @@ def _check(
         rung,
         point,
         measures,
+        tuple(ref.floor for ref in part.references),
         max((len(row.prompt) for row in part.instances), default=0),
         max((len(ref.answer) for ref in part.references), default=0),
         drawing,

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from scbench.build.ladder import Ladder
 
 
+_HEADS = "  rung     mean      least       most  floor  prompt  answer   draw  judge  point"
+
+
 def _table(target: str | None) -> "tuple[Ladder, list[str] | None]":
     """Return the table that a file or names of tasks are about, and the tasks."""
     from scbench.build.ladder import ladder, read_ladder
@@ -62,10 +65,11 @@ def rungs(
             if found.task != task:
                 task = found.task
                 print(f"{task}: {held.measure}")  # noqa: T201
-                print("  rung     mean      least       most  prompt  answer   draw  judge  point")  # noqa: T201
+                print(_HEADS)  # noqa: T201
             if found.measures:
                 ends = f"{found.mean:9.6g}  {min(found.measures):9.6g}  {max(found.measures):9.6g}"
-                sizes = f"{found.prompt:6}  {found.answer:6}"
+                floor = f"{sum(found.floors) / len(found.floors):5.2f}"
+                sizes = f"{floor}  {found.prompt:6}  {found.answer:6}"
                 times = f"{found.drawing:5.1f}  {found.judging:5.1f}"
                 point = ", ".join(f"{key} {value}" for key, value in found.point.items())
                 beyond = "+" if found.rung > len(held.rungs) else " "

@@ -82,13 +82,13 @@ def secret(tmp_path_factory):
 # The ladder of this package, as its newest release holds it.
 
 
-def measures(task):
-    """Return the measures of a task's published ladder, by rung."""
+def means(task, column):
+    """Return the mean of a column of the references on each rung of a task's published ladder."""
     found = {}
     for ref in find_release().ladder().references():
         if ref.id.startswith(f"{task.id}/"):
-            found.setdefault(rung_of(ref.id), []).append(ref.measure)
-    return found
+            found.setdefault(rung_of(ref.id), []).append(getattr(ref, column))
+    return {rung: sum(values) / len(values) for rung, values in found.items()}
 
 
 def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
@@ -111,7 +111,7 @@ def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
 
 @pytest.mark.parametrize("task", paper_tasks(), ids=str)
 def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(task):
-    found = {rung: sum(values) / len(values) for rung, values in measures(task).items()}
+    found = means(task, "measure")
     assert list(found) == list(range(1, len(found) + 1))
     assert all(low < high for low, high in pairwise(found.values()))
     builder = task.builder()
@@ -120,6 +120,13 @@ def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(
     assert found[1] < min(paper)
     assert second > max(paper), "at least two rungs are above the paper's hardest instance"
     assert top > max(paper)
+
+
+@pytest.mark.parametrize("task", paper_tasks(), ids=str)
+def test_every_rung_tells_something_and_the_top_cannot_be_guessed(task):
+    *lower, top = means(task, "floor").values()
+    assert max(lower) < 0.9, "answers without insight leave something to score"
+    assert top < 0.3
 
 
 def test_prompts_and_answers_of_the_ladder_are_short():
