@@ -1,5 +1,6 @@
 """Fluid simulation: prompts, fresh worlds with a goal, and plans that meet it."""
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
@@ -90,6 +91,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return two plans that are the same whatever the goal."""
         return baselines(params)
+
+    def measure(self, params: Params) -> float:
+        """Return boxes of a plan by things they keep clear of by the bits of what is asked for.
+
+        What is asked for is the product of the goal's numbers: lakes and their voxels, say.
+        """
+        things = 1 + len(params.ground) + len(params.protected)
+        numbers = params.goal.model_dump(exclude={"kind"}).values()
+        amount = math.prod(n if isinstance(n, int) else len(n) for n in numbers)
+        return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw a world, build something that holds water, and ask for what it holds.

@@ -10,7 +10,13 @@ import numpy as np
 from pydantic import JsonValue
 
 from scbench.builders.hide_and_seek.baselines import baselines
-from scbench.builders.hide_and_seek.hiding_places import SPACE, Floats, hidden, hiding_places
+from scbench.builders.hide_and_seek.hiding_places import (
+    SPACE,
+    Floats,
+    blocked,
+    hidden,
+    hiding_places,
+)
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
@@ -24,6 +30,8 @@ _DRAWS = 50
 _LEAST_SEEN = 100
 """On how many pixels a person in the open shows; with fewer, not to hide would cost little."""
 _PLACES = 40
+_PATCH = 0.1
+"""Side of the squares that hidden ground is counted in."""
 
 _PROMPT = prompt_template(__name__)
 
@@ -138,6 +146,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return crowds behind the building, without a look at who is seen."""
         return baselines(params)
+
+    def measure(self, params: Params) -> float:
+        """Return which share of the hidden ground people have to take up.
+
+        The ground counts in squares of 10 cm, hidden up to the height of a person.
+        """
+        steps = np.arange(_PATCH / 2, 2 * params.max_distance, _PATCH) - params.max_distance
+        x, y = (axis.ravel() for axis in np.meshgrid(steps, steps))
+        walls = [wall / 2 for wall in params.building[:2]]
+        free = (x * x + y * y <= params.max_distance**2) & (
+            (abs(x) > walls[0]) | (abs(y) > walls[1])
+        )
+        spots = x[free], y[free], np.full(free.sum(), params.person[2])
+        ground = int(blocked(params, params.sniper, spots).sum()) * _PATCH**2
+        return params.people * params.person[0] * params.person[1] / ground
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw the sniper's direction; count hiding places and take a share of them.

@@ -61,11 +61,11 @@ def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_
         for dy in (-half_y, half_y):
             for z in (0.0, params.person[2] + _MARGIN):
                 corner = (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z))
-                hides &= _blocked(params, eye, corner)
+                hides &= blocked(params, eye, corner)
     return hides
 
 
-def _blocked(
+def blocked(
     params: Params, eye: Sequence[float], point: tuple[Floats, Floats, Floats]
 ) -> NDArray[np.bool_]:
     """Return which lines of sight to points meet the building."""

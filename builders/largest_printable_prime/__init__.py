@@ -173,6 +173,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         tower = _tower(params, greedy_number(params))
         return {"largest group each time": _listed(tower)} if tower else {}
 
+    def measure(self, params: Params) -> float:
+        """Return how many digits the longest prime has, each of which is a choice."""
+        return params.best_digits
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw digits, orientations and a height until a search shows the longest prime.
 

@@ -176,6 +176,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return columns of bricks that stand on the table."""
         return baselines(params)
 
+    def measure(self, params: Params) -> float:
+        """Return middle radius over thickness by full marks.
+
+        A thin wall on a wide radius leaves each layer of the roof less of the one below to stand
+        on, and fewer places where a brick lies wholly in the target.
+        """
+        inner, outer = params.inner_radius_mm, params.outer_radius_mm
+        return (inner + outer) / 2 / (outer - inner) * params.full_marks
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw radii until the bricklayer gets full marks.
 

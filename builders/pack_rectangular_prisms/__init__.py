@@ -142,6 +142,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return two rows of all prisms, and a greedy packing."""
         return baselines(params)
 
+    def measure(self, params: Params) -> float:
+        """Return sizes by different edges: the more edges there are, the fewer faces match."""
+        edges = {edge for line in params.prisms for edge in line.size}
+        return len(params.prisms) * len(edges)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes and numbers until it is known how dense they can be packed.
 

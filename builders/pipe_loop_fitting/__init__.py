@@ -135,6 +135,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             answers[name] = {"points": [{"x": x, "y": y} for x, y in loop]}
         return answers
 
+    def measure(self, params: Params) -> float:
+        """Return pipes by crowding by rules: each is tried where others are, against every rule.
+
+        Crowding is pipes per corner of a square lattice that fits the room.
+        """
+        crowding = params.pipes / (params.side + 1) ** 2
+        return params.pipes * crowding * (1 + len(params.constraints)) * (1 + params.crossings)
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Choose a loop, then constraints that it keeps.
 

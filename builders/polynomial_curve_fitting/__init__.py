@@ -73,9 +73,16 @@ class Space(Point):
     hollows: int = parameter(1, "number of dark blobs", ge=0, le=6)
     waves: int = parameter(2, "number of faint waves", ge=0, le=4)
     frequency: int = parameter(2, "most periods of a wave across the picture", ge=1, le=3)
+    swell: int = parameter(
+        1,
+        "how many times as high waves are; above 1 they wind the edge",
+        ge=1,
+        le=10,
+        exclude_if=lambda value: value == 1,
+    )
     smoothing: int = parameter(2, "times that the field is smoothed", ge=0, le=6)
-    min_degree: int = parameter(3, "least total degree that can draw every cell right", ge=2, le=8)
-    max_degree: int = parameter(6, "largest value that this least degree may have", ge=2, le=8)
+    min_degree: int = parameter(3, "least total degree that can draw every cell right", ge=1, le=10)
+    max_degree: int = parameter(6, "largest value that this least degree may have", ge=1, le=10)
 
     @model_validator(mode="after")
     def _ordered(self) -> "Space":
@@ -170,6 +177,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return a line and a conic through the picture."""
         return baselines(params)
 
+    def measure(self, params: Params) -> float:
+        """Return the least total degree that draws every cell right.
+
+        Raises:
+            GenerationError: none that is tried does.
+        """
+        for degree in range(1, _MAX_DEGREE + 1):
+            if separate(params.grid, degree).possible:
+                return degree
+        raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw pictures until one needs a degree in the wanted range.
 
@@ -231,7 +249,7 @@ def field(point: Space, rng: RandomSource) -> NDArray[np.float64]:
     for _ in range(point.waves):
         fx, fy = rng.between(1, point.frequency), rng.between(1, point.frequency)
         phase = rng.uniform(0, 2 * math.pi)
-        height = rng.uniform(0.05, 0.12)
+        height = point.swell * rng.uniform(0.05, 0.12)
         height = height if rng.unit() > 0.5 else -height
         across = [2 * math.pi * k * fx / n for k in range(n)]
         down = [2 * math.pi * k * fy / n + phase for k in range(n)]

@@ -121,6 +121,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return cuts planned as if no rubble came down anywhere."""
         return baselines(params)
 
+    def measure(self, params: Params) -> float:
+        """Return the share of cells to be levelled over the tolerance, more with few blasts.
+
+        One blast for each cell makes it twice as much.
+        """
+        scarcity = 1 + len(params.heights) ** 2 / params.max_blasts
+        return params.share / params.flat_tolerance * scarcity
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw noise until the solver levels it.
 

@@ -43,13 +43,20 @@ _FEW = 12
 class Space(Point):
     """Parameters of fresh targets."""
 
-    figure: Literal["any", "regular", "star", "blocks", "slanted"] = parameter(
-        "any", "regular polygon, star, axis-parallel figure, or one with slanted sides"
+    figure: Literal["any", "regular", "star", "blocks", "slanted", "band"] = parameter(
+        "any",
+        "regular polygon, star, axis-parallel figure, or one with slanted sides; a band is a "
+        "narrow zigzag, which any does not draw",
     )
     area: float = parameter(
         7.0, "area of the target; about four tetrahedra are needed per unit", ge=2.0, le=24.0
     )
-    sides: int = parameter(7, "sides of a regular polygon; many make it curved", ge=3, le=60)
+    sides: int = parameter(
+        7,
+        "sides of a regular polygon, of which many make it curved; strokes of a band",
+        ge=3,
+        le=60,
+    )
     min_angle: float = parameter(
         45.0,
         "smallest corner in degrees; below 54.7 it cannot be covered exactly",
@@ -142,6 +149,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a grid of square shadows, and grids stacked on each other."""
         return baselines(params)
+
+    def measure(self, params: Params) -> float:
+        """Return the length of the rim by how winding it is: its square over the target's area."""
+        target = Polygon(params.exterior, params.holes)
+        return float(target.length**3 / target.area)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw figures until the search covers one; how well it does becomes the divisor.

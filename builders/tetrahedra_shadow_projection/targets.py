@@ -1,4 +1,4 @@
-"""Draws flat targets for shadows: regular polygons, stars, blocks and slanted figures."""
+"""Draws flat targets for shadows: regular polygons, stars, blocks, slanted figures and bands."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from scbench.graders.tetrahedra_shadow_projection.shadows import polygons
 from scbench.seeding import Stream
 
 XY = tuple[float, float]
-Figure = Literal["regular", "star", "blocks", "slanted"]
+Figure = Literal["regular", "star", "blocks", "slanted", "band"]
 _DECIMALS = 3
 
 
@@ -24,17 +24,18 @@ def draw_target(
         figure: what kind of figure.
         rng: where the numbers come from.
         area: its area, before its corners are rounded to three decimals.
-        sides: number of sides of a regular polygon.
+        sides: number of sides of a regular polygon, or of strokes of a band.
         hole: whether it has a square hole, 5 to 15 % as large as the figure.
 
     Returns:
         The target in a few words, and the polygon; it need not be valid.
     """
-    title, points = (
-        (f"a regular polygon with {sides} sides", _round(sides))
-        if figure == "regular"
-        else _FIGURES[figure](rng)
-    )
+    if figure == "regular":
+        title, points = f"a regular polygon with {sides} sides", _round(sides)
+    elif figure == "band":
+        title, points = f"a zigzag band of {sides} strokes", _band(sides, rng)
+    else:
+        title, points = _FIGURES[figure](rng)
     if figure != "blocks":
         points = _turn(points, *_direction(rng))
     holes: list[list[XY]] = []
@@ -136,6 +137,30 @@ def _slanted(rng: Stream) -> tuple[str, list[XY]]:
             shaft = rng.uniform(0.4, 0.6)
             arrow = [(-2, -shaft), (0, -shaft), (0, -1), (head, 0), (0, 1), (0, shaft), (-2, shaft)]
             return "an arrow", [(float(x), float(y)) for x, y in arrow]
+
+
+def _band(strokes: int, rng: Stream) -> list[XY]:
+    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide.
+
+    Where two strokes meet, its sides are cut where they cross.
+    """
+    points, heading = [(0.0, 0.0)], (1.0, 0.0)
+    headings: list[XY] = []
+    for i in range(strokes):
+        length, lean = rng.uniform(2.0, 3.0), rng.uniform(0.5, 0.75)
+        # Half the turn to the next stroke, to either side in turn, as tangent of half an angle.
+        cosine, sine = (1 - lean * lean) / (1 + lean * lean), 2 * lean / (1 + lean * lean)
+        heading = (cosine, sine if i % 2 else -sine)
+        headings.append(heading)
+        x, y = points[-1]
+        points.append((x + length * heading[0], y + length * heading[1]))
+    sides: list[list[XY]] = [[], []]
+    for i, (x, y) in enumerate(points):
+        (ax, ay), (bx, by) = headings[max(0, i - 1)], headings[min(i, strokes - 1)]
+        reach = 1 + ax * bx + ay * by
+        for side, ring in zip((-0.5, 0.5), sides, strict=True):
+            ring.append((x - side * (ay + by) / reach, y + side * (ax + bx) / reach))
+    return [*sides[0], *reversed(sides[1])]
 
 
 _FIGURES: Mapping[str, Callable[[Stream], tuple[str, list[XY]]]] = {
