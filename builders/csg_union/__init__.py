@@ -5,6 +5,7 @@ from textwrap import fill
 
 from pydantic import JsonValue
 
+from scbench.builders.csg_union.arithmetic import work
 from scbench.builders.csg_union.baselines import baselines
 from scbench.builders.csg_union.counterexamples import counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
@@ -87,6 +88,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the convex hull of all solids, and the largest one."""
         return baselines(params)
+
+    def measure(self, params: Params) -> float:
+        """Return how much there is to find out about the union; see `work`."""
+        return work(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw solids whose union has no edge or point contact, each adding to it.

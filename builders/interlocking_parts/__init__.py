@@ -1,12 +1,13 @@
 """Interlocking parts: the prompt, fresh cages, and a design that meets all nine criteria."""
 
+import json
 import math
 import re
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import JsonValue
+from pydantic import JsonValue, model_validator
 
 from scbench.builders.interlocking_parts.baselines import baselines
 from scbench.builders.interlocking_parts.cage_parts import (
@@ -14,6 +15,7 @@ from scbench.builders.interlocking_parts.cage_parts import (
     Piece,
     layout,
     lifted,
+    panel,
     parts_of,
     plate,
     storey_ends,
@@ -48,6 +50,13 @@ _FORM = """\
             "fileType": "OpenSCAD",
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
 
+_SHOWN = """
+You need not design all of it. A right answer may begin with the {n} below; parts that are shown may
+also be used again, in other places. Your answer still lists every part.
+
+{parts}
+"""
+
 
 class Space(Point):
     """Parameters of fresh cages."""
@@ -58,6 +67,20 @@ class Space(Point):
     bar: int = parameter(10, "side of the square bars, in mm", ge=8, le=16)
     gap: int = parameter(30, "least gap between bars, in mm", ge=25, le=60)
     rod: int = parameter(6, "thickest rod, in mm", ge=3, le=8)
+    shown: int = parameter(
+        0,
+        "parts of a right answer that the prompt shows; more is easier",
+        ge=0,
+        le=13,
+        exclude_if=lambda count: count == 0,
+    )
+
+    @model_validator(mode="after")
+    def _something_is_left(self) -> "Space":
+        parts = 2 + 4 * self.storeys
+        if self.shown >= parts:
+            raise ValueError(f"of {parts} parts at most {parts - 1} can be shown")
+        return self
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -72,7 +95,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the cage, the rules and the nine criteria."""
-        return _wrapped(_PROMPT.format(**self.words(params))) + reply_as(_FORM)
+        text = _wrapped(_PROMPT.format(**self.words(params)))
+        if params.shown:
+            parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
+            text += _SHOWN.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
+        return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
         """Divide the cage into plates and panels, as OpenSCAD source."""
@@ -129,6 +156,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return one grid of bars, as often as there are parts."""
         return baselines(params)
+
+    def measure(self, params: Params) -> float:
+        """Return how many bars the parts have that the prompt does not show."""
+        plan = _plan(params)
+        bars = [len(plate(params, plan).boxes)] * 2
+        for storey in range(len(plan.floors) - 1):
+            bars += [len(panel(params, plan, storey).boxes)] * 4
+        return sum(bars[params.shown :])
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw sizes until the construction of the reference fits them.
@@ -268,6 +303,7 @@ def _params(
             "gap": gap,
             "rod_name": f"rods of {rod} mm diameter",
             "parts": 2 + 4 * point.storeys,
+            "shown": point.shown,
             "rigid": 0.001,
             "overlap": 1,
             "touch": 2,

@@ -88,6 +88,13 @@ class Params(ParamsModel):
     gap: Pair = Field(description="least and greatest gap between bars")
     rod_name: Text = Field(description="what the rods are called")
     parts: int = Field(ge=1, le=64, description="number of parts")
+    shown: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        exclude_if=lambda count: count == 0,
+        description="how many parts of a right answer the prompt shows; 0 is left out",
+    )
     rigid: Number = Field(gt=0, description="by how much a turn may miss being one, per entry")
     overlap: Number = Field(gt=0, description="common volume that is too small to count")
     touch: Number = Field(gt=0, description="distance up to which parts count as touching")
