@@ -12,8 +12,11 @@ from scbench.analysis.compare import compare_runs
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.analysis.falloff import falloff_table
+from scbench.analysis.gap import gap_table
 from scbench.analysis.items import item_table, label_table
+from scbench.analysis.ladder import climbs_of, compare_levels, ladder_table, on_ladder, rung_table
 from scbench.analysis.manifolds import heat_table, manifold_table
+from scbench.analysis.next_items import asked_of, next_items, nothing_asked
 from scbench.analysis.paper import paper_table
 from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results, read_results
@@ -24,20 +27,29 @@ from scbench.grading.score_tables import score_table
 
 __all__ = [
     "Cases",
+    "asked_of",
     "budget_sweep",
     "candidates",
     "check_results",
+    "climbs_of",
+    "compare_levels",
     "compare_runs",
     "cost_table",
     "falloff_table",
+    "gap_table",
     "heat_table",
     "item_table",
     "judge_by_rules",
     "label_table",
+    "ladder_table",
     "manifold_table",
+    "next_items",
+    "nothing_asked",
+    "on_ladder",
     "paper_table",
     "pass_at_k",
     "read_results",
     "run_table",
+    "rung_table",
     "score_table",
 ]
