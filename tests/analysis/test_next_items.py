@@ -72,10 +72,11 @@ def test_nine_scores_are_one_item():
 
 
 @pytest.mark.slow
-def test_a_fifth_of_the_items_gives_levels_within_one_rung():
-    found = sim.adaptive_lengths(6, (0.2,), draws=200)
-    fifth, whole = found[0.2], found[1.0]
-    assert np.median(fifth[:, 2]) < 1.0, "the overall level's interval"
-    assert fifth[:, 4].mean() > 0.5, "tasks whose interval is within a rung to either side"
+def test_a_fifth_of_the_items_tells_the_overall_level_within_one_rung():
+    found = sim.adaptive_lengths(6, (0.1, 0.2), draws=200)
+    fifth, even = found["20%"], found["17%, one on each rung"]
+    assert (fifth[:, 2] < 1.0).all(), "the overall level's interval"
+    assert np.median(found["10%"][:, 2]) < 1.0
     assert abs(fifth[:, 0].mean()) < 0.2
-    assert np.median(fifth[:, 2]) < 2.5 * np.median(whole[:, 2])
+    assert np.median(fifth[:, 3]) < np.median(even[:, 3]), "and of tasks"
+    assert np.median(fifth[:, 2]) < 2.5 * np.median(found["100%"][:, 2])
