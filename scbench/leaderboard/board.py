@@ -17,9 +17,12 @@ from scbench.grading.score_tables import OVERALL
 from scbench.intervals import Floats
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
+from scbench.leaderboard.levels import SCHEMA as LEVELS
+from scbench.leaderboard.levels import Key, Level, height, key_of, levels_of
 from scbench.leaderboard.ranks import Rank, ranks
 from scbench.leaderboard.receipt import Score
-from scbench.release.manifest import Manifest, version_key
+from scbench.model import LADDER
+from scbench.release.manifest import Manifest, own_name, version_key
 from scbench.version import __version__
 
 SETTINGS = ("no_tools", "tools")
@@ -61,7 +64,8 @@ def make_board(collected: Collected) -> dict[str, Any]:
         format, package_version; boards: newest release first, each with release, graders (versions
         by task), graders_key (their hash), buckets and tasks (with their N), fingerprints (tasks
         that were simulated on machines that compute differently, and whose submissions), and
-        settings: for each the entries, ranked ones by mean, then those without full coverage;
+        settings: for each the entries, ranked ones by mean (on the ladder by level), then those
+        without full coverage, with levels where a model answered the ladder;
         history: the overall score of each model in each release; refused: what is wrong with
         other submissions.
     """
@@ -72,8 +76,16 @@ def make_board(collected: Collected) -> dict[str, Any]:
         key = (receipt.release.version, receipt.tasks_of, identity)
         groups.setdefault(key, []).append(entry)
     # Spatial tasks come before text tasks of the same release.
-    ordered = sorted(groups, key=lambda key: (version_key(key[0]), *key[1:]), reverse=True)
-    boards = [_board(groups[key]) for key in ordered]
+    ordered = sorted(
+        groups, key=lambda key: (version_key(own_name(key[0])), *key[1:]), reverse=True
+    )
+    levels = levels_of(collected.entries)
+    climbed = {
+        key_of(entry): levels[entry.name][OVERALL]
+        for entry in collected.entries
+        if entry.name in levels
+    }
+    boards = [_board(groups[key], levels, climbed) for key in ordered]
     return {
         "format": 1,
         "package_version": __version__,
@@ -86,13 +98,17 @@ def make_board(collected: Collected) -> dict[str, Any]:
     }
 
 
-def _board(entries: Sequence[BoardEntry]) -> dict[str, Any]:
+def _board(
+    entries: Sequence[BoardEntry],
+    levels: Mapping[str, dict[str, Level]],
+    climbed: Mapping[Key, Level],
+) -> dict[str, Any]:
     manifest, receipt = entries[0].release.manifest, entries[0].receipt
     shown: dict[str, list[dict[str, Any]]] = {}
     for setting in SETTINGS:
         own = [entry for entry in entries if entry.about.setting == setting]
         if own:
-            shown[setting] = _ordered(own, manifest)
+            shown[setting] = _ordered(own, manifest, levels, climbed)
     records = manifest.board_records(receipt.tasks_of)
     buckets = list(dict.fromkeys(record.bucket for record in records.values()))
     sizes = {
@@ -123,8 +139,17 @@ def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str
     return {task: by_name for task, by_name in sorted(found.items()) if len(by_name) > 1}
 
 
-def _ordered(entries: Sequence[BoardEntry], manifest: Manifest) -> list[dict[str, Any]]:
-    """Return the entries of one table, best first, those that cannot be ranked last."""
+def _ordered(
+    entries: Sequence[BoardEntry],
+    manifest: Manifest,
+    levels: Mapping[str, dict[str, Level]],
+    climbed: Mapping[Key, Level],
+) -> list[dict[str, Any]]:
+    """Return the entries of one table, best first, those that cannot be ranked last.
+
+    On the ladder the level says which is best. Elsewhere a model has the level that its submission
+    to the ladder of the same release reached, if there is one.
+    """
     matrix = _matrix(entries)
     groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
     for task in matrix.blocks:
@@ -148,7 +173,13 @@ def _ordered(entries: Sequence[BoardEntry], manifest: Manifest) -> list[dict[str
         for i, entry in enumerate(entries):
             of_tasks[i][task] = _score(entry.receipt.tasks[task], means, i)
     rows = [_row(*parts) for parts in zip(entries, found, of_tasks, strict=True)]
-    return sorted(rows, key=_place)
+    for row, entry in zip(rows, entries, strict=True):
+        if entry.name in levels:
+            row["levels"] = levels[entry.name]
+        elif key_of(entry) in climbed:
+            row["levels"] = {OVERALL: climbed[key_of(entry)]}
+    by_level = entries[0].receipt.tasks_of == LADDER
+    return sorted(rows, key=lambda row: _place(row, by_level=by_level))
 
 
 def _score(score: Score, means: Means, entry: int) -> dict[str, Any]:
@@ -157,9 +188,16 @@ def _score(score: Score, means: Means, entry: int) -> dict[str, Any]:
     return score.model_dump() | {name: cells[name] for name in MEANS if name != "mean"}
 
 
-def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+def _place(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
     overall = row["buckets"][OVERALL]
-    return (not row["ranked"], -(overall["mean"] or 0.0), row["model"], row["submission"])
+    level = height(row["levels"][OVERALL]) if by_level else 0.0
+    return (
+        not row["ranked"],
+        -level,
+        -(overall["mean"] or 0.0),
+        row["model"],
+        row["submission"],
+    )
 
 
 def _matrix(entries: Sequence[BoardEntry]) -> Matrix:
@@ -241,8 +279,9 @@ def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a board as a table with the columns `SCHEMA`."""
+    """Return a board as a table with the columns `SCHEMA`, and those of levels if there are any."""
     rows: list[dict[str, Any]] = []
+    schema = dict(SCHEMA)
     for part in board["boards"]:
         head = {
             "release": part["release"]["version"],
@@ -253,6 +292,8 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
         for setting, entries in part["settings"].items():
             for entry in entries:
                 said = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
+                levels = entry.get("levels", {})
+                schema |= LEVELS if levels else {}
                 for kind, column in (("buckets", "bucket"), ("tasks", "task")):
                     rows += (
                         dict.fromkeys(SCHEMA)
@@ -260,6 +301,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
                         | said
                         | {"setting": setting, column: name}
                         | score
+                        | {key: levels[name][key] for key in LEVELS if name in levels}
                         for name, score in entry[kind].items()
                     )
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return pl.DataFrame(rows, schema=schema)

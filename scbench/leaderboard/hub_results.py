@@ -13,6 +13,7 @@ from scbench.catalog import MANIFOLDS
 from scbench.errors import ResultsError
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.receipt import Receipt
+from scbench.model import LADDER
 
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -29,11 +30,13 @@ def hub_results(
         source: address of a page that shows the result, such as the board or the report.
 
     Raises:
-        ResultsError: scores are missing, so that the data set's board cannot take the result; or
-            ``dataset`` is no name.
+        ResultsError: scores are missing, or are of the ladder, so that the data set's board cannot
+            take the result; or ``dataset`` is no name.
     """
     if not _DATASET.fullmatch(dataset):
         raise ResultsError(f"{dataset!r} is not the name of a data set; name it as ORG/NAME")
+    if receipt.tasks_of == LADDER:
+        raise ResultsError("the Hub's board has means of the other configs, and no levels")
     if not receipt.complete:
         overall = receipt.overall
         raise ResultsError(

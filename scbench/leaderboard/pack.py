@@ -25,7 +25,7 @@ _ORDER: Mapping[str, str] = {
     "organisation": "who submits it",
     "date": "when the answers were made",
     "release": "release of the benchmark that was answered",
-    "tasks": "spatial, or manifolds for the board of the text tasks",
+    "tasks": "spatial, manifolds for the board of the text tasks, or ladder for that of levels",
     "setting": "no_tools or tools",
     "tools": "tools that were offered",
     "sampling": "all parameters as they were sent",

@@ -4,13 +4,17 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.sheets import points
 from scbench.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.errors import printable
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.grade import REPORT
+from scbench.leaderboard.levels import height
+from scbench.model import LADDER
 from scbench.release.about import TITLE
+from scbench.release.manifest import own_name
 
 _TEMPLATE = "board.html.j2"
 _HEADS = {"no_tools": "Without tools", "tools": "With tools"}
@@ -29,7 +33,11 @@ def render_board(board: Mapping[str, Any]) -> str:
     from scbench.report.html import asset, render_page  # noqa: PLC0415  (needs an extra)
 
     titles = {task.id: task.title for task in all_tasks().values()}
-    releases = [part["release"]["version"] for part in board["boards"]]
+    releases = [
+        part["release"]["version"] for part in board["boards"] if part["tasks_of"] != LADDER
+    ]
+    named = (own_name(part["release"]["version"]) for part in board["boards"])
+    releases += [version for version in dict.fromkeys(named) if version not in releases]
     return render_page(
         _TEMPLATE,
         title=f"{TITLE}: leaderboard",
@@ -42,11 +50,14 @@ def render_board(board: Mapping[str, Any]) -> str:
 
 
 def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
-    version = part["release"]["version"]
+    version = own_name(part["release"]["version"])
+    rows = [row for entries in part["settings"].values() for row in entries]
     buckets = {name: (_head(name, part["over"]), n) for name, n in part["buckets"].items()}
     return {
         "version": version,
         "texts": part["tasks_of"] == MANIFOLDS,
+        "ladder": part["tasks_of"] == LADDER,
+        "levels": any("levels" in row for row in rows),
         "rows_hash": part["release"]["rows_hash"],
         "graders_key": part["graders_key"],
         "graders": part["graders"],
@@ -75,6 +86,7 @@ def _head(bucket: str, over: Sequence[str]) -> str:
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
+    levels = row.get("levels", {})
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
         **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
@@ -83,10 +95,13 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
         "range": _range(overall),
         # The rank over everything has a column of its own.
         "cells": {
-            name: _cell(score) | ({"range": ""} if name == OVERALL else {})
+            name: _cell(score) | {"range": ""}
+            if name == OVERALL
+            else _cell(score, levels.get(name))
             for name, score in row["buckets"].items()
         },
-        "tasks": {name: _cell(score) for name, score in row["tasks"].items()},
+        "level": _level(levels[OVERALL]) if levels else _NO_LEVEL,
+        "tasks": {name: _cell(score, levels.get(name)) for name, score in row["tasks"].items()},
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
@@ -103,7 +118,17 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cell(score: Mapping[str, Any]) -> dict[str, Any]:
+_NO_LEVEL = {"value": "", "text": "-", "between": ""}
+
+
+def _level(level: Mapping[str, Any]) -> dict[str, str]:
+    """Return a level as it is shown, with the value that it sorts by."""
+    row = {name.removeprefix("level_"): value for name, value in level.items()}
+    value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
+    return {"value": f"{value:.9f}", "text": level_words(row), "between": interval_words(row)}
+
+
+def _cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a figure as it is shown, with the value that it sorts by."""
     mean, low = score["mean"], score.get("low")
     gap = mean is not None and score["scored"] < score["expected"]
@@ -113,6 +138,7 @@ def _cell(score: Mapping[str, Any]) -> dict[str, Any]:
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
         "above": "" if score.get("above") is None else _above(score),
+        "level": "" if level is None else f"level {_level(level)['text']}",
         "range": _range(score),
     }
 
@@ -138,7 +164,7 @@ def _short(value: Any) -> str:  # noqa: ANN401
 def _past(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
     cells: dict[str, list[dict[str, Any]]] = {release: [] for release in releases}
     for part in row["releases"]:
-        cells[part["release"]].append(
+        cells[own_name(part["release"])].append(
             {
                 "value": "" if part["mean"] is None else f"{part['mean']:.9f}",
                 "text": points(part["mean"]) + ("" if part["ranked"] else "*"),
@@ -148,6 +174,6 @@ def _past(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
     return {
         **{key: row[key] for key in ("organisation", "model", "version")},
         "setting": _HEADS[row["setting"]].lower()
-        + (", text tasks" if row["tasks_of"] == MANIFOLDS else ""),
+        + {MANIFOLDS: ", text tasks", LADDER: ", ladder"}.get(row["tasks_of"], ""),
         "cells": [cells[release] for release in releases],
     }

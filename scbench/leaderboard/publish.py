@@ -11,6 +11,7 @@ from scbench.leaderboard.board import flat_rows
 from scbench.leaderboard.collect import BoardEntry
 from scbench.leaderboard.hub_results import hub_results
 from scbench.leaderboard.page import render_board
+from scbench.model import LADDER
 
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
 HUB = "eval_results"
@@ -45,7 +46,7 @@ def write_board(
         if dataset is not None:
             (out / HUB).mkdir(exist_ok=True)
         for entry in entries if dataset is not None else ():
-            if entry.receipt.complete:
+            if entry.receipt.complete and entry.receipt.tasks_of != LADDER:
                 path = out / HUB / f"{entry.name}.yaml"
                 files.append(path)
                 _write(path, hub_results(entry.receipt, str(dataset)))

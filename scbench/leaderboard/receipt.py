@@ -73,7 +73,7 @@ class Receipt(_Part):
     submission_sha256: str = Field(description="of submission.yaml")
     model: str
     organisation: str
-    tasks_of: Literal["spatial", "manifolds"] = Field(
+    tasks_of: Literal["spatial", "manifolds", "ladder"] = Field(
         default="spatial", description="which tasks were answered, and so which board it is for"
     )
     setting: Setting

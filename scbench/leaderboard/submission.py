@@ -81,8 +81,10 @@ class Submission(_Part):
     organisation: OneLine = Field(description="who submits it")
     date: Day = Field(description="when the answers were made, as YYYY-MM-DD")
     release: Release = Field(description="release that was answered, such as 2.0.0")
-    tasks: Literal["spatial", "manifolds"] = Field(
-        default="spatial", description="spatial, or manifolds for the board of the text tasks"
+    tasks: Literal["spatial", "manifolds", "ladder"] = Field(
+        default="spatial",
+        description="spatial, manifolds for the board of the text tasks, or ladder for that of "
+        "levels",
     )
     setting: Setting = Field(description="whether the model had tools")
     tools: tuple[OneLine, ...] = Field(

@@ -14,6 +14,7 @@ from scbench.leaderboard.findings import Finding, in_order, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.predictions import check_predictions
 from scbench.leaderboard.submission import Submission
+from scbench.model import LADDER
 from scbench.release.load import Release, installed_releases, open_release
 
 Releases = Callable[[str], Release]
@@ -124,9 +125,12 @@ def read_about(done: Validated, releases: Releases, wanted: str | None = None) -
         done.findings.append(Finding("unknown_release", message, todo, ABOUT, line))
         return
     try:
+        if done.about.tasks == LADDER:
+            done.release = done.release.ladder()
         done.release.manifest.board_records(done.about.tasks)
-    except CatalogError:
-        message = f"release {version} has no text tasks"
+    except (CatalogError, ReleaseError):
+        what = "ladder" if done.about.tasks == LADDER else "text tasks"
+        message = f"release {version} has no {what}"
         todo = "leave tasks out, or name a release that has them"
         line = _line_of(data, "tasks")
         done.findings.append(Finding("unknown_tasks", message, todo, ABOUT, line))

@@ -104,6 +104,11 @@ def version_key(name: str) -> tuple[Any, ...]:
     return (tuple(map(int, numbers)), stage or "release", int(n or 0), name)
 
 
+def own_name(version: str) -> str:
+    """Return a release's name without the config that is meant alone."""
+    return version.partition("+")[0]
+
+
 _OPTIONAL = ("seeds", "fingerprint")
 _OF_DRAWN = ("prefix", "measures")
 """Fields of records that are not written where they are empty."""
