@@ -14,7 +14,13 @@ from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.analysis.falloff import falloff_table
 from scbench.analysis.gap import gap_table
 from scbench.analysis.items import item_table, label_table
-from scbench.analysis.ladder import climbs_of, compare_levels, ladder_table, on_ladder, rung_table
+from scbench.analysis.ladder import (
+    climbs_of,
+    compare_levels,
+    ladder_table,
+    read_ladders,
+    rung_table,
+)
 from scbench.analysis.manifolds import heat_table, manifold_table
 from scbench.analysis.next_items import asked_of, next_items, nothing_asked
 from scbench.analysis.paper import paper_table
@@ -45,9 +51,9 @@ __all__ = [
     "manifold_table",
     "next_items",
     "nothing_asked",
-    "on_ladder",
     "paper_table",
     "pass_at_k",
+    "read_ladders",
     "read_results",
     "run_table",
     "rung_table",

@@ -14,6 +14,7 @@ import polars as pl
 from scbench.analysis.ladder import Climb, climbs_of, one_run
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
+from scbench.analysis.results import one_grader
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.errors import ResultsError
 from scbench.grading.score_tables import OVERALL, RUN
@@ -138,16 +139,7 @@ def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
             "both results are of the same ladder; a private one is drawn with "
             "`scbench generate --ladder --private --out FOLDER`"
         )
-    versions = [
-        dict(rows.select("task", "grader_version").unique().iter_rows())
-        for rows in (public, private)
-    ]
-    for task in sorted(versions[0].keys() & versions[1].keys()):
-        if versions[0][task] != versions[1][task]:
-            raise ResultsError(
-                f"{task} was graded by version {versions[0][task]} and by version "
-                f"{versions[1][task]}; grade both anew with one version of scbench"
-            )
+    one_grader(pl.concat([rows.select("task", "grader_version") for rows in (public, private)]))
 
 
 def _named(run: tuple[Any, ...]) -> str:

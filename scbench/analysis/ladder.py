@@ -1,8 +1,9 @@
 """Levels on a ladder, of results: per task, per bucket and overall, and between two runs."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 from scbench.analysis.compare import run_name
 from scbench.analysis.levels import DRAWS, Answers, Fit, fit, level_difference, mean_level
 from scbench.analysis.matrix import Block, Matrix, score_matrix
+from scbench.analysis.results import one_grader, read_results
 from scbench.errors import ResultsError, did_you_mean
 from scbench.grading.score_tables import RUN
 from scbench.intervals import LEVEL, Floats
@@ -76,6 +78,29 @@ def on_ladder(results: pl.DataFrame) -> pl.DataFrame:
             "the results hold no instance of a ladder; answers to that config are graded with "
             "`scbench-grade --tasks ladder`"
         )
+    return rows
+
+
+def read_ladders(paths: Iterable[str | Path], *, partial: bool = False) -> pl.DataFrame:
+    """Return the rows of ladders in results, with their rung.
+
+    Results of several ladders, such as that of a release and rungs drawn above its top, count as
+    one, and a run that answered both as one run; a run that is in two files of the same ladder is
+    told apart by the file.
+
+    Args:
+        paths: as `scbench.analysis.results.read_results` takes them.
+        partial: whether tasks may lack as a whole.
+
+    Raises:
+        ResultsError: as `read_results`; or there is no instance of a ladder.
+    """
+    files: dict[str, list[str | Path]] = {}
+    for path in paths:
+        files.setdefault(read_results([path], partial=partial)["release_hash"][0], []).append(path)
+    frames = [read_results(same, partial=partial, tell_apart=True) for same in files.values()]
+    rows = on_ladder(pl.concat(frames))
+    one_grader(rows)
     return rows
 
 

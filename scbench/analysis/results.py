@@ -170,7 +170,7 @@ def check_results(results: pl.DataFrame, *, partial: bool = False) -> None:
         raise ResultsError("the results hold no row of their release")
     _one_release(rows)
     _known_tasks(rows)
-    _one_grader(rows)
+    one_grader(rows)
     _sound_scores(rows)
     _sound_floors(rows)
     _sound_statuses(rows)
@@ -207,7 +207,12 @@ def _known_tasks(rows: pl.DataFrame) -> None:
         )
 
 
-def _one_grader(rows: pl.DataFrame) -> None:
+def one_grader(rows: pl.DataFrame) -> None:
+    """Refuse rows of a task that were graded by two versions of its grader.
+
+    Raises:
+        ResultsError: there are such; the message names them.
+    """
     versions = rows.group_by("task").agg(pl.col("grader_version").unique().sort())
     mixed = versions.filter(pl.col("grader_version").list.len() > 1).sort("task")
     if mixed.height:

@@ -37,14 +37,14 @@ def ladder(
     """Show how far models get on the ladder: the rung at which each scores half.
 
     Results come from answers to the config ladder. Per task, bucket and overall, with intervals;
-    what leaves the ladder is said to be "below 1" or "above 8".
+    what leaves the ladder is said to be "below 1" or "above 8". Results on rungs that were drawn
+    above the top count together with those of the release.
     """
     with reported_errors():
-        from scbench.analysis.ladder import climbs_of, ladder_table, rung_table
+        from scbench.analysis.ladder import climbs_of, ladder_table, read_ladders, rung_table
         from scbench.analysis.ladder_sheets import ladder_sheets
-        from scbench.analysis.results import read_results
 
-        found = climbs_of(read_results(results, partial=partial, tell_apart=True))
+        found = climbs_of(read_ladders(results, partial=partial))
         table, by_rung = ladder_table(found), rung_table(found)
         if plot is not None:
             from scbench.report.ladder import ladder_chart
@@ -77,14 +77,12 @@ def next_items(
     as short as that of the whole ladder costs a small part of its items.
     """
     with reported_errors():
-        from scbench.analysis.ladder import on_ladder, one_run
+        from scbench.analysis.ladder import one_run, read_ladders
         from scbench.analysis.next_items import asked_of, next_items, nothing_asked
-        from scbench.analysis.results import read_results
         from scbench.release.load import find_release
 
         if results:
-            rows = on_ladder(read_results(results, partial=True))
-            asked = asked_of(one_run(rows, model))
+            asked = asked_of(one_run(read_ladders(results, partial=True), model))
         else:
             found = find_release(release).ladder()
             asked = nothing_asked(found.ids(found.manifest.tasks))
@@ -120,13 +118,9 @@ def gap(
     """
     with reported_errors():
         from scbench.analysis.gap import gap_table
-        from scbench.analysis.ladder import on_ladder, one_run
+        from scbench.analysis.ladder import one_run, read_ladders
         from scbench.analysis.ladder_sheets import gap_sheet
-        from scbench.analysis.results import read_results
 
-        frames = [
-            one_run(on_ladder(read_results([path], partial=True)), model)
-            for path in (public, private)
-        ]
+        frames = [one_run(read_ladders([path], partial=True), model) for path in (public, private)]
         table = gap_table(*frames)
         write_tables(table, [gap_sheet(table)], style, out)

@@ -65,7 +65,7 @@ def test_what_is_no_twin_is_refused():
         gap_table(public, public)
     with pytest.raises(ResultsError, match="that of one run"):
         gap_table(public, private.with_columns(model=pl.lit("another")))
-    with pytest.raises(ResultsError, match="graded by version 1 and by version 2"):
+    with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
         gap_table(public, private.with_columns(grader_version=pl.lit(2, pl.Int64)))
     two = pl.concat([public, public.with_columns(model=pl.lit("n"))])
     with pytest.raises(ResultsError, match="name one with --model"):

@@ -4,7 +4,14 @@ import polars as pl
 import pytest
 from ladders import ladder_results
 
-from scbench.analysis.ladder import climbs_of, compare_levels, ladder_table, on_ladder, rung_table
+from scbench.analysis.ladder import (
+    climbs_of,
+    compare_levels,
+    ladder_table,
+    on_ladder,
+    read_ladders,
+    rung_table,
+)
 from scbench.analysis.ladder_sheets import ladder_sheets, level_pairs_sheets
 from scbench.analysis.layout import terminal
 from scbench.analysis.results import check_results
@@ -163,3 +170,25 @@ def test_runs_on_other_items_can_be_compared():
     row = line(compare_levels(climbs_of(results, 60)), "two_segments")
     assert row["shared"] == 0
     assert row["low"] < row["difference"] < row["high"]
+
+
+def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
+    whole = ladder_results({"m": 7.5}, ["two_segments"], slope=4)
+    is_top = pl.col("id").str.contains("ladder-08")
+    higher = whole.filter(is_top).with_columns(
+        id=pl.lit("c0ffee:") + pl.col("id").str.replace("ladder-08", "ladder-09"),
+        score=pl.lit(0.0),
+        release_hash=pl.lit("p"),
+    )
+    passed = whole.with_columns(score=pl.lit(1.0))
+    paths = [tmp_path / "whole.parquet", tmp_path / "higher.parquet"]
+    passed.write_parquet(paths[0])
+    higher.write_parquet(paths[1])
+    below = line(ladder_table(climbs_of(read_ladders(paths[:1]), 0)), "two_segments")
+    assert below["beyond"] == "above 8"
+    row = line(ladder_table(climbs_of(read_ladders(paths), 60)), "two_segments")
+    assert (row["rungs"], row["n"]) == (9, 54)
+    assert row["level"] == pytest.approx(8.5, abs=0.1)
+    higher.with_columns(grader_version=pl.lit(2, pl.Int64)).write_parquet(paths[1])
+    with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
+        read_ladders(paths)
