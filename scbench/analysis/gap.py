@@ -5,19 +5,19 @@ is as likely to be higher here as there: the signs of the differences are random
 tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from scbench.analysis.ladder import Climb, climbs_of, one_run
+from scbench.analysis.ladder import Climb, Climbs, climbs_of, one_run
 from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
 from scbench.analysis.results import one_grader
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
 from scbench.errors import ResultsError
-from scbench.grading.score_tables import OVERALL, RUN
+from scbench.grading.score_tables import RUN
 from scbench.intervals import LEVEL, Floats, condense_differences, ends_of_differences
 
 SCHEMA: Mapping[str, Any] = {
@@ -78,52 +78,42 @@ def gap_table(
     cells = sorted(ours.keys() & theirs.keys())
     if not cells:
         raise ResultsError("the two ladders have no rung in common on which both have scores")
-    change = np.array([ours[cell][0] - theirs[cell][0] for cell in cells])
-    tops = sorted({rung for _, rung in cells})
-    lines: list[tuple[dict[str, Any], list[int]]] = []
-    for bucket, task, tasks in here.matrix.lines("task"):
-        places = [i for i, (name, _) in enumerate(cells) if name in tasks]
-        labels: dict[str, Any] = {
-            "bucket": bucket,
-            "task": task,
-            "over": here.matrix.over(bucket, task, 0),
-        }
-        if places:
-            held = [t for t in tasks if t in here.fits[0] and t in there.fits[0]]
-            first, second = ([c.fits[0][t].level for t in held] for c in (there, here))
-            names = ("levels", "levels_low", "levels_high")
-            labels |= zip(names, level_difference(first, second), strict=True)
-            lines.append((labels, places))
-    for rung in tops:
-        places = [i for i, (_, found) in enumerate(cells) if found == rung]
-        lines.append(({"rung": rung}, places))
-    weights = np.zeros((len(cells), len(lines)))
-    for i, (_, places) in enumerate(lines):
-        weights[places, i] = 1.0
-    # Over a single bucket there is no overall line; that bucket is then what is asked.
-    asked = next(
-        (i for i, (labels, _) in enumerate(lines) if labels.get("bucket") == OVERALL),
-        next(i for i, (labels, _) in enumerate(lines) if labels.get("task", "") is None),
-    )
-    others = [i for i in range(len(lines)) if i != asked]
-    alone = lines_tested(
-        change[:, None] * weights[:, [asked]], weights[:, [asked]], level, draws, seed
-    )
-    rest = lines_tested(
-        change[:, None] * weights[:, others], weights[:, others], level, draws, seed
+    lines = [*_lines(here, there, cells)]
+    # The last line before the rungs is the overall one, or that of the only bucket.
+    asked = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
+    held = np.column_stack([[float(cell in of_line) for cell in cells] for _, of_line in lines])
+    change = np.array([[ours[cell][0] - theirs[cell][0]] for cell in cells]) * held
+    others = np.arange(len(lines)) != asked
+    alone, rest = (
+        lines_tested(change[:, part], held[:, part], level, draws, seed)
+        for part in (~others, others)
     )
     run = dict(zip(RUN, here.matrix.runs[0], strict=True))
     rows = []
-    for i, (labels, places) in enumerate(lines):
-        row = dict.fromkeys(SCHEMA) | run | labels
-        row |= _figures([cells[p] for p in places], ours, theirs, level)
-        row |= (
-            _verdict(alone, 0, level, row)
-            if i == asked
-            else _verdict(rest, others.index(i), level, row)
+    for i, (labels, of_line) in enumerate(lines):
+        row: dict[str, Any] = (
+            dict.fromkeys(SCHEMA) | run | labels | _figures(of_line, ours, theirs, level)
         )
-        rows.append(row)
+        tested, at = (alone, 0) if i == asked else (rest, i - (i > asked))
+        rows.append(row | _verdict(tested, at, level, row["difference"]))
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _lines(
+    here: Climbs, there: Climbs, cells: Sequence[_Cell]
+) -> Iterator[tuple[dict[str, Any], list[_Cell]]]:
+    """Yield the labels of each line, with the difference of levels, and the rungs it is over."""
+    for bucket, task, tasks in here.matrix.lines("task"):
+        of_line = [cell for cell in cells if cell[0] in tasks]
+        if not of_line:
+            continue
+        both = [name for name in tasks if name in here.fits[0] and name in there.fits[0]]
+        first, second = ([side.fits[0][name].level for name in both] for side in (there, here))
+        value, low, high = level_difference(first, second)
+        labels = {"bucket": bucket, "task": task, "over": here.matrix.over(bucket, task, 0)}
+        yield labels | {"levels": value, "levels_low": low, "levels_high": high}, of_line
+    for rung in sorted({rung for _, rung in cells}):
+        yield {"rung": rung}, [cell for cell in cells if cell[1] == rung]
 
 
 def _fit_together(public: pl.DataFrame, private: pl.DataFrame) -> None:
@@ -182,9 +172,10 @@ def _figures(
     }
 
 
-def _verdict(tested: Tested, line: int, level: float, row: Mapping[str, Any]) -> dict[str, Any]:
+def _verdict(tested: Tested, line: int, level: float, difference: float) -> dict[str, Any]:
+    """Return the p-values of a line and what they say."""
     corrected = float(tested.p_corrected[line])
     said = FEW if tested.too_few[line] else ALIKE
     if corrected <= 1 - level + _ROUNDING:
-        said = HIGHER if row["difference"] > 0 else LOWER
+        said = HIGHER if difference > 0 else LOWER
     return {"p_value": float(tested.p_value[line]), "p_corrected": corrected, "verdict": said}

@@ -19,9 +19,9 @@ _WIDE = 4
 _BARS = " ▁▂▃▄▅▆▇█"
 NOTES = [
     (
-        "Level: the rung on which a model scores half of what lies between the floor and 1, with "
-        'its 95 % interval; one that leaves it ends in "<1" or ">8". Slope: how fast scores '
-        "fall, per rung."
+        "Level: the rung on which a model scores half of what lies between the floor and 1. An "
+        'interval that leaves the ladder ends in "<1" or ">8". Slope: how fast scores fall, per '
+        "rung."
     ),
     (
         "Over several tasks: the mean of their levels, where one beyond its ladder counts for at "
@@ -47,7 +47,8 @@ def ladder_sheets(
     for row in rungs.iter_rows(named=True):
         line = tuple(row[name] for name in (*keys, "task"))
         means.setdefault(line, {})[row["rung"]] = row["above"]
-    sheets = []
+    runs = frame.select(keys).n_unique()
+    sheets: list[Sheet] = []
     for run, part in frame.group_by(keys, maintain_order=True):
         rows = part.to_dicts()
         top = max(row["rungs"] for row in rows)
@@ -65,7 +66,8 @@ def ladder_sheets(
         breaks = {i for i in range(1, len(rows)) if rows[i - 1]["task"] is None}
         named = " ".join(printable(str(value)) for value in run if value is not None)
         words = frozenset({"task", *heads[6:]})
-        notes = [*NOTES, _CHART] if chart else [*NOTES]
+        # Once, below the last table.
+        notes = [*NOTES, *([_CHART] if chart else [])] if len(sheets) + 1 == runs else []
         if any(row["coverage"] < 1 for row in rows):
             notes.append("Answers without a score are left out: scored/asked for.")
         sheets.append(Sheet(f"Levels, {named}", heads, cells, words, notes, frozenset(breaks)))
