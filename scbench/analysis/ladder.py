@@ -168,7 +168,7 @@ class Climbs:
     Attributes:
         matrix: the scores.
         climbs: by run, then by task.
-        fits: likewise, of tasks with a score.
+        fits: likewise, of tasks with a score that tells of a level.
     """
 
     matrix: Matrix
@@ -194,9 +194,9 @@ def climbs_of(results: pl.DataFrame, draws: int = DRAWS, level: float = LEVEL) -
     ]
     fits = [
         {
-            task: fit(climb.answers, draws, level)
+            task: found
             for task, climb in of_run.items()
-            if len(climb.names)
+            if not np.isnan((found := fit(climb.answers, draws, level)).level.value)
         }
         for of_run in climbs
     ]

@@ -71,7 +71,8 @@ class Level:
     """The level of one run on a task, or over several.
 
     Attributes:
-        value: in rungs; unbounded numbers beyond the ladder say only that it is beyond.
+        value: in rungs; unbounded numbers beyond the ladder say only that it is beyond, and NaN
+            that nothing is known.
         low: lower end of the interval; minus infinity if the scores leave it open.
         high: upper end; infinity likewise.
         top: the highest rung; a mean of them over several tasks.
@@ -192,9 +193,9 @@ def fit(answers: Answers, draws: int = DRAWS, level: float = LEVEL) -> Fit:
         within = float((answers.scores * (1 - answers.scores)).sum())
         dispersion = max(binary - within, _SMOOTHING) / binary
     weights = _likely(right, n, chances, dispersion)
-    if not len(rung):
+    if not (floor[rung] < 1).any():  # no answers, or none that could tell anything
         blank = Level(np.nan, -np.inf, np.inf, top)
-        return Fit(blank, places, weights, floor, np.empty(0), dispersion)
+        return Fit(blank, places, weights, floor, floor[rung], dispersion)
     marginal = np.log(np.maximum(weights.sum(axis=1), 1e-300))
     value = _peak(marginal, places)
     at = int(np.abs(places - np.clip(value, FIRST - BEYOND, top + BEYOND)).argmin())
@@ -257,7 +258,7 @@ def _simulated(
     return sums
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _uniform(rows: int, columns: int) -> Floats:
     """Return numbers in [0, 1) of bits that numpy keeps fixed."""
     bits = np.random.PCG64(Stream("levels", rows, columns).getrandbits(128))

@@ -192,3 +192,15 @@ def test_rungs_drawn_above_the_top_count_with_those_below(tmp_path):
     higher.with_columns(grader_version=pl.lit(2, pl.Int64)).write_parquet(paths[1])
     with pytest.raises(ResultsError, match="two_segments by versions 1, 2"):
         read_ladders(paths)
+
+
+def test_a_task_whose_floors_are_1_has_no_level_and_no_part_in_others():
+    results = ladder_results({"m": 4.0}, FEW).with_columns(
+        floor=pl.when(task="csg_union").then(1.0).otherwise(0.0)
+    )
+    table, rungs = tables(results)
+    row = line(table, "csg_union")
+    assert (row["level"], row["beyond"], row["scored"]) == (None, None, 48)
+    assert line(table, bucket="overall")["level"] == line(table, bucket="axiomatic")["level"]
+    text = terminal(ladder_sheets(table, rungs)[0])
+    assert "········" in next(row for row in text.splitlines() if "CSG Union" in row)

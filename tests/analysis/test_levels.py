@@ -59,6 +59,7 @@ def test_guessing_is_no_climbing():
 
 def test_a_floor_of_1_tells_nothing():
     blank = fit(climbed(*[6] * 8, floor=1.0))
+    assert np.isnan(blank.level.value)
     assert (blank.level.low, blank.level.high) == (-np.inf, np.inf)
     assert blank.information() == pytest.approx(0)
 
