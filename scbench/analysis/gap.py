@@ -2,7 +2,9 @@
 
 The items of a rung are drawn alike in both, so for a model that knows neither, the mean of a rung
 is as likely to be higher here as there: the signs of the differences are random. The difference is
-tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit.
+tested by `scbench.analysis.sign_flips`, with a rung of a task as its unit. What a model knows by
+heart stands out where it solves little, so a rung weighs 1 / (m + 0.1) in the test, where m is the
+mean of both ladders.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +38,8 @@ SCHEMA: Mapping[str, Any] = {
 """Columns of `gap_table`."""
 
 HIGHER, LOWER, ALIKE, FEW = "public is higher", "private is higher", "alike", "too few to tell"
+_EASY = 0.1
+"""Added to a rung's mean, so that no rung has all the weight."""
 _Cell = tuple[str, int]
 _ROUNDING = 1e-12
 
@@ -82,7 +86,10 @@ def gap_table(
     # The last line before the rungs is the overall one, or that of the only bucket.
     asked = max(i for i, (labels, _) in enumerate(lines) if "rung" not in labels)
     held = np.column_stack([[float(cell in of_line) for cell in cells] for _, of_line in lines])
-    change = np.array([[ours[cell][0] - theirs[cell][0]] for cell in cells]) * held
+    means = np.array([(ours[cell][0], theirs[cell][0]) for cell in cells])
+    # Which of the two is public does not move a weight, so signs stay as random as they were.
+    weight = 1 / (means.mean(axis=1) + _EASY)
+    change = ((means[:, 0] - means[:, 1]) * weight)[:, None] * held
     others = np.arange(len(lines)) != asked
     alone, rest = (
         lines_tested(change[:, part], held[:, part], level, draws, seed)
