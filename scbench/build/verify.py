@@ -61,6 +61,7 @@ def verify_release(
     *,
     workers: int = 1,
     seed: int | None = None,
+    on_hashes: Callable[[Sequence[str]], object] = no_progress,
 ) -> tuple[str, ...]:
     """Return every mismatch as a sentence that names the file or row; none if the release is sound.
 
@@ -70,6 +71,8 @@ def verify_release(
         workers: processes that make tasks anew.
         seed: base seed of the drawn instances, if it is private. Without it, each of them is made
             again from its own seed.
+        on_hashes: called within seconds with the mismatches that hashes alone show, which are the
+            first of those returned; making everything again takes minutes.
     """
     try:
         manifest = read_manifest(root, check_digest=False)
@@ -77,6 +80,7 @@ def verify_release(
         return (str(error),)
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
+    on_hashes(tuple(problems))
     known = all_tasks()
     drawn = manifest.experiment.task_ids if manifest.experiment else []
     usable = [name for name in manifest.tasks if name in known and known[name].available]
@@ -184,6 +188,7 @@ def verify_anywhere(
     *,
     workers: int = 1,
     seed: int | None = None,
+    on_hashes: Callable[[Sequence[str]], object] = no_progress,
 ) -> tuple[str, ...]:
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
@@ -192,6 +197,7 @@ def verify_anywhere(
         on_step: called with the name of each part that is looked at, for progress.
         workers: processes that make tasks anew.
         seed: as `verify_release` takes it.
+        on_hashes: as `verify_release` takes it.
 
     Raises:
         HubError: it is to come from the Hub, and cannot.
@@ -216,7 +222,13 @@ def verify_anywhere(
             copy = Path(scratch, path)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(data)
-        problems += verify_release(Path(scratch), on_step, workers=workers, seed=seed)
+        problems += verify_release(
+            Path(scratch),
+            on_step,
+            workers=workers,
+            seed=seed,
+            on_hashes=lambda found: on_hashes((*problems, *found)),
+        )
     return tuple(problems)
 
 

@@ -651,3 +651,18 @@ def test_command_names_a_folder_that_is_not_there(tmp_path):
     assert done.returncode == 1
     assert "nowhere is not a release folder" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_what_hashes_alone_show_is_told_before_anything_is_made_again(copy):
+    with (copy / DATA).open("ab") as file:
+        file.write(b"more")
+    events = []
+    problems = verify_release(
+        copy,
+        events.append,
+        on_hashes=events.append,
+    )
+    assert events[:2] == ["files", problems[:1]]
+    assert DATA in problems[0]
+    assert "bytes, the manifest says" in problems[0]
+    assert len(problems) > 1, "what is made again is compared all the same"
