@@ -14,9 +14,8 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.manifolds import joined
-from scbench.analysis.matrix import lifted
 from scbench.analysis.points import Cases
-from scbench.grading.score_tables import RUN
+from scbench.grading.score_tables import RUN, lifted
 from scbench.intervals import LEVEL, Floats
 from scbench.model import Status
 

@@ -3,11 +3,7 @@
 The unit that counts is one score of the release; samples of a run are averaged before. What is
 drawn independently is an answer: the scores of one answer stand and fall together.
 
-**Above the floor.** An instance's floor is what the best answer without insight scores, for short
-answers what guessing gets. A mean above the floor is (mean - floor) / (1 - floor), over the same
-scores: 0 is no insight, 1 all right, and less than 0 worse than none. Instances weigh as much as
-they have room above their floors. Who gave no answer to a text task did not guess, so such a row
-stands at its floor.
+What stands above the floor is said in `scbench.grading.score_tables`.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,7 +17,7 @@ import polars as pl
 from scbench.analysis.results import ITEM
 from scbench.analysis.whole import said_over, tasks_of
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.grading.score_tables import OVERALL, RUN
+from scbench.grading.score_tables import ABOVE, OVERALL, RUN, above_floor, lifted, with_floors
 from scbench.intervals import (
     LEVEL,
     Floats,
@@ -29,7 +25,6 @@ from scbench.intervals import (
     condense,
     ends,
 )
-from scbench.model import Status
 
 Run = tuple[str, str | None, int | None]
 """Model, setting and budget."""
@@ -148,14 +143,16 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
     Args:
         results: as `scbench.analysis.results.read_results` gives them.
     """
-    if "floor" not in results.columns:
-        results = results.with_columns(floor=pl.lit(None, pl.Float64))
-    cells = results.group_by(*RUN, "bucket", "task", *ITEM).agg(
-        sum=pl.col("score").sort().sum(),
-        count=pl.col("score").count(),
-        lifted=lifted().sort().sum(),
-        rows=pl.len(),
-        floor=pl.col("floor").first(),
+    cells = (
+        with_floors(results)
+        .group_by(*RUN, "bucket", "task", *ITEM)
+        .agg(
+            sum=pl.col("score").sort().sum(),
+            count=pl.col("score").count(),
+            lifted=lifted().sort().sum(),
+            rows=pl.len(),
+            floor=pl.col("floor").first(),
+        )
     )
     runs = cells.select(RUN).unique().sort(RUN, nulls_last=False)
     cells = cells.join(
@@ -169,13 +166,6 @@ def score_matrix(results: pl.DataFrame) -> Matrix:
         {task: parts[task]["bucket"][0] for task in known},
         tasks_of(results),
     )
-
-
-def lifted() -> pl.Expr:
-    """Return scores, with rows of text tasks that have no answer at their floor."""
-    unlucky = (pl.col("bucket") == MANIFOLDS) & (pl.col("status") != Status.ANSWERED.value)
-    unlucky &= pl.col("score").is_not_null()
-    return pl.when(unlucky).then(pl.col("floor").fill_null(0.0)).otherwise("score")
 
 
 def _block(part: pl.DataFrame, runs: int) -> Block:
@@ -228,7 +218,7 @@ class Means:
         return {name: None if np.isnan(value) else float(value) for name, value in found.items()}
 
 
-MEANS = ("mean", "low", "high", "floor", "above", "above_low", "above_high")
+MEANS = ("mean", "low", "high", *ABOVE)
 """Columns that a table has of a line's mean."""
 
 
@@ -259,13 +249,6 @@ def means_of(blocks: Sequence[Block], level: float = LEVEL) -> Means:
             floor,
             *above,
         )
-
-
-def above_floor(mean: Floats, floor: Floats) -> Floats:
-    """Return (mean - floor) / (1 - floor); NaN where there is no room above the floor."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        above: Floats = np.where(floor < 1, (mean - floor) / (1 - floor), np.nan)
-    return above
 
 
 def _floor_sum(block: Block) -> Floats:

@@ -40,10 +40,14 @@ def score_sheet(title: str, frame: "pl.DataFrame") -> Sheet:
     heads += ["samples"] if any(row["samples"] > 1 for row in rows) else []
     gaps = any(row["scored"] < row["n"] * row["samples"] for row in rows)
     heads += ["mean", "95 %", "missing as 0"] if gaps else ["mean", "95 %"]
+    raised = any(row["floor"] for row in rows)
+    heads += ["floor", "above", "above, 95 %"] if raised else []
     heads += ["coverage", "status"]
     breaks = {i for i in range(1, len(rows)) if rows[i]["model"] != rows[i - 1]["model"]}
     cells = [[_score_cell(row, head) for head in heads] for row in rows]
-    return Sheet(title, heads, cells, breaks=frozenset(breaks))
+    return Sheet(
+        title, heads, cells, notes=[ABOVE_NOTE] if raised else [], breaks=frozenset(breaks)
+    )
 
 
 def _score_cell(row: Mapping[str, Any], head: str) -> str:
@@ -54,6 +58,11 @@ def _score_cell(row: Mapping[str, Any], head: str) -> str:
             return points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else "")
         case "95 %":
             return "-" if row["low"] is None else f"{points(row['low'])} to {points(row['high'])}"
+        case "floor" | "above":
+            return points(row[head])
+        case "above, 95 %":
+            low, high = row["above_low"], row["above_high"]
+            return "-" if low is None else f"{points(low)} to {points(high)}"
         case "missing as 0":
             return points(row["mean_missing_as_zero"])
         case "coverage":

@@ -3,22 +3,31 @@
 Every score counts the same: a mean is the sum of scores over the number of scores, never a mean of
 means. Rows without a score are not zeros. They lower the coverage, which is shown beside every
 mean, together with the mean that would count them as zeros.
+
+**Above the floor.** An instance's floor is what the best answer without insight scores, for short
+answers what guessing gets. A mean above the floor is (mean - floor) / (1 - floor), over the same
+scores: 0 is no insight, 1 all right, and less than 0 worse than none. Instances weigh as much as
+they have room above their floors. Who gave no answer to a text task did not guess, so such a row
+stands at its floor.
 """
 
 import json
+import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.intervals import Part, condense, ends, pair_of
+from scbench.intervals import Floats, Part, condense, ends, pair_of
 from scbench.model import Status
 
 RUN = ("model", "setting", "budget")
 """Columns that tell runs apart; samples of one run are pooled."""
 OVERALL = "overall"
 """All buckets of the paper together; the text tasks are never among them."""
+ABOVE = ("floor", "above", "above_low", "above_high")
+"""Columns on what lies above the floor."""
 
 
 def in_release(results: pl.DataFrame) -> pl.DataFrame:
@@ -47,17 +56,23 @@ class Condensed:
 
     def add(self, results: pl.DataFrame) -> None:
         """Take rows of ``results.parquet``; those that the release does not hold are left out."""
-        rows = in_release(results)
+        rows = in_release(with_floors(results))
         counts = rows.group_by(*_GROUP, "status", "score").agg(rows=pl.len().cast(pl.Int64))
         self._counts = [_summed([*self._counts, counts])]
         self._samples = [pl.concat([*self._samples, rows.select(*_GROUP, "sample")]).unique()]
         # Whole numbers: floats would add up to sums that depend on the portions.
-        points = (pl.col("score") * _UNIT).round().cast(pl.Int64)
+        points, raised = (
+            (score * _UNIT).round().cast(pl.Int64).sum() for score in (pl.col("score"), lifted())
+        )
         items = rows.group_by(*_GROUP, *_ITEM).agg(
-            points=points.sum(), scored=pl.col("score").count().cast(pl.Int64)
+            points=points,
+            lifted=raised,
+            scored=pl.col("score").count().cast(pl.Int64),
+            floor=pl.col("floor").max(),
         )
         together = pl.concat([*self._items, items]).group_by(*_GROUP, *_ITEM)
-        self._items = [together.agg(pl.col("points", "scored").sum())]
+        sums = pl.col("points", "lifted", "scored").sum()
+        self._items = [together.agg(sums, pl.col("floor").max())]
 
     def table(self, by: Literal["bucket", "task"]) -> pl.DataFrame:
         """Return what `score_table` returns of all rows taken."""
@@ -78,6 +93,27 @@ class Condensed:
         return table.sort(*RUN, *keys, nulls_last=False, maintain_order=True)
 
 
+def with_floors(results: pl.DataFrame) -> pl.DataFrame:
+    """Return results with a column ``floor``: older ones have none, and no floor is known."""
+    if "floor" in results.columns:
+        return results
+    return results.with_columns(floor=pl.lit(None, pl.Float64))
+
+
+def lifted() -> pl.Expr:
+    """Return scores, with rows of text tasks that have no answer at their floor."""
+    unlucky = (pl.col("bucket") == MANIFOLDS) & (pl.col("status") != Status.ANSWERED.value)
+    unlucky &= pl.col("score").is_not_null()
+    return pl.when(unlucky).then(pl.col("floor").fill_null(0.0)).otherwise("score")
+
+
+def above_floor(mean: Floats, floor: Floats) -> Floats:
+    """Return (mean - floor) / (1 - floor); NaN where there is no room above the floor."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above: Floats = np.where(floor < 1, (mean - floor) / (1 - floor), np.nan)
+    return above
+
+
 _GROUP = (*RUN, "bucket", "task")
 _ITEM = ("id", "subtask")
 _UNIT = 2.0**40
@@ -94,9 +130,10 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
     Returns:
         Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
         coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none) with
-        its interval low to high (see `scbench.intervals`), mean_missing_as_zero, and one count per
-        status. Runs are in alphabetical order, buckets and tasks in that of the paper. Over a
-        single bucket there is no line of all.
+        its interval low to high (see `scbench.intervals`), floor (mean of the floors of the scored
+        rows, null if one is not known) and the mean above it with its interval (null where there
+        is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical order,
+        buckets and tasks in that of the paper. Over a single bucket there is no line of all.
     """
     condensed = Condensed()
     condensed.add(results)
@@ -141,6 +178,7 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
             mean=pl.when(some).then(pl.col("points") / pl.col("scored")),
             low=pl.col("low"),
             high=pl.col("high"),
+            **{name: pl.col(name) for name in ABOVE},
             mean_missing_as_zero=pl.col("points") / pl.col("total"),
             **{status.value: pl.col(status.value) for status in Status},
         )
@@ -148,22 +186,59 @@ def _aggregate(parts: _Parts, groups: list[str]) -> pl.DataFrame:
 
 
 def _intervals(items: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    """Return the interval of each line's mean."""
-    answers = items.group_by(*_GROUP, "id").agg(pl.col("points", "scored").sum())
-    lines: dict[tuple[Any, ...], list[Part]] = {}
+    """Return the interval of each line's mean, and `ABOVE`."""
+    # No floor is needed of an item without a score; one that is not known makes the sum NaN.
+    floors = pl.when(pl.col("scored") > 0).then(
+        pl.col("floor").fill_null(np.nan) * pl.col("scored")
+    )
+    answers = items.group_by(*_GROUP, "id").agg(
+        pl.col("points", "lifted", "scored").sum(), floors=floors.fill_null(0.0).sort().sum()
+    )
+    lines: dict[tuple[Any, ...], list[_Line]] = {}
     for key, part in answers.sort("task", "id").group_by(
         [*keys, *([] if "task" in keys else ["task"])], maintain_order=True
     ):
         counts = part["scored"].to_numpy().astype(np.float64)
-        scores = part["points"].to_numpy() / _UNIT / np.where(counts > 0, counts, 1)
-        lines.setdefault(key[: len(keys)], []).append(condense(scores, counts))
-    rows = [
-        dict(zip(keys, key, strict=True))
-        | dict(zip(("low", "high"), pair_of(*map(float, ends(parts))), strict=True))
-        for key, parts in lines.items()
-    ]
-    types = {name: items.schema[name] for name in keys}
-    return pl.DataFrame(rows, schema=types | {"low": pl.Float64(), "high": pl.Float64()})
+        plain, raised = (
+            condense(part[name].to_numpy() / _UNIT / np.where(counts > 0, counts, 1), counts)
+            for name in ("points", "lifted")
+        )
+        line = _Line(
+            plain,
+            raised,
+            float(part["lifted"].sum()) / _UNIT,
+            float(part["floors"].sum()),
+            float(counts.sum()),
+        )
+        lines.setdefault(key[: len(keys)], []).append(line)
+    rows = [dict(zip(keys, key, strict=True)) | _ends(parts) for key, parts in lines.items()]
+    types: dict[str, pl.DataType] = {name: items.schema[name] for name in keys}
+    types |= dict.fromkeys(("low", "high", *ABOVE), pl.Float64())
+    return pl.DataFrame(rows, schema=types)
+
+
+class _Line(NamedTuple):
+    """One task's share of a line: answers, the same lifted, and sums of these, floors, counts."""
+
+    plain: Part
+    raised: Part
+    points: float
+    floors: float
+    scored: float
+
+
+def _ends(parts: list[_Line]) -> dict[str, float | None]:
+    low, high = pair_of(*map(float, ends([part.plain for part in parts])))
+    between = ends([part.raised for part in parts])
+    scored = sum(part.scored for part in parts) or np.nan
+    mean, floor = (
+        np.asarray(math.fsum(getattr(part, name) for part in parts) / scored)
+        for name in ("points", "floors")
+    )
+    above = (above_floor(value, floor) for value in (mean, *between))
+    values = dict(zip(ABOVE, (float(floor), *map(float, above)), strict=True))
+    found = {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {"low": low, "high": high} | found
 
 
 def metadata_by_run(results: pl.DataFrame) -> dict[tuple[Any, ...], list[dict[str, Any]]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "sample", "budget"),
-    *("status", "score", "instance_hash", "run_metadata"),
+    *("status", "score", "floor", "instance_hash", "run_metadata"),
 )
 _ROWS = 65_536
 _SHOWN = 20

@@ -3,7 +3,9 @@
 import polars as pl
 import pytest
 
-from scbench.grading.score_tables import outside_release, score_table
+from scbench.analysis.matrix import means_of, score_matrix
+from scbench.catalog import BUCKETS
+from scbench.grading.score_tables import ABOVE, outside_release, score_table
 from scbench.model import Status
 
 
@@ -117,3 +119,54 @@ def test_a_run_without_any_score_has_no_mean():
 
 def test_no_rows_make_an_empty_table():
     assert score_table(MIXED.head(0), "bucket").is_empty()
+
+
+FLOORS = rows(
+    ("csg_union", "constructive", 0, 0.5),
+    ("csg_union", "constructive", 1, 1.0),
+    ("csg_union", "constructive", 2, None, "missing"),
+    ("maze_3d", "planning", 0, 1.0),
+    ("shuffle", "manifolds", 0, 1.0),
+    ("shuffle", "manifolds", 1, 0.0),
+    ("shuffle", "manifolds", 2, 0.0, "truncated"),
+    ("shuffle", "manifolds", 3, 0.0, "refused"),
+).with_columns(floor=pl.Series([0.8, 0.9, 0.2, 0.0, 0.25, 0.25, 0.25, 0.25]))
+
+
+def test_means_stand_above_the_floor_too():
+    table = {row["bucket"]: row for row in score_table(FLOORS, "bucket").to_dicts()}
+    assert table["constructive"]["floor"] == pytest.approx(0.85), "of the rows with a score"
+    assert table["constructive"]["above"] == pytest.approx((0.75 - 0.85) / 0.15), "worse than none"
+    assert table["planning"]["above"] == 1
+    assert table["overall"]["above"] == pytest.approx((2.5 - 1.7) / (3 - 1.7))
+    # (right - g answered) / (n (1 - g)): what was cut off or refused was not lucky.
+    assert table["manifolds"]["mean"] == 0.25
+    assert table["manifolds"]["above"] == pytest.approx((1 - 0.25 * 2) / (4 * 0.75))
+    for row in table.values():
+        assert row["above_low"] < row["above"] <= row["above_high"]
+
+
+@pytest.mark.parametrize("by", ["bucket", "task"])
+def test_tables_of_a_run_and_of_its_analysis_agree_on_what_lies_above_the_floor(by):
+    found = score_table(FLOORS, by).to_dicts()
+    where = {"release": pl.lit("0.0.1"), "release_hash": pl.lit("x")}
+    matrix = score_matrix(FLOORS.with_columns(**where))
+    for row in found:
+        spatial = [task for task in matrix.blocks if matrix.buckets[task] != "manifolds"]
+        chosen = {
+            "overall": spatial,
+            **{b: [t for t in matrix.blocks if matrix.buckets[t] == b] for b in BUCKETS},
+            "manifolds": ["shuffle"],
+        }[row["bucket"]]
+        blocks = [matrix.blocks[t] for t in ([row["task"]] if by == "task" else chosen)]
+        cells = means_of(blocks).cells(0)
+        assert {name: row[name] for name in cells} == pytest.approx(cells)
+
+
+def test_without_floors_nothing_lies_above_them():
+    for results in (MIXED, FLOORS.with_columns(floor=pl.lit(None, pl.Float64))):
+        (row, *_) = score_table(results, "task").to_dicts()
+        assert {row[name] for name in ABOVE} == {None}
+    full = FLOORS.with_columns(floor=pl.lit(1.0))
+    (row, *_) = score_table(full, "task").to_dicts()
+    assert (row["floor"], row["above"], row["above_low"]) == (1.0, None, None), "there is no room"
