@@ -22,6 +22,7 @@ from scbench.release.manifest import (
     data_file,
     read_manifest,
 )
+from scbench.release.records import FloorRecord
 
 
 @pytest.fixture
@@ -256,3 +257,12 @@ def test_card_says_first_that_no_score_compares_with_the_papers(manifest, sound)
     assert rows == [task.id for task in paper_tasks()], "one line for each task"
     for task, count in re.findall(r"^\| (\w+) \| the paper's (\d+)", page, re.MULTILINE):
         assert len(get_task(task).builder().paper()) == int(count)
+
+
+def test_a_table_says_which_answers_without_insight_earn_what(manifest):
+    floor = FloorRecord(mean=0.8624, strategies={"convex hull": 20, "largest solid": 2})
+    card = render_card(with_record(manifest, "enumerate_edges", floor=floor))
+    table = card.split("### Floors")[1].split("### ")[0]
+    title = get_task("enumerate_edges").title
+    assert f"| [{title}](#enumerate_edges) | convex hull (20), largest solid (2) | 0.862 |" in table
+    assert "(#shikaku_rectangles) | none earns anything | 0.000 |" in table

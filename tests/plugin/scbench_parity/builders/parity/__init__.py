@@ -39,6 +39,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         other = 1 - params.bits.count("1") % 2
         return {"other": {"bit": other}, "neither": {"bit": 2}, "boolean": {"bit": bool(1 - other)}}
 
+    def blind_floor(self, params: Params) -> float:  # noqa: ARG002
+        """Return one half."""
+        return 0.5
+
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw bits."""
         return Params(bits="".join(str(rng.below(2)) for _ in range(point.length)))
