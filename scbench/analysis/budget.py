@@ -13,7 +13,7 @@ from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.runs import run_table
 from scbench.analysis.usage import usage, was_answered, was_cut_off
 from scbench.errors import ResultsError
-from scbench.grading.score_tables import RUN
+from scbench.grading.score_tables import ABOVE, RUN
 from scbench.intervals import LEVEL
 from scbench.model import Status
 
@@ -31,6 +31,7 @@ SCHEMA: Mapping[str, Any] = {
     "accuracy": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    **dict.fromkeys(ABOVE, pl.Float64),
     "mean_output_tokens": pl.Float64,
     "token_observations": pl.Int64,
     "truncated": pl.Float64,
@@ -53,10 +54,11 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
     Returns:
         Columns `SCHEMA`: stated (whether the prompt said the budget: yes, no, or null if the
         predictions do not say), n (rows of the point), answered (those that were replied to),
-        coverage, accuracy (mean of the scored rows) with its interval, mean_output_tokens over the
-        token_observations rows that report them, and shares of the answered: truncated (the finish
-        reason is a length limit), empty (no visible character), cap_hit (as many output tokens as
-        the budget or more) and unparsed; and of all rows: api_error. In order of model, setting and
+        coverage, accuracy (mean of the scored rows) with its interval and what lies above the
+        floor, mean_output_tokens over the token_observations rows that report them, and shares of
+        the answered: truncated (the finish reason is a length limit), empty (no visible character),
+        cap_hit (as many output tokens as the budget or more) and unparsed; and of all rows:
+        api_error. In order of model, setting and
         tokens used.
 
     Raises:
@@ -81,7 +83,7 @@ def budget_sweep(results: pl.DataFrame, *, level: float = LEVEL) -> pl.DataFrame
         | {"accuracy" if name == "mean" else name: v for name, v in found.cells(r).items()}
         for r, run in enumerate(matrix.runs)
     ]
-    names = ("coverage", "accuracy", "low", "high")
+    names = ("coverage", "accuracy", "low", "high", *ABOVE)
     types = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
     accuracy = pl.DataFrame(
         [{name: row[name] for name in (*types, *names)} for row in means],

@@ -40,7 +40,12 @@ def _line(row: Mapping[str, Any], titles: Mapping[str, str]) -> str:
 
 
 def _between(row: Mapping[str, Any]) -> str:
-    return "" if row["low"] is None else f"\n{points(row['low'])} to {points(row['high'])}"
+    between = "" if row["low"] is None else f"\n{points(row['low'])} to {points(row['high'])}"
+    return between + (above_line(row, "above", points) if row["floor"] else "")
+
+
+def _above_note(frame: "pl.DataFrame") -> list[str]:
+    return [ABOVE_NOTE] if any(frame["floor"]) else []
 
 
 def comparison_sheets(frame: "pl.DataFrame") -> list[Sheet]:
@@ -123,7 +128,7 @@ def samples_sheet(frame: "pl.DataFrame") -> Sheet:
         ),
         "Variances are of scores: within items, over samples; between items, beyond that.",
     ]
-    return Sheet("Several samples per item", heads, rows, notes=notes)
+    return Sheet("Several samples per item", heads, rows, notes=notes + _above_note(frame))
 
 
 def _passes(row: Mapping[str, Any]) -> str:
@@ -160,7 +165,7 @@ def budget_sheet(frame: "pl.DataFrame") -> Sheet:
         "Output-token budget sweep",
         [*heads, "answered", *(name.replace("_", " ") for name in shares)],
         rows,
-        notes=[note],
+        notes=[note, *_above_note(frame)],
     )
 
 
@@ -196,7 +201,8 @@ def cost_sheet(frame: "pl.DataFrame") -> Sheet:
         "in points. Score per 1,000 tokens: scores over output tokens, where these are reported."
     )
     heads += ["score / 1,000 tokens", "cut off"]
-    return Sheet("What answers cost", heads, rows, notes=[note], breaks=frozenset(breaks))
+    notes = [note, *_above_note(frame)]
+    return Sheet("What answers cost", heads, rows, notes=notes, breaks=frozenset(breaks))
 
 
 def _amount(row: Mapping[str, Any], name: str, form: str) -> str:

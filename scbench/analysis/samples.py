@@ -9,7 +9,8 @@ import polars as pl
 
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.results import ITEM
-from scbench.grading.score_tables import RUN
+from scbench.grading.score_tables import ABOVE, RUN, lifted, with_floors
+from scbench.model import Status
 
 COLUMNS = ("answer",)
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
@@ -26,6 +27,7 @@ SCHEMA: Mapping[str, Any] = {
     "mean": pl.Float64,
     "low": pl.Float64,
     "high": pl.Float64,
+    **dict.fromkeys(ABOVE, pl.Float64),
     "majority": pl.Float64,
     "majority_n": pl.Int64,
     "within": pl.Float64,
@@ -52,19 +54,21 @@ def pass_at_k(
     Returns:
         One row per run, per task, bucket and overall, and per k, with columns `SCHEMA`: n (scores
         of one sample that have a sample with a score), samples (the least that any of them has),
-        mean of the scores' means over samples, with its interval; majority (the mean score of the
-        answer that most samples gave, over the majority_n scores where an answer was given twice
-        and no other as often; null if there is none), within (variance between samples of one item,
-        unbiased; null with one sample) and between (variance between items beyond that; at least
-        0), and pass_at_k: the chance that at least one of k samples, drawn without replacement,
-        passes (the unbiased estimate 1 - C(n-c, k) / C(n, k), averaged over the pass_n scores with
-        k samples or more).
+        mean of the scores' means over samples, with its interval and what lies above the floor;
+        majority (the mean score of the answer that most samples gave, over the majority_n scores
+        where an answer was given twice and no other as often; null if there is none), within
+        (variance between samples of one item, unbiased; null with one sample) and between (variance
+        between items beyond that; at least 0), and pass_at_k: the chance that at least one of k
+        samples, drawn without replacement, passes (the unbiased estimate 1 - C(n-c, k) / C(n, k),
+        averaged over the pass_n scores with k samples or more).
     """
-    matrix = score_matrix(_one_each(results))
+    results = with_floors(results)
+    matrix = score_matrix(_one_each(results, pl.col("score")))
+    raised = score_matrix(_one_each(results, lifted()))
     items = _items(results, passes)
     rows: list[dict[str, Any]] = []
     for bucket, task, tasks in matrix.lines("task"):
-        found = means_of([matrix.blocks[name] for name in tasks])
+        found, above = (means_of([m.blocks[name] for name in tasks]) for m in (matrix, raised))
         held = items.filter(pl.col("task").is_in(tasks)).partition_by(RUN, as_dict=True)
         for r, run in enumerate(matrix.runs):
             part = held.get(run)
@@ -73,7 +77,7 @@ def pass_at_k(
             row: dict[str, Any] = dict(zip(RUN, run, strict=True))
             row |= {"bucket": bucket, "task": task}
             row |= {"over": matrix.over(bucket, task, r)} | _spread(part)
-            row |= {name: value for name, value in found.cells(r).items() if name in SCHEMA}
+            row |= found.cells(r) | {name: above.cells(r)[name] for name in ABOVE}
             counts = list(zip(part["samples"], part["passed"], strict=True))
             for k in ks:
                 tried = [_chance(s, c, k) for s, c in counts if s >= k]
@@ -85,10 +89,12 @@ def pass_at_k(
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _one_each(results: pl.DataFrame) -> pl.DataFrame:
-    """Return results with one row per item, of the mean of its samples."""
+def _one_each(results: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
+    """Return results with one row per item, of the mean score of its samples, as if answered."""
     return results.group_by(*RUN, "bucket", "task", *ITEM).agg(
-        pl.col("score").sort().mean(), pl.col("status", "release", "release_hash").first()
+        score.sort().mean().alias("score"),
+        pl.col("floor", "release", "release_hash").first(),
+        status=pl.lit(Status.ANSWERED.value),
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from scbench.analysis.matrix import Matrix, means_of, score_matrix
+from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
 from scbench.errors import ResultsError
 from scbench.grading.outcome import CUT_OFF
 from scbench.grading.score_tables import RUN
@@ -24,9 +24,7 @@ SCHEMA: Mapping[str, Any] = {
     "task": pl.String,
     "over": pl.String,
     "answers": pl.Int64,
-    "mean": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
+    **dict.fromkeys(MEANS, pl.Float64),
     **{
         column: kind
         for name in _AMOUNTS
@@ -71,10 +69,10 @@ def cost_table(results: pl.DataFrame) -> pl.DataFrame:
     Returns:
         One row per run, and per task, bucket and overall, with columns `SCHEMA`: answers (lines
         that were replied to; one answer may have several scores), mean of the scores with its
-        interval, means of tokens, seconds and cost (US dollars) per answer over the answers that
-        report them, with their number, score_per_1000_tokens (the sum of scores over the thousands
-        of output tokens, both over answers that report output tokens) and cut_off (share of answers
-        that the length limit ended).
+        interval and what lies above the floor, means of tokens, seconds and cost (US dollars) per
+        answer over the answers that report them, with their number, score_per_1000_tokens (the sum
+        of scores over the thousands of output tokens, both over answers that report output tokens)
+        and cut_off (share of answers that the length limit ended).
 
     Raises:
         ResultsError: no row reports any usage.
@@ -116,7 +114,7 @@ def _lines(matrix: Matrix, run: int, answers: pl.DataFrame) -> list[dict[str, An
             "over": matrix.over(bucket, task, run),
         }
         row |= {"answers": part.height, "cut_off": part["cut"].mean()}
-        row |= {name: found[name] for name in ("mean", "low", "high")}
+        row |= {name: found[name] for name in MEANS}
         for name in _AMOUNTS:
             row |= {name: part[name].mean(), f"{name}_reported": part[name].count()}
         told = part.filter(pl.col("output_tokens").is_not_null())

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.analysis.budget import budget_sweep
+from scbench.analysis.run_sheets import budget_sheet, cost_sheet, samples_sheet
 from scbench.analysis.samples import pass_at_k
+from scbench.analysis.sheets import ABOVE_NOTE, points
+from scbench.analysis.usage import cost_table
 from scbench.intervals import condense, ends
 
 
@@ -95,3 +99,32 @@ def test_tables_of_samples_run_as_the_papers_do(paper_results, paper_numbers):
     assert first["bucket"][-1] == "overall"
     assert first["task"][0] == "topology_enumeration"
     assert first["task"][5] is None
+
+
+@pytest.mark.parametrize("table", ["samples", "cost", "budget"])
+def test_every_table_of_means_has_what_lies_above_the_floor(make_results, table):
+    """Two samples of three cases: one right, and one cut off, which was no guess."""
+    g = 0.25
+    scores = [[1, 0], [0, "truncated"], [1, 1]]
+    results = make_results(
+        *(
+            {"task": "boolean", "subtask": i, "sample": j, "floor": g, "budget": 100}
+            | {"usage": '{"output_tokens":7}'}
+            | ({"score": 0.0, "status": score} if score == "truncated" else {"score": score})
+            for i, pair in enumerate(scores)
+            for j, score in enumerate(pair)
+        )
+    )
+    tables = {"samples": pass_at_k, "cost": cost_table, "budget": budget_sweep}
+    sheets = {"samples": samples_sheet, "cost": cost_sheet, "budget": budget_sheet}
+    frame = tables[table](results)
+    row = frame.row(0, named=True)
+    above = (3 - 5 * g) / (6 * (1 - g))
+    assert row["floor"] == g
+    assert row["above"] == pytest.approx(above)
+    assert row["above_low"] < above < row["above_high"]
+    sheet = sheets[table](frame)
+    assert f"above {points(above)} (" in "\n".join(cell for line in sheet.rows for cell in line)
+    assert ABOVE_NOTE in sheet.notes
+    bare = sheets[table](tables[table](results.with_columns(floor=pl.lit(None, pl.Float64))))
+    assert ABOVE_NOTE not in bare.notes
