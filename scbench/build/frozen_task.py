@@ -208,10 +208,10 @@ def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
     """Judge an instance's answers, those without insight included."""
     instance = draft.instance
     params = task.params_model.model_validate_json(instance.all_params)
+    scores = [score_of_reference(task, params, instance.id, answer) for answer in draft.answers]
     floor = floor_of(task, params)
     found = []
-    for answer in draft.answers:
-        score = score_of_reference(task, params, instance.id, answer)
+    for answer, score in zip(draft.answers, scores, strict=True):
         if answer.kind == "counter_reference":
             found.append(Reference(instance.id, *answer, score, *floor))
             continue
