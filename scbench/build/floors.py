@@ -7,10 +7,13 @@ score is the instance's floor; a text task tells what guessing earns (`Builder.b
 from collections import Counter
 from collections.abc import Iterable
 from math import fsum
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
+from scbench.build.proofs import proven_scores
+from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
 from scbench.judge import judge
@@ -33,20 +36,21 @@ class Floor(NamedTuple):
     strategy: str = ""
 
 
-def floor_of(task: Task, params: BaseModel) -> Floor:
+def floor_of(task: Task, params: BaseModel, proofs: Path | None = None) -> Floor:
     """Return what the best of an instance's answers without insight scores; of equals, the first.
 
     Args:
         task: the task.
         params: the instance's parameters, of the task's `Task.params_model`.
+        proofs: scores judged before, see `scbench.build.proofs`; None to judge from scratch.
 
     Raises:
         ReleaseError: the grader fails on one of them, or the blind guess is no score.
     """
-    return max(floors_of(task, params), key=lambda found: found.score, default=Floor())
+    return max(floors_of(task, params, proofs), key=lambda found: found.score, default=Floor())
 
 
-def floors_of(task: Task, params: BaseModel) -> list[Floor]:
+def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list[Floor]:
     """Return what each answer without insight scores, of those that score anything.
 
     Raises:
@@ -56,18 +60,28 @@ def floors_of(task: Task, params: BaseModel) -> list[Floor]:
     blind = float(builder.blind_floor(params))
     if not 0 <= blind <= 1:
         raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
-    found = [Floor(blind, BLIND)]
-    for name, answer in builder.baselines(params).items():
-        try:
-            verdicts = judge(task, params, answer)
-        except ScbenchError as error:
-            raise ReleaseError(f"{task.id}: {name} cannot be judged: {error}") from error
-        except Exception as error:
-            raise ReleaseError(
-                f"{task.id}: the grader failed on {name}: {type(error).__name__}: {error}"
-            ) from error
-        found.append(Floor(sum(verdict.score for verdict in verdicts) / len(verdicts), name))
+    answers = builder.baselines(params)
+    scores = proven_scores(
+        proofs,
+        task,
+        canonical_json(params.model_dump(mode="json")),
+        list(map(canonical_json, answers.values())),
+        lambda: [_mean_score(task, params, *answer) for answer in answers.items()],
+    )
+    found = [Floor(blind, BLIND), *map(Floor, scores, answers)]
     return [floor for floor in found if floor.score > 0]
+
+
+def _mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue) -> float:
+    try:
+        verdicts = judge(task, params, answer)
+    except ScbenchError as error:
+        raise ReleaseError(f"{task.id}: {name} cannot be judged: {error}") from error
+    except Exception as error:
+        raise ReleaseError(
+            f"{task.id}: the grader failed on {name}: {type(error).__name__}: {error}"
+        ) from error
+    return sum(verdict.score for verdict in verdicts) / len(verdicts)
 
 
 def floor_record(references: Iterable[Reference]) -> FloorRecord:

@@ -9,8 +9,6 @@ import platform
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,6 +20,7 @@ from scbench.build.floors import floor_record
 from scbench.build.fresh import run
 from scbench.build.frozen_task import FrozenTask, freeze_tasks
 from scbench.build.gather import gather
+from scbench.build.libraries import LIBRARIES, installed
 from scbench.build.schemas import release_schemas
 from scbench.build.tables import instance_table, reference_table, write_table
 from scbench.canonical import content_hash, rows_hash, sha256
@@ -55,26 +54,12 @@ from scbench.release.records import (
 from scbench.report.gallery import cases, draw_cases
 from scbench.version import __version__
 
-_LIBRARIES = (
-    *("gmpy2", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow", "pybullet"),
-    *("pydantic", "PyYAML", "scipy", "shapely", "vl-convert-python"),
-)
-"""What has a say in rows, references or files."""
-
 
 class FrozenLadder(NamedTuple):
     """What the config ``ladder`` of a release holds: what it was drawn by, and its tasks."""
 
     record: ExperimentRecord
     parts: Sequence[FrozenTask]
-
-
-def installed(name: str) -> str:
-    """Return the installed version of a library, or "not installed"."""
-    try:
-        return installed_version(name)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def own_tasks() -> tuple[Task, ...]:
@@ -96,6 +81,7 @@ def build_release(
     withdrawn: Mapping[str, str] = MappingProxyType({}),
     workers: int = 1,
     on_task: Callable[[Task], object] = no_progress,
+    proofs: Path | None = None,
 ) -> Manifest:
     """Freeze tasks into a release folder.
 
@@ -109,6 +95,7 @@ def build_release(
         withdrawn: instances found to be wrong after an earlier release, each with the reason.
         workers: processes that make tasks; the bytes are the same with any number.
         on_task: called after each task, for progress.
+        proofs: scores of references, see `scbench.build.proofs`; None to judge from scratch.
 
     Raises:
         ReleaseError: the version is none, the folder exists or cannot be made, a grader fails
@@ -133,17 +120,17 @@ def build_release(
     try:
         with scratch_beside(out) as scratch:
             root = scratch / "release"
-            frozen = [_made(part) for _, part in freeze_tasks(chosen, workers, on_task)]
+            frozen = [_made(part) for _, part in freeze_tasks(chosen, workers, on_task, proofs)]
             record = None
             if experiment is not None:
-                drawn = gather(run(experiment, workers=workers))
+                drawn = gather(run(experiment, workers=workers, proofs=proofs))
                 record = experiment.record(drawn.shortfalls)
                 for part in drawn.frozen:
                     on_task(part.task)
                 frozen += drawn.frozen
             rungs = None
             if ladder is not None:
-                drawn = gather(run(ladder, workers=workers))
+                drawn = gather(run(ladder, workers=workers, proofs=proofs))
                 rungs = FrozenLadder(ladder.record(drawn.shortfalls), drawn.frozen)
             manifest = fill_release(
                 root,
@@ -298,7 +285,7 @@ def make_manifest(
         files=dict(files),
         libraries={
             "python": ".".join(platform.python_version_tuple()[:2]),
-            **{name: installed(name) for name in _LIBRARIES},
+            **{name: installed(name) for name in LIBRARIES},
         },
         canary=CANARY,
         withdrawn=dict(withdrawn),

@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
@@ -126,6 +127,7 @@ def run(
     finished: Sequence[FrozenPoint] = (),
     distinct: bool = True,
     on_cases: Callable[[int], object] = no_progress,
+    proofs: Path | None = None,
 ) -> Iterator[FrozenPoint]:
     """Draw the cases of an experiment and prove graders on them; yield point by point.
 
@@ -139,6 +141,7 @@ def run(
         finished: parts of the first points, from an interrupted run; they are not yielded again.
         distinct: whether a ladder holds nothing of the fixed lists and of the published one.
         on_cases: called with the number of cases that are done, for progress.
+        proofs: scores of references, see `scbench.build.proofs`; None to judge from scratch.
 
     Raises:
         ExperimentError: see `scbench.build.experiment.plan`; or there is no seed.
@@ -159,7 +162,7 @@ def run(
                 seen |= taken(experiment, executor)
             for drawn in draw(planned, experiment.seed, executor, seen, ahead):
                 task = drawn.planned.task
-                waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix))
+                waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix, proofs))
                 numbers[task.id] += len(drawn.cases)
                 while len(waiting) > ahead:
                     part = waiting.popleft().part()
@@ -313,13 +316,15 @@ def _reason(task: Task, failed: int, failure: str) -> str:
 class _Freezing:
     """The cases of a point on their way into a release."""
 
-    def __init__(self, drawn: Drawn, executor: Executor, first: int, prefix: str) -> None:
+    def __init__(
+        self, drawn: Drawn, executor: Executor, first: int, prefix: str, proofs: Path | None
+    ) -> None:
         self._drawn = drawn
         task = drawn.planned.task
         items = items_of(drawn.planned, drawn.cases)
         size = at_once(task)
         self._jobs = [
-            executor.submit(_freeze, task, items[at : at + size], first + at, prefix)
+            executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
             for at in range(0, len(items), size)
         ]
 
@@ -352,9 +357,9 @@ def items_of(planned: Planned, cases: Sequence[Row]) -> list[PlainItem]:
 
 
 def _freeze(
-    task: Task, items: Sequence[PlainItem], first: int, prefix: str
+    task: Task, items: Sequence[PlainItem], first: int, prefix: str, proofs: Path | None
 ) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
-    frozen = freeze_task(task, _items(task, items), first, prefix)
+    frozen = freeze_task(task, _items(task, items), first, prefix, proofs)
     return frozen.instances, frozen.references
 
 

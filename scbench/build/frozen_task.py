@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from scbench.build.floors import floor_of
 from scbench.build.ladder import oversized
+from scbench.build.proofs import proven_scores
 from scbench.builders.shared.builder import PaperItem
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
@@ -54,7 +56,11 @@ class _Draft(NamedTuple):
 
 
 def freeze_task(
-    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0, prefix: str = ""
+    task: Task,
+    items: Sequence[PaperItem[Any]] | None = None,
+    first: int = 0,
+    prefix: str = "",
+    proofs: Path | None = None,
 ) -> FrozenTask:
     """Make a task's instances and references, and prove its grader on them.
 
@@ -63,17 +69,21 @@ def freeze_task(
         items: what to freeze, in order; the builder's fixed list by default.
         first: number of the first instance.
         prefix: of ids, if they are not to be of a release.
+        proofs: scores of references, see `scbench.build.proofs`; None to judge from scratch.
 
     Raises:
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
             scores 1, there is none of them, or the grader fails.
     """
     drafts = _draft(task, items, first, prefix)
-    return _join(task, drafts, [_proven(task, draft) for draft in drafts])
+    return _join(task, drafts, [_proven(task, draft, proofs) for draft in drafts])
 
 
 def freeze_tasks(
-    tasks: Sequence[Task], workers: int = 1, on_task: Callable[[Task], object] = no_progress
+    tasks: Sequence[Task],
+    workers: int = 1,
+    on_task: Callable[[Task], object] = no_progress,
+    proofs: Path | None = None,
 ) -> Iterator[tuple[Task, FrozenTask | Exception]]:
     """Freeze tasks; yield each, in order, with what came of it.
 
@@ -81,30 +91,34 @@ def freeze_tasks(
         tasks: what to freeze.
         workers: processes; with one, all happens in this one.
         on_task: called with each task when it is done, for progress.
+        proofs: as `freeze_task` takes it.
     """
     if workers <= 1:
         for task in tasks:
-            part = _attempt(task)
+            part = _attempt(task, proofs)
             on_task(task)
             yield task, part
         return
     with open_pool(workers) as pool:
-        done = _together(pool, tasks, on_task)
+        done = _together(pool, tasks, on_task, proofs)
     yield from ((task, done[task.id]) for task in tasks)
 
 
-def _attempt(task: Task) -> FrozenTask | Exception:
+def _attempt(task: Task, proofs: Path | None) -> FrozenTask | Exception:
     try:
-        return freeze_task(task)
+        return freeze_task(task, proofs=proofs)
     except Exception as error:  # noqa: BLE001  (whatever is wrong with a task concerns it alone)
         return error
 
 
 def _together(
-    pool: ProcessPoolExecutor, tasks: Sequence[Task], on_task: Callable[[Task], object]
+    pool: ProcessPoolExecutor,
+    tasks: Sequence[Task],
+    on_task: Callable[[Task], object],
+    proofs: Path | None,
 ) -> dict[str, FrozenTask | Exception]:
     drafts: dict[str, list[_Draft]] = {}
-    proofs: dict[str, list[Future[Any]]] = {}
+    judged: dict[str, list[Future[Any]]] = {}
     done: dict[str, FrozenTask | Exception] = {}
     # Heavy tasks first: the longest must not be what is left over at the end.
     order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
@@ -123,11 +137,11 @@ def _together(
                 on_task(task)
             elif task.id not in drafts:
                 drafts[task.id] = future.result()
-                jobs = [pool.submit(_proven, task, draft) for draft in drafts[task.id]]
-                proofs[task.id] = jobs
+                jobs = [pool.submit(_proven, task, draft, proofs) for draft in drafts[task.id]]
+                judged[task.id] = jobs
                 waiting |= dict.fromkeys(jobs, task)
-            elif all(job.done() and not job.exception() for job in proofs[task.id]):
-                proven = [job.result() for job in proofs[task.id]]
+            elif all(job.done() and not job.exception() for job in judged[task.id]):
+                proven = [job.result() for job in judged[task.id]]
                 done[task.id] = _join(task, drafts[task.id], proven)
                 on_task(task)
     return done
@@ -204,14 +218,21 @@ def instances_of(
         )
 
 
-def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
+def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, ...]:
     """Judge an instance's answers, those without insight included."""
     instance = draft.instance
     params = task.params_model.model_validate_json(instance.all_params)
-    scores = [score_of_reference(task, params, instance.id, answer) for answer in draft.answers]
-    floor = floor_of(task, params)
+    scores = proven_scores(
+        proofs,
+        task,
+        instance.all_params,
+        [answer.text for answer in draft.answers],
+        lambda: [_mean_score(task, params, instance.id, answer) for answer in draft.answers],
+    )
+    floor = floor_of(task, params, proofs)
     found = []
     for answer, score in zip(draft.answers, scores, strict=True):
+        _agree(instance.id, answer, score)
         if answer.kind == "counter_reference":
             found.append(Reference(instance.id, *answer, score, *floor))
             continue
@@ -225,29 +246,27 @@ def _proven(task: Task, draft: _Draft) -> tuple[Reference, ...]:
     return tuple(found)
 
 
-def score_of_reference(task: Task, params: Any, instance_id: str, answer: _Answer) -> float:  # noqa: ANN401
-    """Return the mean score of an answer.
-
-    Raises:
-        ReleaseError: it is not what an answer of its kind must score, or the grader fails.
-    """
-    kind, name, text = answer
+def _mean_score(task: Task, params: Any, instance_id: str, answer: _Answer) -> float:  # noqa: ANN401
     try:
-        verdicts = judge(task, params, json.loads(text))
+        verdicts = judge(task, params, json.loads(answer.text))
     except ScbenchError as error:
-        raise ReleaseError(f"{instance_id}: {name} cannot be judged: {error}") from error
+        raise ReleaseError(f"{instance_id}: {answer.name} cannot be judged: {error}") from error
     except Exception as error:
         raise ReleaseError(
-            f"{instance_id}: the grader failed on {name}: {type(error).__name__}: {error}"
+            f"{instance_id}: the grader failed on {answer.name}: {type(error).__name__}: {error}"
         ) from error
-    score = sum(verdict.score for verdict in verdicts) / len(verdicts)
+    return sum(verdict.score for verdict in verdicts) / len(verdicts)
+
+
+def _agree(instance_id: str, answer: _Answer, score: float) -> None:
+    """Refuse a score that is not what an answer of its kind must have."""
+    kind, name, _ = answer
     if (kind == "reference") != (score == 1):
         must = "must score 1" if kind == "reference" else "must score below 1"
         raise ReleaseError(
             f"{instance_id}: {name} scores {score}, but a {kind.replace('_', '-')} {must}; "
             "builder and grader disagree"
         )
-    return score
 
 
 def _join(

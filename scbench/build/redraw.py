@@ -9,6 +9,7 @@ first that the base seed gives remains unproven.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
@@ -51,6 +52,7 @@ def redraw(
     rows_of: Callable[[str], Sequence[Mapping[str, Any]]],
     seed: int | None = None,
     workers: int = 1,
+    proofs: Path | None = None,
 ) -> Redrawn:
     """Draw the experiment of a release again.
 
@@ -59,6 +61,7 @@ def redraw(
         rows_of: returns the stored rows of a task; it may raise anything if they are damaged.
         seed: the base seed, if it is private and known.
         workers: processes.
+        proofs: scores of references, see `scbench.build.proofs`; None to judge from scratch.
     """
     record = manifest.experiment
     if record is None:
@@ -94,18 +97,24 @@ def redraw(
         seed = None
     base = record.seed if record.seed is not None else seed
     if base is not None:
-        _from_seed(found, experiment.model_copy(update={"seed": base}), manifest, workers)
+        _from_seed(found, experiment.model_copy(update={"seed": base}), manifest, workers, proofs)
     else:
-        _from_rows(found, planned, rows, workers)
+        _from_rows(found, planned, rows, workers, proofs)
     return found
 
 
-def _from_seed(found: Redrawn, experiment: Experiment, manifest: Manifest, workers: int) -> None:
+def _from_seed(
+    found: Redrawn,
+    experiment: Experiment,
+    manifest: Manifest,
+    workers: int,
+    proofs: Path | None,
+) -> None:
     """Draw everything from the base seed."""
     seed = experiment.seed or 0
     prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
     try:
-        gathered = gather(run(experiment, workers=workers, prefix=prefix))
+        gathered = gather(run(experiment, workers=workers, prefix=prefix, proofs=proofs))
     except ScbenchError as error:
         found.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
         return
@@ -130,7 +139,13 @@ def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
     return any(value in possible for value in found)
 
 
-def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: int) -> None:
+def _from_rows(
+    found: Redrawn,
+    planned: Sequence[Planned],
+    rows: Rows,
+    workers: int,
+    proofs: Path | None,
+) -> None:
     """Make each row again from its own point and seed, and count them."""
     points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
     tasks = {p.task.id: p.task for p in planned}
@@ -167,7 +182,7 @@ def _from_rows(found: Redrawn, planned: Sequence[Planned], rows: Rows, workers: 
                 (
                     task,
                     [
-                        executor.submit(_remake, task, plain[at : at + size], at, prefix)
+                        executor.submit(_remake, task, plain[at : at + size], at, prefix, proofs)
                         for at in range(0, len(plain), size)
                     ],
                 )
@@ -201,7 +216,11 @@ def _origin(
 
 
 def _remake(
-    task: Task, origins: Sequence[tuple[Planned, int, int]], first: int, prefix: str
+    task: Task,
+    origins: Sequence[tuple[Planned, int, int]],
+    first: int,
+    prefix: str,
+    proofs: Path | None,
 ) -> FrozenTask:
     """Make cases of given points and seeds again."""
     builder = task.builder()
@@ -211,7 +230,7 @@ def _remake(
         params = task.params_model.model_validate(case.instance)
         point = builder.point_of(case)
         items.append(PaperItem(params, UNRATED, seed, point, *traits(planned, index)))
-    return freeze_task(task, items, first, prefix)
+    return freeze_task(task, items, first, prefix, proofs)
 
 
 def _count(found: Redrawn, planned: Sequence[Planned], rows: Rows, held: Counter[int]) -> None:

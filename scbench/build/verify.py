@@ -20,7 +20,6 @@ from scbench.build.compare import compare_records, compare_rows, compare_tables,
 from scbench.build.experiment import manifolds
 from scbench.build.freeze import (
     FrozenLadder,
-    installed,
     make_manifest,
     pictures,
     release_files,
@@ -28,6 +27,7 @@ from scbench.build.freeze import (
 )
 from scbench.build.frozen_task import FrozenTask, freeze_tasks, listed
 from scbench.build.ladder import ladder
+from scbench.build.libraries import installed
 from scbench.build.redraw import redraw
 from scbench.build.schemas import file_schemas, task_schemas
 from scbench.build.tables import instance_table, read_table, reference_table
@@ -62,6 +62,7 @@ def verify_release(
     workers: int = 1,
     seed: int | None = None,
     on_hashes: Callable[[Sequence[str]], object] = no_progress,
+    proofs: Path | None = None,
 ) -> tuple[str, ...]:
     """Return every mismatch as a sentence that names the file or row; none if the release is sound.
 
@@ -73,6 +74,7 @@ def verify_release(
             again from its own seed.
         on_hashes: called within seconds with the mismatches that hashes alone show, which are the
             first of those returned; making everything again takes minutes.
+        proofs: scores of references, see `scbench.build.proofs`; None to judge from scratch.
     """
     try:
         manifest = read_manifest(root, check_digest=False)
@@ -89,7 +91,7 @@ def verify_release(
         near = did_you_mean(name, known)
         problems.append(f"task {shown(name)}: this installation has no such task.{near}")
     frozen: list[FrozenTask] = []
-    for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id)):
+    for task, part in freeze_tasks(tasks, workers, lambda task: on_step(task.id), proofs):
         if isinstance(part, Exception):
             problems.append(f"task {task.id}: cannot be built again: {said(part)}")
             problems += _check_listed(root, task)
@@ -99,7 +101,7 @@ def verify_release(
     record = manifest.experiment
     if record is not None:
         on_step("drawn instances")
-        redrawn = redraw(manifest, partial(_stored, root, data_file), seed, workers)
+        redrawn = redraw(manifest, partial(_stored, root, data_file), seed, workers, proofs)
         problems += [*redrawn.problems, *_check_experiment(manifest, record)]
         record = redrawn.record
         for part in redrawn.frozen:
@@ -110,7 +112,7 @@ def verify_release(
     rungs = None
     if manifest.ladder is not None:
         on_step("ladder")
-        rungs, found = _ladder(root, manifest, manifest.ladder, workers)
+        rungs, found = _ladder(root, manifest, manifest.ladder, workers, proofs)
         problems += found
     on_step("references")
     parts = [*frozen, *(rungs.parts if rungs else [])]
@@ -142,10 +144,16 @@ def _check_part(root: Path, part: FrozenTask) -> Iterator[str]:
 
 
 def _ladder(
-    root: Path, manifest: Manifest, record: LadderRecord, workers: int
+    root: Path,
+    manifest: Manifest,
+    record: LadderRecord,
+    workers: int,
+    proofs: Path | None,
 ) -> tuple[FrozenLadder, list[str]]:
     """Draw the config ``ladder`` anew, and compare its rows."""
-    redrawn = redraw(manifest.of_ladder(), partial(_stored, root, ladder_file), workers=workers)
+    redrawn = redraw(
+        manifest.of_ladder(), partial(_stored, root, ladder_file), workers=workers, proofs=proofs
+    )
     problems = redrawn.problems
     for part in redrawn.frozen:
         name, table = ladder_file(part.task.id), instance_table(part.instances)
@@ -189,6 +197,7 @@ def verify_anywhere(
     workers: int = 1,
     seed: int | None = None,
     on_hashes: Callable[[Sequence[str]], object] = no_progress,
+    proofs: Path | None = None,
 ) -> tuple[str, ...]:
     """Return every mismatch of a release in a zip archive or on the Hub, as `verify_release` does.
 
@@ -198,6 +207,7 @@ def verify_anywhere(
         workers: processes that make tasks anew.
         seed: as `verify_release` takes it.
         on_hashes: as `verify_release` takes it.
+        proofs: as `verify_release` takes it.
 
     Raises:
         HubError: it is to come from the Hub, and cannot.
@@ -228,6 +238,7 @@ def verify_anywhere(
             workers=workers,
             seed=seed,
             on_hashes=lambda found: on_hashes((*problems, *found)),
+            proofs=proofs,
         )
     return tuple(problems)
 

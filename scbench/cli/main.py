@@ -23,7 +23,7 @@ from scbench.cli import (
     submission,
 )
 from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
-from scbench.cli.options import ReleaseName, Version, Workers
+from scbench.cli.options import FromScratch, ReleaseName, Version, Workers
 from scbench.cli.start import start
 from scbench.processes import processors
 
@@ -135,6 +135,7 @@ def build(
             "--manifolds/--no-manifolds", help="Also draw the text tasks, for the config manifolds."
         ),
     ] = True,
+    from_scratch: FromScratch = False,
     workers: Workers = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
@@ -145,6 +146,7 @@ def build(
         from scbench.build.experiment import manifolds as manifolds_experiment
         from scbench.build.freeze import build_release
         from scbench.build.ladder import own_ladder
+        from scbench.build.proofs import proofs_file
         from scbench.build.withdrawn import read_withdrawn
         from scbench.catalog import MANIFOLDS, get_task
 
@@ -164,6 +166,7 @@ def build(
             withdrawn=read_withdrawn(withdrawn) if withdrawn else {},
             workers=workers or processors(),
             on_task=lambda task: say(f"{task.id}: made"),
+            proofs=None if from_scratch else proofs_file(),
         )
         if loader is not None:
             loader.parent.mkdir(parents=True, exist_ok=True)
@@ -200,6 +203,7 @@ def verify(
             "from its own seed.",
         ),
     ] = None,
+    from_scratch: FromScratch = False,
     workers: Workers = 0,
 ) -> None:
     """Print every mismatch: first what hashes alone show, then what making it again does.
@@ -207,6 +211,7 @@ def verify(
     The first takes seconds, the second minutes. Exit 1 if there is any.
     """
     with reported_errors():
+        from scbench.build.proofs import proofs_file
         from scbench.build.verify import verify_anywhere, verify_release
         from scbench.release.hub import hub_name
         from scbench.release.load import find_release, installed_releases
@@ -239,7 +244,13 @@ def verify(
         verified = (
             partial(verify_anywhere, str(root)) if elsewhere else partial(verify_release, root)
         )
-        problems = verified(step, workers=workers or processors(), seed=seed, on_hashes=hashes)
+        problems = verified(
+            step,
+            workers=workers or processors(),
+            seed=seed,
+            on_hashes=hashes,
+            proofs=None if from_scratch else proofs_file(),
+        )
         tell(problems)
         if problems:
             say(f"{root}: {len(problems)} problems")

@@ -33,6 +33,13 @@ Style = Annotated[
 Version = Annotated[
     bool, typer.Option("--version", callback=_show_version, is_eager=True, help="And exit.")
 ]
+FromScratch = Annotated[
+    bool,
+    typer.Option(
+        "--from-scratch",
+        help="Judge every reference, whatever was judged on this machine before.",
+    ),
+]
 Workers = Annotated[
     int, typer.Option(min=0, help="Worker processes; 0 takes one per usable processor.")
 ]

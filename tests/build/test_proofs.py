@@ -1,0 +1,179 @@
+"""Scores that are remembered: judged once, never believed when damaged, and left out on demand."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scbench.build import frozen_task, proofs
+from scbench.build.frozen_task import freeze_task
+from scbench.build.verify import verify_release
+from scbench.canonical import canonical_json, content_hash, parse_json
+from scbench.catalog import get_task
+from scbench.errors import ReleaseError
+
+TASK = get_task("enumerate_edges")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "proofs" / "now.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """As in a new process."""
+    proofs._read.cache_clear()
+    yield
+    proofs._read.cache_clear()
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """How often an answer was judged, as a list that grows."""
+    calls = []
+    real = frozen_task.judge
+    monkeypatch.setattr(frozen_task, "judge", lambda *a: calls.append(a) or real(*a))
+    return calls
+
+
+def rewrite(path, change):
+    """Change the first line, with a hash that fits."""
+    key, scores, _ = parse_json(path.read_bytes().splitlines()[0])
+    key, scores = change(key, scores)
+    path.write_text(canonical_json([key, scores, content_hash([key, scores])]) + "\n")
+    proofs._read.cache_clear()
+
+
+def test_what_was_judged_is_not_judged_again(path, judged):
+    first = freeze_task(TASK, proofs=path)
+    assert len(judged) == len(first.references) > 0
+    proofs._read.cache_clear()
+    assert freeze_task(TASK, proofs=path) == first
+    assert len(judged) == len(first.references)
+
+
+def test_from_scratch_nothing_is_remembered(path, judged):
+    first = freeze_task(TASK, proofs=path)
+    again = freeze_task(TASK)
+    assert again == first
+    assert len(judged) == 2 * len(first.references)
+
+
+def test_another_answer_is_judged(path, judged, monkeypatch):
+    first = freeze_task(TASK, proofs=path)
+    judged.clear()
+    builder = type(TASK.builder())
+    real = builder.counter_references
+    monkeypatch.setattr(
+        builder, "counter_references", lambda self, p: {**real(self, p), "extra": {"edges": "?"}}
+    )
+    more = freeze_task(TASK, proofs=path)
+    assert len(more.references) == len(first.references) + len(first.instances) == len(judged)
+
+
+def test_damaged_lines_are_judged_again(path, judged):
+    first = freeze_task(TASK, proofs=path)
+    whole = path.read_bytes()
+    for at in range(0, whole.index(b"\n"), 7):
+        for bits in (1, 128):
+            damaged = bytearray(whole)
+            damaged[at] ^= bits
+            path.write_bytes(bytes(damaged))
+            judged.clear()
+            proofs._read.cache_clear()
+            assert freeze_task(TASK, proofs=path) == first
+            assert judged
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff\xfe", b"[]\n{}\n1\n[1,2,3]\n", b'["a",["1"],"b"]\n'])
+def test_a_file_that_is_none_does_no_harm(path, text):
+    path.parent.mkdir()
+    path.write_bytes(text)
+    assert freeze_task(TASK, proofs=path) == freeze_task(TASK)
+
+
+def test_a_remembered_score_must_agree_too(path):
+    freeze_task(TASK, proofs=path)
+    rewrite(path, lambda key, scores: (key, [0.5, *scores[1:]]))
+    with pytest.raises(ReleaseError, match=r"scores 0\.5, but a reference must score 1"):
+        freeze_task(TASK, proofs=path)
+
+
+def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
+    """Whoever lies to the cache fools a check that uses it, and no other."""
+    real = frozen_task.judge
+
+    def harsh(task, params, answer):
+        verdicts = real(task, params, answer)
+        return tuple(replace(verdict, score=0.25) for verdict in verdicts)
+
+    verify_release(copy, proofs=path)
+    monkeypatch.setattr(frozen_task, "judge", harsh)
+    proofs._read.cache_clear()
+    assert verify_release(copy, proofs=path) == ()
+    problems = verify_release(copy)
+    assert any("must score 1" in line for line in problems), problems
+
+
+def test_what_cannot_be_written_is_judged(tmp_path, judged):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "now.jsonl"
+    freeze_task(TASK, proofs=path)
+    assert judged
+
+
+def test_tasks_of_other_packages_are_not_remembered(path):
+    parity = get_task("parity")
+    assert freeze_task(parity, proofs=path) == freeze_task(parity)
+    assert not path.exists()
+
+
+def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = proofs.proofs_file()
+    assert first.parent == tmp_path / "scbench" / "proofs"
+    names = {first.name}
+    for change in (
+        lambda patch: patch.setattr(proofs, "installed", lambda _: "99"),
+        lambda patch: patch.setattr(proofs.platform, "node", lambda: "another"),
+        lambda patch: patch.setattr(proofs, "_GRADING", ("graders",)),
+    ):
+        with monkeypatch.context() as patch:
+            change(patch)
+            proofs._judged_by.cache_clear()
+            names.add(proofs.proofs_file().name)
+    proofs._judged_by.cache_clear()
+    assert len(names) == 4
+    assert proofs.proofs_file() == first
+
+
+def test_scores_by_old_code_go(path):
+    path.parent.mkdir()
+    for i in range(12):
+        old = path.with_name(f"{i}.jsonl")
+        old.write_text("")
+        os.utime(old, (i, i))
+    freeze_task(TASK, proofs=path)
+    kept = {f"{i}.jsonl" for i in range(5, 12)}
+    assert {file.name for file in path.parent.iterdir()} == kept | {"now.jsonl"}
+
+
+def test_the_commands_remember_and_are_told_not_to(tmp_path, copy):
+    command = [Path(sys.executable).with_name("scbench"), "release", "verify", copy, "-q"]
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def verify(*options):
+        subprocess.run([*command, "--workers", "1", *options], check=True, env=env)
+
+    verify("--from-scratch")
+    assert not (tmp_path / "cache").exists()
+    verify()
+    (kept,) = (tmp_path / "cache" / "scbench" / "proofs").iterdir()
+    assert kept.read_bytes().count(b"\n") == sum(
+        len(freeze_task(get_task(name)).instances)
+        for name in ("enumerate_edges", "shikaku_rectangles")
+    )
