@@ -8,8 +8,9 @@ the longest, and it is the largest of its length.
 """
 
 from collections.abc import Generator, Hashable, Iterator
-from collections.abc import Set as AbstractSet
+from functools import reduce
 from itertools import product
+from operator import or_
 from typing import NamedTuple
 
 from scbench.errors import GenerationError, WorkSpentError
@@ -148,6 +149,8 @@ def _pose_all(params: Params, number: str, sign: int) -> tuple[Tower, int] | Non
 class _Graph:
     """Tops of towers, by number, and the groups that lead from each to others.
 
+    Sets of groups are numbers with a bit for each group.
+
     Attributes:
         ways: for each top, groups as text with the top they lead to, the largest first.
     """
@@ -157,6 +160,7 @@ class _Graph:
         self._target = round(10 * params.target_height_mm)
         self._poses = {digit: [one for _, one in _poses(params, digit)] for digit in range(10)}
         self._tops: dict[Top, int] = {}
+        self._afters: dict[tuple[Top | None, int], Top] = {}
         self.ways: list[list[tuple[str, int]]] = []
         self._work = 0
         self._leads = {n: self._strings(None, n) for n in range(1, params.group + 1)}
@@ -184,13 +188,16 @@ class _Graph:
         return [(text, self._tops.setdefault(end, len(self._tops))) for text, end in ends if end]
 
     def _after(self, top: Top | None, digit: int) -> Top:
+        known = self._afters.get((top, digit))
+        if known is not None:
+            return known
         best: dict[Pose, int] = {}
         for one in self._poses[digit]:
             extra = HEIGHTS[one.stand] - _FLAT
             below = [0] if top is None else [more for lower, more in top if rests(one, lower)]
             if below:
                 best[one] = min(max(below) + extra, self._target)
-        return frozenset(best.items())
+        return self._afters.setdefault((top, digit), frozenset(best.items()))
 
     def _condense(self) -> None:
         """Find which tops lead back to each other, and the groups between those that do."""
@@ -199,68 +206,64 @@ class _Graph:
         for middle, top in product(range(count), range(count)):
             if middle in reach[top]:
                 reach[top] |= reach[middle]
-        self._ahead = [
-            {text for other in {top, *reach[top]} for text, _ in self.ways[other]}
-            for top in range(count)
-        ]
+        texts = sorted({text for ways in self.ways for text, _ in ways})
+        self._bit = {text: 1 << i for i, text in enumerate(texts)}
+        own = [sum(self._bit[text] for text in {text for text, _ in ways}) for ways in self.ways]
+        self._ahead = [reduce(or_, (own[o] for o in reach[top]), own[top]) for top in range(count)]
         self._home = [
             min([top, *(o for o in reach[top] if top in reach[o])]) for top in range(count)
         ]
-        inner: dict[int, set[str]] = {home: set() for home in self._home}
-        across: dict[tuple[int, int], set[str]] = {}
+        self._inner = dict.fromkeys(self._home, 0)
+        across: dict[tuple[int, int], int] = {}
         for top, ways in enumerate(self.ways):
             for text, to in ways:
                 here, there = self._home[top], self._home[to]
-                texts = inner[here] if here == there else across.setdefault((here, there), set())
-                texts.add(text)
-        self._inner = {home: len(texts) for home, texts in inner.items()}
-        self._homes_of: dict[str, list[int]] = {}
-        for home, texts in inner.items():
-            for text in texts:
-                self._homes_of.setdefault(text, []).append(home)
+                if here == there:
+                    self._inner[here] |= self._bit[text]
+                else:
+                    across[here, there] = across.get((here, there), 0) | self._bit[text]
         # Groups that would be counted twice on one way: inner ones of several parts, and those that
         # are the only way from one part to another.
-        only = {key: next(iter(texts)) for key, texts in across.items() if len(texts) == 1}
-        twice = {text for text, homes in self._homes_of.items() if len(homes) > 1}
-        self._bits = {text: 1 << i for i, text in enumerate(sorted({*only.values(), *twice}))}
-        self._own = {
-            home: sum(bit for text, bit in self._bits.items() if text in texts)
-            for home, texts in inner.items()
-        }
+        only = {key: groups for key, groups in across.items() if groups.bit_count() == 1}
+        once = self._shared = 0
+        for groups in self._inner.values():
+            self._shared |= once & groups
+            once |= groups
+        self._shared = reduce(or_, only.values(), self._shared)
         self._next: dict[int, list[tuple[int, int]]] = {home: [] for home in self._home}
-        for (here, there), texts in across.items():
-            bit = self._bits[only[here, there]] if len(texts) == 1 else 0
-            self._next[here].append((there, bit))
+        for here, there in across:
+            self._next[here].append((there, only.get((here, there), 0)))
+        self._bounds: dict[tuple[int, int], int] = {}
 
-    def _bound(self, home: int, used: AbstractSet[str]) -> int:
+    def _bound(self, home: int, used: int) -> int:
         """Return a number of groups that cannot be exceeded from here on."""
-        free = self._inner.copy()
-        for text in used:
-            for other in self._homes_of.get(text, ()):
-                free[other] -= 1
-        spent = sum(self._bits.get(text, 0) for text in used)
+        used &= self._ahead[home]
+        if (home, used) in self._bounds:
+            return self._bounds[home, used]
+        spent = used & self._shared
         known: dict[tuple[int, int], int] = {}
 
         def after(home: int, seen: int) -> int:
             key = home, seen
             if key not in known:
-                again = (seen & ~spent & self._own[home]).bit_count()
-                seen |= self._own[home]
+                inner = self._inner[home]
+                again = (seen & ~spent & inner).bit_count()
+                seen |= inner & self._shared
                 beyond = [
                     (not seen & bit) + after(there, seen | bit)
                     for there, bit in self._next[home]
                     if not spent & bit
                 ]
-                known[key] = free[home] - again + max(beyond, default=0)
+                known[key] = (inner & ~used).bit_count() - again + max(beyond, default=0)
             return known[key]
 
-        return after(home, spent)
+        return self._bounds.setdefault((home, used), after(home, spent))
 
     def longest(self) -> int:
         """Return a length that no number exceeds."""
         length = max(
             (
-                n + self._params.group * self._bound(self._home[top], set())
+                n + self._params.group * self._bound(self._home[top], 0)
                 for n, ways in self._leads.items()
                 for _, top in ways
             ),
@@ -280,7 +283,7 @@ class _Graph:
         more, first = divmod(length - 1, size)
         first += 1
         for text, top in self.leads(first):
-            used = {text} if first == size else set()
+            used = self._bit.get(text, 0) if first == size else 0
             yield from self._extend(text, top, more, used, set())
 
     def _count(self) -> None:
@@ -289,7 +292,7 @@ class _Graph:
             raise WorkSpentError("the search for the longest prime takes too long")
 
     def _extend(
-        self, number: str, top: int, more: int, used: set[str], dead: set[Hashable]
+        self, number: str, top: int, more: int, used: int, dead: set[Hashable]
     ) -> Generator[str, None, bool]:
         """Yield what a number can be extended to, and return whether there was anything."""
         if more == 0:
@@ -305,17 +308,16 @@ class _Graph:
             return False
         # In which order groups were used does not matter for what can follow, nor for the sum of
         # the digits, which decides whether 3 divides the number.
-        key = (top, more, sum(map(int, number)) % 3, frozenset(used & self._ahead[top]))
+        key = (top, more, sum(map(int, number)) % 3, used & self._ahead[top])
         if key in dead:
             return False
         some = False
         for text, to in self.ways[top]:
-            if text in used:
+            bit = self._bit[text]
+            if used & bit:
                 continue
             self._count()
-            used.add(text)
-            some |= yield from self._extend(number + text, to, more - 1, used, dead)
-            used.remove(text)
+            some |= yield from self._extend(number + text, to, more - 1, used | bit, dead)
         if not some:
             dead.add(key)
         return some

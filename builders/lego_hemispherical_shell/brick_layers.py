@@ -6,7 +6,6 @@ is worth placing from a quarter on.
 """
 
 from collections.abc import Iterator
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,6 @@ Placed = tuple[float, float, float, float]
 
 _LEAST_GAIN = 0.02
 _SIDES = ((4, 2), (2, 4))
-_LONG = 4
 """Cells along the long side of a brick."""
 
 
@@ -106,9 +104,12 @@ def _spots(cells: Lattice, level: int) -> list[_Spot]:
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))
         gains = windows.mean(axis=(2, 3)) * 2 - 0.5
         block = sum(1 << (i * width + j) for i in range(a) for j in range(b))
-        for column, row in np.argwhere(gains > _LEAST_GAIN).tolist():
-            gain = round(float(gains[column, row]), 6)
-            found.append(_Spot(gain, block << (column * width + row), column, row, turned))
+        worth = gains > _LEAST_GAIN
+        for (column, row), gain in zip(
+            np.argwhere(worth).tolist(), gains[worth].tolist(), strict=True
+        ):
+            cells_under = block << (column * width + row)
+            found.append(_Spot(round(gain, 6), cells_under, column, row, turned))
     return found
 
 
@@ -134,20 +135,20 @@ def _greedy(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
 
 def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
     """Take one brick out and put two in, or a better one, until that helps no more."""
-    places: dict[tuple[int, int], list[int]] = {}
-    for i, spot in enumerate(spots):
-        places.setdefault((spot.column, spot.row), []).append(i)
+    begins = np.array([(spot.column, spot.row) for spot in spots]).reshape(-1, 2)
+    ends = begins + np.array(_SIDES)[[spot.turned for spot in spots]]
+    touching: dict[int, list[_Spot]] = {}
     improved = True
     while improved:
         improved = False
         taken = _union(layer)
         for old in list(layer):
             rest = taken & ~old.cells
-            # Only spots that begin near it can share a cell with it; they keep their order.
-            columns, rows = (range(at - _LONG, at + _LONG + 1) for at in (old.column, old.row))
-            near = sorted(i for place in product(columns, rows) for i in places.get(place, ()))
-            near_spots = (spots[i] for i in near)
-            free = [s for s in near_spots if s.cells & old.cells and not s.cells & rest]
+            if old.cells not in touching:
+                begin = np.array((old.column, old.row))
+                touch = (begins < begin + _SIDES[old.turned]) & (begin < ends)
+                touching[old.cells] = [spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()]
+            free = [s for s in touching[old.cells] if not s.cells & rest]
             best = max(_sets(free), key=_gain, default=(old,))
             if _gain(best) > old.gain + 1e-6:
                 layer = [spot for spot in layer if spot is not old] + list(best)
