@@ -6,10 +6,10 @@ cosine and sine, so that every machine finds the same cover.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -59,6 +59,24 @@ class _Template(NamedTuple):
     quaternion: tuple[float, float, float, float]
     outline: Floats
     sides: int
+
+
+class _Stamps(NamedTuple):
+    """Sample points that candidates cover, in a window around each; one entry each.
+
+    Attributes:
+        first: indices of the window's first point on the sheet.
+        mask: -1 for points of the window that are covered, all bits of which are 1; 0 for others.
+        candidate: its number.
+    """
+
+    first: NDArray[np.intp]
+    mask: NDArray[np.int8]
+    candidate: NDArray[np.intp]
+
+    def of(self, these: NDArray[Any]) -> "_Stamps":
+        """Return some of them."""
+        return _Stamps(self.first[these], self.mask[these], self.candidate[these])
 
 
 class _Candidates(NamedTuple):
@@ -210,39 +228,44 @@ def _inside(
 def _choose(target: Polygon, placed: _Candidates, effort: Effort) -> list[int]:
     """Take the candidate that gains most, again and again; then drop those that were not needed."""
     worth, origin = _sheet(target, effort.step)
-    cells, mask, keep = _stamps(placed, worth.shape, origin, effort.step)
-    value = worth.ravel()
-    gain = (value[cells] * mask).sum(axis=1, dtype=np.int64)
-    useful = gain > 0
-    cells, mask, keep, gain = cells[useful], mask[useful], keep[useful], gain[useful]
-    first = np.stack(np.divmod(cells[:, 0], worth.shape[1]), axis=1)
-    window = _window(effort.step)
-    chosen: list[int] = []
+    inside = worth.ravel() > 0
+    stamps = _stamps(placed, worth.shape, origin, effort.step)
+    gain = _gains(worth, stamps)
+    stamps, gain = stamps.of(gain > 0), gain[gain > 0]
+    window = stamps.mask.shape[1]
+    chosen: dict[int, NDArray[np.intp]] = {}
     while len(chosen) < effort.most and len(gain):
         best = int(gain.argmax())
         if gain[best] <= 2 * _WORTH_INSIDE:
             break
-        chosen.append(best)
-        value[cells[best][mask[best]]] = 0
-        near = np.nonzero((np.abs(first - first[best]) < window).all(axis=1))[0]
-        gain[near] = (value[cells[near]] * mask[near]).sum(axis=1, dtype=np.int64)
-    return [int(keep[i]) for i in _needed(chosen, cells, mask, _sheet(target, effort.step)[0])]
+        at = stamps.mask[best].nonzero() + stamps.first[best][:, None]
+        chosen[best] = at[0] * worth.shape[1] + at[1]
+        worth.ravel()[chosen[best]] = 0
+        near = (np.abs(stamps.first - stamps.first[best]) < window).all(axis=1).nonzero()[0]
+        gain[near] = _gains(worth, stamps.of(near))
+    return [int(stamps.candidate[i]) for i in _needed(chosen, inside)]
 
 
-def _needed(
-    chosen: Sequence[int], cells: NDArray[np.intp], mask: NDArray[np.bool_], worth: NDArray[np.intp]
-) -> list[int]:
+def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
+    """Return what the sample points that each candidate covers are worth."""
+    window = stamps.mask.shape[1]
+    windows = np.lib.stride_tricks.sliding_window_view(worth, (window, window))
+    values = windows[stamps.first[:, 0], stamps.first[:, 1]]
+    values &= stamps.mask
+    total: NDArray[np.int32] = values.reshape(len(values), -1).sum(axis=1, dtype=np.int32)
+    return total
+
+
+def _needed(chosen: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]) -> list[int]:
     """Return the chosen candidates without those whose inside points all lie under others."""
-    depth = np.zeros(worth.size, dtype=np.intp)
-    inside = worth.ravel() > 0
-    stamps = {i: cells[i][mask[i]] for i in chosen}
-    for stamp in stamps.values():
+    depth = np.zeros(inside.size, dtype=np.intp)
+    for stamp in chosen.values():
         depth[stamp] += 1
     kept = []
-    for i in chosen:
-        own = stamps[i][inside[stamps[i]]]
+    for i, stamp in chosen.items():
+        own = stamp[inside[stamp]]
         if (depth[own] > 1).all():
-            depth[stamps[i]] -= 1
+            depth[stamp] -= 1
         else:
             kept.append(i)
     return kept
@@ -253,7 +276,7 @@ def _window(step: float) -> int:
     return int(1 / step) + 2
 
 
-def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.intp], XY]:
+def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     """Return what every sample point is worth, and the corner that the grid starts from."""
     x0, y0, x1, y1 = target.bounds
     x0, y0 = x0 - _MARGIN, y0 - _MARGIN
@@ -263,18 +286,11 @@ def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.intp], XY]:
     grown = shapely.union_all([target, *swept_edges([target], _SLACK)])
     inside, free = (shapely.contains_xy(region, *grid) for region in (target, grown))
     worth = np.where(inside, _WORTH_INSIDE, np.where(free, 0, _WORTH_OUTSIDE))
-    return worth.astype(np.intp), (x0, y0)
+    return worth.astype(np.int8), (x0, y0)
 
 
-def _stamps(
-    placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float
-) -> tuple[NDArray[np.intp], NDArray[np.bool_], NDArray[np.intp]]:
-    """Return the sample points that each candidate covers.
-
-    Returns:
-        Points of a window around each candidate (flat indices), which of them it covers, and which
-        candidates these are: those that lie on the sheet.
-    """
+def _stamps(placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float) -> _Stamps:
+    """Return the sample points that each candidate covers, of those that lie on the sheet."""
     outlines = np.stack([template.outline for template in _templates()])[placed.template]
     x, y = outlines[..., 0], outlines[..., 1]
     cosine, sine = placed.turn[:, :1], placed.turn[:, 1:]
@@ -295,5 +311,4 @@ def _stamps(
         bx, by = x[:, (i + 1) % 4, None], y[:, (i + 1) % 4, None]
         left = ((bx - ax) * (sample_y - ay))[:, None, :]
         mask &= left >= ((by - ay) * (sample_x - ax))[:, :, None]
-    cells = (column * shape[1] + row)[:, None] + (span[:, None] * shape[1] + span).ravel()
-    return cells, mask.reshape(len(keep), -1), keep
+    return _Stamps(np.stack([column, row], axis=1), -mask.view(np.int8), keep)
