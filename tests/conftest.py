@@ -44,6 +44,11 @@ def pytest_collection():
         gc.enable()
 
 
+def pytest_collection_modifyitems(items):
+    """Put verdicts first: what they judge, verifying the newest release does not judge again."""
+    items.sort(key=lambda item: item.path.name != "test_verdicts.py")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call():
     """Skip what only PyBullet can judge where it is not published, with the grader's own reason.
@@ -84,6 +89,14 @@ def parity_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     folder = tmp_path_factory.mktemp("parity") / "release"
     build_release("0.0.1", folder, [get_task("parity"), get_task("enumerate_edges")])
     return find_release(str(folder))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder of caches of this run of tests alone, empty at its start, for commands too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(shared(tmp_path_factory) / "cache"))
+        yield
 
 
 @pytest.fixture(scope="session")

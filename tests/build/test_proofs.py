@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from contract import remember
 
 from scbench.build import frozen_task, proofs
 from scbench.build.frozen_task import freeze_task
@@ -61,6 +62,17 @@ def test_from_scratch_nothing_is_remembered(path, judged):
     again = freeze_task(TASK)
     assert again == first
     assert len(judged) == 2 * len(first.references)
+
+
+def test_what_the_golden_verdicts_judge_is_not_judged_again(judged, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = freeze_task(TASK)
+    judged.clear()
+    for instance, item in zip(first.instances, TASK.builder().paper(), strict=True):
+        stored = [ref for ref in first.references if ref.id == instance.id]
+        remember(TASK, item.params, [(ref.answer, ref.score) for ref in stored])
+    assert freeze_task(TASK, proofs=proofs.proofs_file()) == first
+    assert not judged
 
 
 def test_another_answer_is_judged(path, judged, monkeypatch):

@@ -6,8 +6,9 @@ from statistics import mean
 from types import SimpleNamespace
 
 import pytest
-from contract import newest_list
+from contract import newest_list, remember
 
+from scbench.canonical import canonical_json
 from scbench.catalog import SECONDS, get_task, paper_tasks
 from scbench.errors import CannotGrade
 from scbench.grading.outcome import grade_prediction
@@ -26,6 +27,7 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
     assert version == task.grader_version, "run tools/golden_verdicts.py"
     params = [item.params for item in task.builder().paper()]
     seen = set()
+    scores: dict[str, list[tuple[str, float]]] = {}
     for instance_id, name, answer in GOLDEN.stored_answers(task):
         key = GOLDEN.key(instance_id, name, answer)
         seen.add(key)
@@ -35,8 +37,11 @@ def test_verdicts_on_stored_answers_are_those_written_down(task):
             continue
         verdicts = judge(task, params[int(instance_id.partition("/")[2])], answer)
         assert GOLDEN.golden(verdicts).agrees(written[key]), f"{key} changed: {RENEW}"
-        right = mean(verdict.score for verdict in verdicts) == 1
-        assert right == (name == "reference"), key
+        score = mean(verdict.score for verdict in verdicts)
+        assert (score == 1) == (name == "reference"), key
+        scores.setdefault(instance_id, []).append((canonical_json(answer), score))
+    for instance_id, judged in scores.items():
+        remember(task, params[int(instance_id.partition("/")[2])], judged)
     gone = {key for key in written if "\treal\t" not in key} - seen
     assert not gone, f"{len(gone)} answers are gone: run tools/golden_verdicts.py"
 
