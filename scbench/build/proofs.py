@@ -51,7 +51,7 @@ def proven_scores(
         answers: as canonical JSON.
         prove: judges the answers, in order; what it raises is not remembered.
     """
-    if path is None or task.package != "scbench":
+    if path is None or not answers or task.package != "scbench":
         return prove()
     key = content_hash([task.id, task.grader_version, params, list(answers)])
     known = _read(path).get(key)
