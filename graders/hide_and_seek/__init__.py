@@ -2,7 +2,7 @@
 
 Rays through the middles of the pixels of a picture taken from the sniper's eye decide; people
 overlap if their boxes do. The picture that the paper graded, from a camera moved to fit the scene,
-is a metric.
+is for comparison.
 """
 
 from functools import lru_cache
@@ -83,7 +83,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
         visible_pixels=pixels,
         visible_people=shown,
         visible_places=[list(place) for place, _ in zip(where, range(_PIXELS_SHOWN), strict=False)],
-        fitted_view_pixels=_fitted_view_pixels(params, xy) if len(near) == count else None,
     )
 
 
@@ -126,8 +125,11 @@ def _seen(params: Params, xy: Floats) -> NDArray[np.int32]:
     return picture(true_camera(params), *boxes(params, xy)) - 1
 
 
-def _fitted_view_pixels(params: Params, xy: Floats) -> int:
-    """Return how many pixels show people in the picture that the paper graded."""
+def fitted_view_pixels(params: Params, xy: Floats) -> int:
+    """Return how many pixels show people in the picture that the paper graded.
+
+    It decides nothing and takes longer than the verdict, so it is made for pictures alone.
+    """
     low, high = boxes(params, xy)
     moved = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
     return int((picture(moved, low, high) > 0).sum())

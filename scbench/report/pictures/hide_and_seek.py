@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from scbench.graders.hide_and_seek import boxes, true_camera
+from scbench.graders.hide_and_seek import boxes, fitted_view_pixels, true_camera
 from scbench.graders.hide_and_seek.ray_casting import Camera
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
@@ -363,4 +363,15 @@ def _caption(
     if not verdicts:
         return f"{count} people are placed."
     said = "; ".join(parts) or f"All {count} people are hidden"
-    return f"{said}. {fraction(verdicts).capitalize()}."
+    published = "" if count > _SHOWN else _published(params, crowd)
+    return f"{said}. {fraction(verdicts).capitalize()}.{published}"
+
+
+def _published(params: Params, crowd: _Crowd) -> str:
+    """Say what the paper's picture shows, if that is not what the sniper sees."""
+    if len(crowd.xy) > len(crowd.near):
+        return ""
+    pixels = fitted_view_pixels(params, crowd.xy)
+    if pixels == sum(crowd.pixels.values()):
+        return ""
+    return f" The paper's picture, from a camera moved closer, shows people on {pixels} pixels."

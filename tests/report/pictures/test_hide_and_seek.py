@@ -57,6 +57,14 @@ def test_somebody_in_sight_is_ringed_in_both_views(drawn, golden, shapes, hidden
         assert math.dist(centre, (x, y)) < radius
 
 
+def test_the_papers_picture_is_told_of_where_it_differs(drawn, params, hidden):
+    counters = get_task(TASK).builder().counter_references(params)
+    caption = drawn(TASK, counters["hidden_only_in_the_published_picture"]).caption
+    assert caption.endswith(" from a camera moved closer, shows people on 0 pixels.")
+    far = drawn(TASK, listed([*hidden[:3], [-100.0, 100.0]])).caption
+    assert "camera" not in drawn(TASK, listed(hidden)).caption + far
+
+
 def test_overlaps_strays_and_people_in_the_wall_are_marked(drawn, shapes, hidden):
     (x, y), *_ = hidden
     places = [hidden[0], [x + 0.1, y], [0.0, 0.0], [200.0, -300.0]]
