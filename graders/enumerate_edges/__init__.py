@@ -8,7 +8,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from scbench.graders.shared.checklist import Checklist
+from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.corner_labels import Pair, joined_sides, letters, on_ring
 from scbench.model import Verdict
 from scbench.schemas.corner_labels import CORNERS, SIDES
@@ -25,6 +25,7 @@ CHECKS = {
     "complete": "Every pair that is joined in every drawing is given.",
 }
 
+_PASSED = all_passed(CHECKS)
 _LIMIT = 2000
 """Pairs and squares read at most in one answer."""
 
@@ -49,8 +50,12 @@ def _right(params: Params) -> tuple[_Square, ...]:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
-    checks = Checklist(CHECKS)
     right = _right(params)
+    # A right answer has no pair twice and none turned round.
+    wanted = [(len(square.pairs), square.pairs) for square in right]
+    if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == wanted:
+        return Verdict(1.0, _PASSED, {"missing": [], "surplus": [], "squares_right": len(right)})
+    checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
     if size > max(_LIMIT, 20 * len(right)):
         wrong = f"The answer has {size} lists and pairs; {len(right)} squares need fewer."

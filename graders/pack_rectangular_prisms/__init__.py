@@ -8,7 +8,6 @@ Positions in messages and details are those of the answer's list.
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -72,21 +71,23 @@ def grade(params: Params, answer: Answer) -> Verdict:
         max(high[axis] for _, high in boxes) - min(low[axis] for low, _ in boxes)
         for axis in range(3)
     ]
-    filled = Fraction(frame.volume, math.prod(extent))
-    score = min(Fraction(1), filled * 100 / params.full_marks_percent)
+    whole = math.prod(extent)
+    # Quotients of whole numbers are rounded once, however long these are.
+    full = 100 * frame.volume >= params.full_marks_percent * whole
+    score = 1.0 if full else 100 * frame.volume / (params.full_marks_percent * whole)
     figures = {
-        "efficiency": float(filled),
+        "efficiency": frame.volume / whole,
         # Numbers this long say nothing and may not even be printable.
         "extent": extent if max(extent) < 10**15 else None,
     }
     checks.expect(
         "density",
-        score == 1,
-        f"The boxes fill {float(100 * filled):.4f} % of their bounding box; full marks ask for "
-        f"{params.full_marks_percent} %.",
+        full,
+        f"The boxes fill {100 * frame.volume / whole:.4f} % of their bounding box; full marks ask "
+        f"for {params.full_marks_percent} %.",
         **figures,
     )
-    return checks.partial(float(score), **figures)
+    return checks.partial(score, **figures)
 
 
 def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> list[int]:
@@ -165,7 +166,8 @@ def overlapping(boxes: Sequence[Corners], chosen: Iterable[int]) -> list[tuple[i
     return sorted(pairs)
 
 
-def _crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> Fraction:
+def _crowding(axis: int, boxes: Sequence[Corners], at: Sequence[int]) -> int:
+    """Return how often boxes cover the whole along an axis, in thousandths."""
     total = sum(boxes[i][1][axis] - boxes[i][0][axis] for i in at)
     whole = max(boxes[i][1][axis] for i in at) - min(boxes[i][0][axis] for i in at)
-    return Fraction(total, whole)
+    return 1000 * total // whole

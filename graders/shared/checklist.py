@@ -24,6 +24,15 @@ def brief(number: int) -> str:
     return str(number) if abs(number) < 10**30 else "a number of more than 30 digits"
 
 
+def all_passed(requirements: Mapping[str, str]) -> tuple[Check, ...]:
+    """Return what a `Checklist` holds of an answer that passes each of these checks, in order.
+
+    For answers that are seen to be right at once; whoever trains a model on verdicts asks for
+    millions of them.
+    """
+    return tuple(Check(check_id, True, message) for check_id, message in requirements.items())
+
+
 class Checklist:
     """Collects checks in the order they are made.
 

@@ -56,6 +56,11 @@ def touch(a: Cell, b: Cell) -> bool:
     return changes in ([1], [-1])
 
 
+def is_tour(grid: Grid, codes: Sequence[int]) -> bool:
+    """Whether each of these cells shares a side with the next, and the last with the first."""
+    return grid.strides.issuperset(map(abs, map(sub, codes, (*codes[1:], codes[0]))))
+
+
 def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
     """Return the positions of cells that do not share a side with the one before.
 
