@@ -15,6 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pydantic import JsonValue
 
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
 from scbench.build.frozen_task import freeze_task, instances_of
-from scbench.build.ladder import ladder
+from scbench.build.ladder import own_ladder
 from scbench.builders.shared.builder import Builder, Case, PaperItem
 from scbench.canonical import canonical_json, content_hash, sha256
 from scbench.catalog import MANIFOLDS, Task, get_task
@@ -158,9 +159,7 @@ def run(
     waiting: deque[_Freezing] = deque()
     try:
         with open_executor(workers) as executor:
-            if distinct:
-                seen |= taken(experiment, executor)
-            for drawn in draw(planned, experiment.seed, executor, seen, ahead):
+            for drawn in _drawn(experiment, planned, executor, seen, ahead, distinct=distinct):
                 task = drawn.planned.task
                 waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix, proofs))
                 numbers[task.id] += len(drawn.cases)
@@ -178,20 +177,39 @@ def run(
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
 
-def taken(experiment: Experiment, executor: Executor) -> set[str]:
-    """Return keys of what a ladder may not hold: the fixed lists, and the published ladder.
+def _drawn(
+    experiment: Experiment,
+    planned: Sequence[Planned],
+    executor: Executor,
+    seen: set[str],
+    ahead: int,
+    *,
+    distinct: bool,
+) -> Iterator[Drawn]:
+    """Draw points; of a ladder task by task, each after what it may not hold."""
+    seed = experiment.seed or 0
+    if not (distinct and experiment.measures):
+        yield from draw(planned, seed, executor, seen, ahead)
+        return
+    for task_id, points in groupby(planned, lambda point: point.task.id):
+        seen |= taken(experiment, task_id, executor)
+        yield from draw(list(points), seed, executor, seen, ahead)
 
-    Empty for other experiments.
+
+def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
+    """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
+
+    Args:
+        experiment: the ladder; what it has in common with the published one is not taken.
+        task_id: id of the task.
+        executor: who draws the published ladder.
     """
-    found: set[str] = set()
-    for name in experiment.measures:
-        task = get_task(name)
-        for row in instances_of(task, task.builder().paper()):
-            found.add(key_of(name, row.prompt, row.all_params))
-    if experiment.measures:
-        public = ladder().experiment(tasks=experiment.measures)
-        if (public.seed, public.task) != (experiment.seed, experiment.task):
-            deque(draw(plan(public), public.seed or 0, executor, found), 0)
+    task = get_task(task_id)
+    rows = instances_of(task, task.builder().paper())
+    found = {key_of(task_id, row.prompt, row.all_params) for row in rows}
+    public, own = own_ladder([task]), experiment.only([task_id])
+    if public and own and (public.seed, public.task) != (own.seed, own.task):
+        deque(draw(plan(public), public.seed or 0, executor, found), 0)
     return found
 
 
