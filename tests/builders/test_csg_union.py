@@ -242,3 +242,30 @@ def test_impossible_points_are_refused(parameters, message):
 def test_what_cannot_be_drawn_is_said_so():
     with pytest.raises(GenerationError, match="at most 8 vertices"):
         BUILDER.case(Space(solids=3, relation="overlap", kinds=("cone",), max_vertices=8), 0)
+
+
+def test_what_is_found_out_about_two_boxes_is_counted_by_hand():
+    def boxes(*at):
+        solids = [{"kind": "box", "size": (4, 4, 4), "translation": move} for move in at]
+        return BUILDER.measure(Params.model_validate({"solids": solids}))
+
+    assert boxes((0, 0, 0), (9, 0, 0)) == 16  # apart: eight corners each, nothing else
+    assert boxes((0, 0, 0), (4, 0, 0)) == 1 + 8 + 8  # a contact, four corners of each gone
+    # One of each is gone, and six crossings have coordinates that the prompt gives.
+    assert boxes((0, 0, 0), (2, 2, 2)) == 1 + 2 + 20 + 6
+
+
+def test_turned_solids_and_slanted_crossings_take_more():
+    def two(turn):
+        solids = [
+            {"kind": "box", "size": (4, 4, 4), "translation": (0, 0, 0)},
+            {
+                "kind": "box",
+                "size": (4, 4, 4),
+                "rotation_deg_xyz": turn,
+                "translation": (2, 1, 1.5),
+            },
+        ]
+        return BUILDER.measure(Params.model_validate({"solids": solids}))
+
+    assert two((0, 0, 0)) < two((0, 0, 30)) < two((20, 10, 30))

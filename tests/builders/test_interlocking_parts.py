@@ -1,5 +1,6 @@
 """Fresh cages all over the parameter space, and the construction of the reference."""
 
+import json
 import math
 from itertools import pairwise
 
@@ -119,3 +120,23 @@ def test_a_roof_in_the_air_is_told_from_one_that_is_too_high_whatever_the_bars(b
     for name, check in (("roof_too_high", "outer_size"), ("roof_in_the_air", "one_assembly")):
         verdicts = judge(TASK, params, counters[name])
         assert check in {c.id for verdict in verdicts for c in verdict.failed}
+
+
+def test_parts_that_the_prompt_shows_belong_to_the_right_answer():
+    params = fresh(3, shown=4)
+    right = BUILDER.reference(params).model_dump(mode="json")["parts"]
+    before, _, rest = BUILDER.prompt(params).partition("the 4 below")
+    given, _ = json.JSONDecoder().raw_decode(rest[rest.index("[") :])
+    assert given == right[:4]
+    plain = params.model_copy(update={"shown": 0})
+    assert before.split("You need not")[0].strip() in BUILDER.prompt(plain)
+    assert BUILDER.measure(params) < BUILDER.measure(plain)
+
+
+def test_nothing_shown_leaves_no_trace():
+    params = fresh(3)
+    assert "shown" not in params.model_dump()
+    assert "shown" not in Space().model_dump()
+    assert "You need not design" not in BUILDER.prompt(params)
+    with pytest.raises(ValueError, match="at most 5 can be shown"):
+        Space(shown=6)

@@ -149,6 +149,7 @@ def test_the_largest_picture_can_be_drawn_row_by_row_within_the_limits():
         {"size": 30, "min_degree": 5, "max_degree": 8, "blobs": 8, "hollows": 3},
         {"size": 64, "fill": 0.2},
         {"size": 128, "min_degree": 4, "max_degree": 8},
+        {"size": 8, "min_degree": 1, "max_degree": 1, "blobs": 1, "waves": 0},
     ],
     ids=str,
 )
@@ -161,6 +162,14 @@ def test_fresh_pictures_need_a_degree_in_the_wanted_range(parameters):
     assert separate(params.grid, point.min_degree - 1).possible is False
     assert separate(params.grid, point.max_degree).possible is True
     assert grade(params, BUILDER.reference(params)).score == 1
+
+
+def test_high_waves_need_high_degrees_and_are_measured():
+    point = Space(size=24, min_degree=8, max_degree=8, frequency=3, swell=4, blobs=6, fill=0.5)
+    params = BUILDER.draw(point, Stream("swell", 1))
+    assert BUILDER.measure(params) == 8
+    assert grade(params, BUILDER.reference(params)).score == 1
+    assert "swell" not in Space().model_dump()
 
 
 def test_impossible_points_end_with_a_reason():

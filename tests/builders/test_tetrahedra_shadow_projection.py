@@ -137,6 +137,7 @@ POINTS = [
     {"figure": "blocks", "hole": True, "area": 14},
     {"figure": "blocks", "min_angle": 90},
     {"figure": "slanted", "min_angle": 55},
+    {"figure": "band", "sides": 5, "area": 8, "min_width": 0.3},
     {"area": 3},
     {"min_width": 1.2, "area": 10},
 ]
@@ -208,3 +209,23 @@ def test_the_prompt_prints_the_target_that_is_graded():
         divided = re.search(r"\) / ([\d.]+)\n", rules)
         assert float(divided[1] if divided else 1) == item.params.divisor
         assert max(map(len, prompt.splitlines())) <= 110
+
+
+@pytest.mark.parametrize("strokes", [3, 8, 20])
+def test_bands_are_as_wide_everywhere_and_as_long_as_asked_for(strokes):
+    title, band = draw_target("band", Stream("band", strokes), area=9, sides=strokes, hole=False)
+    assert title == f"a zigzag band of {strokes} strokes"
+    assert band.is_valid
+    assert len(band.exterior.coords) == 2 * strokes + 3
+    assert band.area == pytest.approx(9, abs=0.02)
+    points = np.array(band.exterior.coords[:-1])
+    one, other = points[: strokes + 1], points[strokes + 1 :][::-1]
+    along = np.diff(one, axis=0) / np.linalg.norm(np.diff(one, axis=0), axis=1)[:, None]
+    for gaps in (other[:-1] - one[:-1], other[1:] - one[:-1]):
+        widths = along[:, 0] * gaps[:, 1] - along[:, 1] * gaps[:, 0]
+        assert widths == pytest.approx(np.full(strokes, widths[0]), abs=0.01)
+
+
+def test_the_measure_is_the_rim_by_its_square_over_the_area():
+    square = PAPER[0].params
+    assert TaskBuilder().measure(square) == pytest.approx(16**3 / 16)
