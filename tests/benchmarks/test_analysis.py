@@ -11,8 +11,11 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from ladders import ladder_results
 
 from scbench.analysis.compare import compare_runs
+from scbench.analysis.ladder import climbs_of, ladder_table
+from scbench.analysis.levels import DRAWS
 from scbench.analysis.paper import paper_table
 from scbench.leaderboard.ranks import ranks
 
@@ -54,6 +57,13 @@ def test_ranks_of_200_models(benchmark):
     draws = 10_000 if benchmark.enabled else 1000
     found = benchmark(ranks, scores, [str(item) for item in range(285)], draws)
     assert min(place.rank for place in found) == 1
+
+
+def test_levels_on_a_whole_ladder(benchmark):
+    results = ladder_results({"m": 4.0})
+    draws = DRAWS if benchmark.enabled else 50
+    table = benchmark(lambda: ladder_table(climbs_of(results, draws)))
+    assert table.height == 26
 
 
 @pytest.fixture(scope="module")

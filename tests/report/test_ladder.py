@@ -2,10 +2,11 @@
 
 import re
 from html import unescape
+from pathlib import Path
 
 import polars as pl
 import pytest
-from ladders import ladder_results
+from ladders import ladder_results, picture
 
 from scbench.analysis.ladder import climbs_of, ladder_table, rung_table
 from scbench.report.charts import draw
@@ -66,3 +67,15 @@ def test_a_report_on_a_ladder_has_its_levels(results, tmp_path):
     assert "Levels, &lt;b&gt;aurora no_tools" in text
     assert "below 1" in text
     assert "<b>aurora" not in text
+
+
+def test_the_picture_of_the_readme_is_of_what_is_computed():
+    """Run ``python tests/fixtures/ladders.py docs/ladder.svg`` where it is not."""
+
+    def said(svg: str) -> list[str]:
+        labels = re.findall(r'aria-label="([^"]*)"', svg)
+        return [re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.1f}", label) for label in labels]
+
+    stored = (Path(__file__).parents[2] / "docs" / "ladder.svg").read_text("utf-8")
+    assert "simulated, stronger" in stored
+    assert said(stored) == said(picture().decode())
