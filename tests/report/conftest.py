@@ -44,8 +44,11 @@ class Small:
     def instances(self, tasks=None) -> dict[str, Instance]:
         return {key: row for key, row in self.held.items() if tasks is None or row.task in tasks}
 
-    def floors(self, instances: dict[str, Instance]) -> dict[str, float]:
-        return dict.fromkeys(instances, 0.125)
+    def ids(self, tasks) -> list[str]:
+        return list(self.instances(tasks))
+
+    def floors(self) -> dict[str, float]:
+        return dict.fromkeys(self.held, 0.125)
 
 
 def graded(instance: Instance, answer: object, model: str, **rest: object) -> pl.DataFrame:
