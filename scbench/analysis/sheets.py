@@ -150,9 +150,12 @@ ABOVE_NOTE = (
 
 
 def above_line(row: Mapping[str, Any], name: str, form: Callable[[float | None], str]) -> str:
-    """Return a line for a cell with a figure above the floor and its interval; else nothing."""
+    """Return a line for a cell with a figure above the floor and its interval.
+
+    Under a floor of 1 it says that there is no room; where no floor is known, there is no line.
+    """
     if row[name] is None:
-        return ""
+        return "\nno room above the floor" if row.get("floor") == 1 else ""
     low, high = (form(row[f"{name}_{end}"]) for end in ("low", "high"))
     return f"\n{_ABOVE}{form(row[name])} ({low} to {high})"
 

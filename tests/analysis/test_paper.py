@@ -192,3 +192,14 @@ def test_runs_of_several_budgets_and_without_a_setting_have_columns_of_their_own
     assert sheet.heads == ["bucket", "N", "m", "m @1024", "m @1024 Δ", "z tools"]
     means = [cell.partition("\n")[0] for cell in sheet.rows[0][1:]]
     assert means == ["1", "100.0", "100.0", "-100.0", "0.0"]
+
+
+def test_a_floor_of_one_leaves_no_room_and_tables_say_so(make_results):
+    rows = make_results(*({"subtask": i, "score": 0.5, "floor": 1.0} for i in range(6)))
+    table = paper_table(rows, "task")
+    assert table["above"].to_list() == [None] * table.height
+    cells = "\n".join(cell for line in paper_sheet("x", table).rows for cell in line)
+    assert "no room above the floor" in cells
+    assert "no room" not in str(
+        paper_sheet("x", paper_table(rows.with_columns(floor=None), "task"))
+    )
