@@ -97,7 +97,7 @@ def search(
     """
     n, tolerance = len(params.heights), params.flat_tolerance
     ground = [height for row in params.heights for height in row]
-    wanted = min(n * n, _wanted(params) + n // 2)
+    wanted = min(n * n, wanted_cells(params) + n // 2)
     planned = min(n * n, int(wanted * _SLACK))
     levels = sorted(ground)
     bands = [
@@ -133,7 +133,8 @@ def search(
     return None
 
 
-def _wanted(params: Params) -> int:
+def wanted_cells(params: Params) -> int:
+    """Return the size of the largest flat region that scores 1."""
     n = len(params.heights)
     start = [height for row in params.heights for height in row]
     before = len(largest_flat(start, n, params.flat_tolerance))
@@ -282,7 +283,7 @@ def sturdy(params: Params, plan: Plan) -> bool:
 
     Other machines move balls by far less than that.
     """
-    n, wanted = len(params.heights), _wanted(params)
+    n, wanted = len(params.heights), wanted_cells(params)
     start = [height for row in params.heights for height in row]
     for k in range(3):
         rng, heights = Stream("level_terrain", "sturdy", n, k), start

@@ -240,7 +240,7 @@ def _plan(params: Params, work: Work | None = None) -> Plan:
 
 @cache
 def _stored() -> dict[Params, Plan]:
-    """Return the plans of the paper's instances, which tools/level_terrain.py found."""
+    """Return the plans of the paper's instances, found by the programs tools/level_*.py."""
     path = files(__package__).joinpath("references.json")
     plans = json.loads(path.read_text("utf-8"))["plans"]
     items = TaskBuilder().paper()
