@@ -18,6 +18,7 @@ from scbench.cli import (
     looking,
     manifolds,
     merge,
+    prompting,
     publishing,
     rungs,
     submission,
@@ -41,6 +42,7 @@ releases.command()(publishing.diff)
 releases.command()(publishing.overlap)
 releases.command()(rungs.rungs)
 app.command()(listing.tasks)
+app.command()(prompting.prompts)
 app.command(context_settings=generating.PARAMETERS_FOLLOW)(generating.generate)
 app.command()(merge.merge)
 app.command()(analysis.tables)

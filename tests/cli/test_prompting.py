@@ -1,0 +1,89 @@
+"""``scbench prompts`` as a user meets it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def lines(done) -> list[dict]:
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_all_items_go_out_and_what_needs_vision_is_said(inside):
+    done = inside("prompts")
+    made = lines(done)
+    assert len(made) == 277
+    assert sum(bool(line["images"]) for line in made) == 5
+    assert "5 of 277 need vision and are sent with them: polynomial_curve_fitting/04" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "count", "ending"),
+    [
+        (("--variant", "terse"), 277, "-terse"),
+        (("--tasks", "two_segments", "--samples", 3), 3 * 27, ""),
+        (("--tasks", "two_segments", "--budget", 100, "--budget", 200), 2 * 27, ""),
+    ],
+)
+def test_what_is_asked_is_chosen(inside, args, count, ending):
+    made = lines(inside("prompts", *args))
+    assert len({line["custom_id"] for line in made}) == len(made)
+    assert all(line["id"].endswith(ending) for line in made)
+    assert len(made) == count
+
+
+def test_next_items_pipe_into_prompts(inside):
+    ids = inside("next", "--max-items", 3).stdout
+    made = lines(inside("prompts", "--ids", "-", stdin=ids.encode()))
+    assert {line["id"] for line in made} == {*ids.split()}
+
+
+def test_no_images_leaves_a_list_of_what_was_not_asked(inside, tmp_path):
+    done = inside(
+        *("prompts", "--tasks", "polynomial_curve_fitting", "--no-images", "--out", "out"),
+        *("--format", "openai-chat", "--model", "M", "--samples", 2),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "5 of 9 need vision and are left out" in done.stderr
+    sent = (tmp_path / "out" / "prompts-001.jsonl").read_text().splitlines()
+    left = [
+        json.loads(line) for line in (tmp_path / "out" / "left-out.jsonl").read_text().splitlines()
+    ]
+    assert (len(sent), len(left)) == (8, 10)
+    assert left[0]["custom_id"] == "polynomial_curve_fitting-04"
+    assert {line["status"] for line in left} == {"not_run"}
+    assert "image" not in "".join(sent)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--format", "openai-chat"), "add --model"),
+        (("--format", "anthropic", "--model", "M"), "add --max-output-tokens"),
+        (("--ids", "nowhere"), "cannot read ids from nowhere"),
+        (("--ids", "-"), "holds no ids"),
+        (("--tasks", "two_segment"), "Did you mean 'two_segments'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(inside, args, said):
+    done = inside("prompts", *args)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_base_install_is_enough(tmp_path):
+    """None of the libraries that extras bring is loaded, and no SDK of a provider."""
+    code = (
+        "import sys; from scbench.cli.prompting import prompts; prompts(tasks='two_segments');"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    loaded = set(done.stderr.split())
+    assert "polars" in loaded
+    assert not loaded & {"datasets", "huggingface_hub", "pyarrow", "openai", "anthropic", "google"}
