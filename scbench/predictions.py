@@ -11,7 +11,7 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -76,15 +76,23 @@ class Problem:
         message: what is wrong and what to do.
         line: number of the line, from 1; None if it concerns the file.
         id: instance id, where known.
+        file: that the line is in, if predictions were made of several files or of other programs'.
     """
 
     code: str
     message: str
     line: int | None = None
     id: str | None = None
+    file: str | None = None
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.message}" if self.line else self.message
+        place = f"line {self.line}: " if self.line else ""
+        return f"{self.file}, {place}{self.message}" if self.file else f"{place}{self.message}"
+
+    def fields(self) -> dict[str, str | int | None]:
+        """Return it as JSON holds it: without a file where there is but one."""
+        held = asdict(self)
+        return held if self.file else {name: held[name] for name in held if name != "file"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _EXTRAS = {
     "distributed": "cluster",
     "fsspec": "hub",
     "huggingface_hub": "hub",
+    "inspect_ai": "inspect",
     "jinja2": "build",
     "pyarrow": "build",
     "scipy": "build",

@@ -1,17 +1,29 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.options import Quiet, Style, Version, Workers
+from scbench.cli.options import (
+    ColumnMap,
+    ModelName,
+    Quiet,
+    SettingName,
+    Style,
+    Version,
+    Workers,
+)
 from scbench.cli.telling import Format
+from scbench.errors import PredictionsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scbench.catalog import Task
+    from scbench.grading.imported import Imported
     from scbench.grading.rows.chunks import Shard
     from scbench.grading.run import Options, RunReport
     from scbench.grading.workers.scheduler import WorkerLimits
@@ -25,13 +37,19 @@ Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same),
 
 
 def grade(
-    predictions: Annotated[
-        str | None,
+    files: Annotated[
+        list[str] | None,
         typer.Argument(
-            help="JSON Lines file, plain, .gz or .zst; - reads standard input.",
+            metavar="FILE...",
+            help="Predictions (JSON Lines, plain, .gz or .zst; - reads standard input); or what a "
+            "batch, vLLM, Inspect, lm-evaluation-harness, lighteval or verifiers wrote, or a "
+            "table. Several make one run.",
             show_default=False,
         ),
     ] = None,
+    mapped: ColumnMap = None,
+    model: ModelName = None,
+    setting: SettingName = None,
     release: Annotated[
         str | None,
         typer.Option(
@@ -151,7 +169,7 @@ def grade(
     from scbench.cli.looking import REPORT_NEEDS
     from scbench.processes import check_memory, processors, start_server
 
-    if (predictions is None) != self_test:
+    if (not files) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")
         raise typer.Exit(USAGE)
     for name, given in (("report", report), ("shard", shard), ("cluster", cluster)):
@@ -173,25 +191,35 @@ def grade(
         chosen_release, names = find_release(release).choose(names_in(tasks))
         chosen = choose_tasks(chosen_release, names)
         limits = WorkerLimits(workers or processors(), timeout, int(memory * 2**30), allow_code)
-        if predictions is None:
+        if not files:
             _self_test(chosen_release, chosen, limits, style, quiet=quiet)
         elif check:
-            _check(
-                predictions,
-                chosen_release,
-                chosen,
-                style,
-                partial=partial or bool(names),
-                exclude_withdrawn=exclude_withdrawn,
-            )
+            with TemporaryDirectory() as temporary:
+                path, imported = _taken_in(files, Path(temporary), mapped, model, setting)
+                _check(
+                    path,
+                    chosen_release,
+                    chosen,
+                    style,
+                    partial=partial or bool(names),
+                    exclude_withdrawn=exclude_withdrawn,
+                    imported=imported,
+                )
         else:
             from scbench.grading.run import Options
             from scbench.grading.run_file import read_run_file
 
+            folder = out or Path("scbench-results", _stem(files[0], shard))
+            path, imported = _taken_in(files, folder, mapped, model, setting)
+            if imported is not None and shard is not None:
+                raise PredictionsError(
+                    "--shard wants one file of predictions: `scbench import FILE... > "
+                    "predictions.jsonl` makes it"
+                )
             options = Options(
-                predictions=predictions,
+                predictions=path,
                 release=chosen_release,
-                out=out or Path("scbench-results", _stem(predictions, shard)),
+                out=folder,
                 limits=limits,
                 tasks=names,
                 partial=partial,
@@ -201,12 +229,34 @@ def grade(
                 shard=_shard(shard),
                 cluster=cluster,
                 described=() if run_file is None else read_run_file(run_file),
+                imported=imported,
             )
             _grade(options, style, report=report, quiet=quiet)
 
 
+def _taken_in(
+    files: list[str],
+    folder: Path,
+    mapped: str | None,
+    model: str | None,
+    setting: str | None,
+) -> "tuple[str, Imported | None]":
+    """Return the path of the predictions that the files make; what they are is said in a line."""
+    from scbench.cli.console import say
+    from scbench.grading.checkpoint.parts import WORK
+    from scbench.grading.imported import take_in
+    from scbench.imports.gather import Wanted
+    from scbench.imports.tables import read_mapping
+    from scbench.work_folder import interrupted
+
+    wanted = Wanted(read_mapping(mapped), model, setting)
+    path, imported = take_in(files, folder, wanted, ours=interrupted(folder / WORK))
+    if imported is not None:
+        say(f"recognised {imported.recognised}")
+    return path, imported
+
+
 def _shard(given: str | None) -> "Shard | None":
-    from scbench.errors import PredictionsError
     from scbench.grading.rows.chunks import Shard
 
     if given is None:
@@ -270,21 +320,27 @@ def _check(
     *,
     partial: bool,
     exclude_withdrawn: bool,
+    imported: "Imported | None",
 ) -> None:
-    from dataclasses import asdict
-
     from scbench.cli.console import PROBLEMS, as_json, plain
     from scbench.grading.check import check_file
 
     found = check_file(
-        predictions, release, tasks, partial=partial, exclude_withdrawn=exclude_withdrawn
+        predictions,
+        release,
+        tasks,
+        partial=partial,
+        exclude_withdrawn=exclude_withdrawn,
+        imported=imported,
     )
     if style is Format.JSON:
-        print(as_json(asdict(found)))  # noqa: T201
+        print(as_json(found.fields()))  # noqa: T201
     else:
         for word, problems in (("problem", found.problems), ("warning", found.warnings)):
             for problem in problems:
-                print(plain(f"{predictions}: {word}: {problem}"))  # noqa: T201
+                place = f"{problem.file}: " if problem.file else f"{predictions}: " * (not imported)
+                told = replace(problem, file=None)
+                print(plain(f"{place}{word}: {told}"))  # noqa: T201
         print(  # noqa: T201
             f"{found.lines} lines, {found.usable} to grade, {len(found.problems)} problems, "
             f"{len(found.warnings)} warnings"

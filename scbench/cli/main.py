@@ -12,6 +12,7 @@ from scbench.cli import (
     analysis,
     failure_modes,
     generating,
+    importing,
     ladder,
     leaderboard,
     listing,
@@ -43,6 +44,7 @@ releases.command()(publishing.overlap)
 releases.command()(rungs.rungs)
 app.command()(listing.tasks)
 app.command()(prompting.prompts)
+app.command("import")(importing.import_)
 app.command(context_settings=generating.PARAMETERS_FOLLOW)(generating.generate)
 app.command()(merge.merge)
 app.command()(analysis.tables)

@@ -1,6 +1,6 @@
 """Options that several commands take, each declared once."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,6 +16,31 @@ def _show_version(value: bool) -> None:
 
 AllowCode = Annotated[
     bool, typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox.")
+]
+ColumnMap = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="id=COLUMN,response=COLUMN",
+        help="Where a table (CSV, Parquet, JSON Lines) has what a prediction wants.",
+        show_default=False,
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Name of the model, in place of what files of other programs say.",
+        show_default=False,
+    ),
+]
+SettingName = Annotated[
+    Literal["no_tools", "tools"] | None,
+    typer.Option(
+        "--setting",
+        help="Whether the model had tools, in files of other programs.",
+        show_default=False,
+    ),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no messages but errors.")

@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from scbench.answers.extract import find_answer
 from scbench.answers.shape import shape_of
 from scbench.catalog import Task
+from scbench.grading.imported import Imported
 from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
@@ -33,6 +35,12 @@ class Checked:
     lines: int = 0
     usable: int = 0
 
+    def fields(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        told = [[problem.fields() for problem in part] for part in (self.problems, self.warnings)]
+        held = zip(("problems", "warnings"), told, strict=True)
+        return {**dict(held), "lines": self.lines, "usable": self.usable}
+
 
 def check_file(
     path: str,
@@ -41,6 +49,7 @@ def check_file(
     *,
     partial: bool,
     exclude_withdrawn: bool = False,
+    imported: Imported | None = None,
 ) -> Checked:
     """Read a whole file and return everything that is wrong with it.
 
@@ -50,13 +59,17 @@ def check_file(
         tasks: those that are to be graded.
         partial: whether a file that does not answer every item is meant to be so.
         exclude_withdrawn: leave instances out that the release withdraws.
+        imported: what the predictions were made of, if other files were taken in.
 
     Raises:
         ScbenchError: the file or the release cannot be used at all.
     """
     by_id = {task.id: task for task in tasks}
     instances = release.instances(by_id)
-    coverage = Coverage(index_of(release, tasks, exclude_withdrawn=exclude_withdrawn).known)
+    coverage = Coverage(
+        index_of(release, tasks, exclude_withdrawn=exclude_withdrawn).known,
+        imported.origin if imported else None,
+    )
     found = Checked()
     for admission, line in coverage.read(path, hashlib.sha256()):
         if admission.problem is not None:
@@ -75,6 +88,9 @@ def check_file(
         found.problems.append(nothing)
     if not partial:
         found.problems += coverage.incomplete()
+    if imported is not None:
+        found.problems = [*imported.problems, *map(imported.named, found.problems)]
+        found.warnings = list(map(imported.named, found.warnings))
     return found
 
 

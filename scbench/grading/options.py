@@ -6,6 +6,7 @@ from pathlib import Path
 
 from scbench.catalog import Task, get_task
 from scbench.errors import CatalogError
+from scbench.grading.imported import Imported
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run_file import Described
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -29,6 +30,7 @@ class Options:
         shard: grade only one of several equal parts of the lines; None for all.
         cluster: address of a dask scheduler whose workers do the work; None for this machine's.
         described: metadata of runs whose lines have none, see `scbench.grading.run_file`.
+        imported: what the predictions were made of, if other files were taken in.
     """
 
     predictions: str
@@ -43,6 +45,7 @@ class Options:
     shard: Shard | None = None
     cluster: str | None = None
     described: Described = ()
+    imported: Imported | None = None
 
 
 def choose_tasks(release: Release, tasks: Sequence[str] | None) -> list[Task]:

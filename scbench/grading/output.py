@@ -44,16 +44,17 @@ def check_place(
             )
         if path.is_dir():
             raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
-    if there and not begun and not _is_ours(folder / SUMMARY):
+    if there and not begun and not is_ours(folder):
         raise ResultsError(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
             "or choose another --out"
         )
 
 
-def _is_ours(summary: Path) -> bool:
+def is_ours(folder: Path) -> bool:
+    """Return whether a folder holds the results of a run."""
     try:
-        held = json.loads(summary.read_bytes())
+        held = json.loads((folder / SUMMARY).read_bytes())
         return isinstance(held, dict) and {"scbench", "release"} <= held.keys()
     except (OSError, ValueError):
         return False

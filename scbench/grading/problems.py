@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
+from scbench.grading.imported import Imported
 from scbench.grading.rows.schema import RunKey
 from scbench.predictions import Problem
 
@@ -18,9 +18,11 @@ class Problems:
 
     Args:
         path: file to write all of them to, one JSON object a line.
+        imported: what the lines were made of, if they are not the user's own.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, imported: Imported | None = None) -> None:
+        self._imported = imported
         self.counts: Counter[str] = Counter()
         self.first: list[Problem] = []
         self.path = path
@@ -28,12 +30,14 @@ class Problems:
 
     def add(self, problem: Problem, run: RunKey | None = None) -> None:
         """Take one; of a line that gets a row, with its run."""
+        if self._imported is not None:
+            problem = self._imported.named(problem)
         self.counts[problem.code] += 1
         if len(self.first) < SHOWN:
             self.first.append(problem)
         if self._file is None:
             self._file = self.path.open("w", encoding="utf-8")
-        fields = asdict(problem) if run is None else asdict(problem) | {"run": run}
+        fields = problem.fields() if run is None else problem.fields() | {"run": run}
         self._file.write(json.dumps(fields, ensure_ascii=False) + "\n")
 
     def close(self) -> None:

@@ -77,10 +77,13 @@ def grade_file(
         resume=options.resume,
         restart=options.restart,
     )
-    coverage = Coverage(index.known)
+    imported = options.imported
+    coverage = Coverage(index.known, imported.origin if imported else None)
     digest = hashlib.sha256()
-    problems = Problems(checkpoint.folder / PROBLEMS)
+    problems = Problems(checkpoint.folder / PROBLEMS, imported)
     try:
+        for problem in imported.problems if imported else ():
+            problems.add(problem)
         scheduler = Scheduler(
             index.keys(), options.limits, index.heavy, index, _pool_of(options.cluster)
         )

@@ -4,7 +4,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -128,6 +128,7 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
             "file": "-" if name == "-" else Path(name).name,
             "sha256": facts.digest,
             "lines": coverage.lines,
+            **({"made_of": options.imported.recognised} if options.imported else {}),
         },
         "shard": str(options.shard) if options.shard else None,
         "options": {
@@ -144,7 +145,7 @@ def summarize(facts: RunFacts, report: RunReport, coverage: Coverage) -> dict[st
         "tasks": counts.tables["task"].to_dicts(),
         "not_in_release": counts.outside,
         "problem_counts": dict(report.problem_counts),
-        "problems": [asdict(problem) for problem in report.problems],
+        "problems": [problem.fields() for problem in report.problems],
         "unread_keys": dict(coverage.unread),
         "warnings": report.warnings,
         "grader_errors": report.grader_errors,

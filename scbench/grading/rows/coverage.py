@@ -7,7 +7,7 @@ file: of two that answer the same item in the same run, the first counts.
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from scbench.catalog import all_tasks
@@ -51,10 +51,14 @@ class Coverage:
 
     Args:
         known: which ids there are, and which of them are wanted.
+        origin: gives the file and line that a line was made of; None if it is the user's own.
     """
 
-    def __init__(self, known: KnownIds) -> None:
+    def __init__(
+        self, known: KnownIds, origin: Callable[[int], tuple[str, int]] | None = None
+    ) -> None:
         self.known = known
+        self._origin = origin
         self._runs: dict[RunKey, array[int]] = {}
         self._hints_left = _HINTS
         self.lines = self.not_chosen = self.excluded = self.graded = self.outside = 0
@@ -150,9 +154,12 @@ class Coverage:
             earlier = run[place]
             if earlier:
                 row_id = self.known.ids[place]
+                there = f"line {earlier}"
+                if self._origin is not None:
+                    there = "line {1} of {0}".format(*self._origin(earlier))
                 message = (
-                    f"{row_id} was answered on line {earlier} already (same model, setting, sample "
-                    f"and budget); line {earlier} is graded, this one is not"
+                    f"{row_id} was answered on {there} already (same model, setting, sample "
+                    f"and budget); {there} is graded, this one is not"
                 )
                 problem = Problem("duplicate", message, number, row_id)
                 return Admission(LineKind.DUPLICATE, place, problem)

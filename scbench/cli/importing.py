@@ -1,0 +1,47 @@
+"""``scbench import``: what other programs wrote, as predictions."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from scbench.cli.console import PROBLEMS, reported_errors, say
+from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName
+
+_SHOWN = 20
+
+
+def import_(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="What a batch (OpenAI, Anthropic, Gemini, vLLM), Inspect, lm-evaluation-harness, "
+            "lighteval or verifiers wrote; a table; predictions. - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    mapped: ColumnMap = None,
+    model: ModelName = None,
+    setting: SettingName = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn what other programs wrote into predictions, one line for each reply.
+
+    Files are told by what is in them. Errors, refusals, cut-offs and usage come along. Every entry
+    that cannot be placed is named with its file and line; then the exit code is 1.
+    """
+    with reported_errors():
+        from scbench.imports.gather import Wanted, gather
+        from scbench.imports.tables import read_mapping
+
+        wanted = Wanted(read_mapping(mapped), model, setting)
+        found = gather(files, sys.stdout.buffer, wanted)
+        sys.stdout.buffer.flush()
+        if not quiet:
+            say(f"recognised {found.recognised}")
+        for problem in found.problems[:_SHOWN]:
+            say(f"problem: {problem}")
+        if len(found.problems) > _SHOWN:
+            say(f"... and {len(found.problems) - _SHOWN} more problems")
+        raise typer.Exit(PROBLEMS if found.problems else 0)

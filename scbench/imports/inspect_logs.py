@@ -1,0 +1,129 @@
+"""Logs of Inspect, ``.eval`` and ``.json``, read by its own library (extra ``inspect``).
+
+Its scores are left alone: replies are graded anew. Source: inspect_ai 0.3.285 ``log/_log.py``,
+``model/_model_output.py``.
+"""
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from scbench.errors import PredictionsError
+from scbench.imports.batches import state_of
+from scbench.imports.replies import Reply, State, count, failed, placed, reply, total
+from scbench.model import Status
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+
+_MOST_BYTES = 2**30
+"""A member of the archive that unpacks to more is refused unread."""
+_LIMITS = {"operator": Status.API_ERROR}
+"""What ended a sample from outside; every other limit cut the model off."""
+_NEVER_READ = {"events", "store", "scores"}
+
+
+def is_inspect_archive(path: str) -> bool:
+    """Return whether a zip archive is one of Inspect's.
+
+    Raises:
+        PredictionsError: it is damaged, or would unpack to more than a machine holds.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise PredictionsError(f"{path} is a damaged zip archive: {error}") from None
+    largest = max((member.file_size for member in members), default=0)
+    if largest > _MOST_BYTES:
+        raise PredictionsError(f"{path} unpacks to {largest:,} bytes; the limit is {_MOST_BYTES:,}")
+    names = {member.filename for member in members}
+    return bool(names & {"header.json", "_journal/start.json"})
+
+
+def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
+    """Yield the replies of a log with their numbers, also of one that failed or was cut off.
+
+    Raises:
+        ModuleNotFoundError: inspect_ai is not installed.
+        PredictionsError: it cannot read the log.
+    """
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
+
+    try:
+        spec = read_eval_log(path, header_only=True).eval
+        # A JSON file is one value, and would be read whole for each sample.
+        apart = zipfile.is_zipfile(path) and spec.dataset.sample_ids is not None
+        samples = _samples_apart(path) if apart else _samples_at_once(path)
+        for number, sample in enumerate(samples, 1):
+            try:
+                yield number, _reply(sample, spec.model)
+            except PredictionsError as error:
+                yield number, error
+    except (ModuleNotFoundError, PredictionsError, GeneratorExit):
+        raise
+    except Exception as error:  # the library has no type of its own for what it cannot read
+        told = str(error).partition("\n")[0][:300]
+        raise PredictionsError(f"inspect_ai cannot read {path}: {told}") from error
+
+
+def _samples_apart(path: str) -> "Iterable[EvalSample]":
+    from inspect_ai.log import read_eval_log_samples  # noqa: PLC0415  (an extra)
+
+    return read_eval_log_samples(
+        path, all_samples_required=False, resolve_attachments="core", exclude_fields=_NEVER_READ
+    )
+
+
+def _samples_at_once(path: str) -> "Iterable[EvalSample]":
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
+
+    log = read_eval_log(path, resolve_attachments="core", exclude_fields=_NEVER_READ)
+    return log.samples or ()
+
+
+def _reply(sample: "EvalSample", model: str) -> Reply:
+    given: dict[str, Any] = sample.metadata
+    named = str(sample.id)
+    own = given.get("id")
+    asked = placed(own if isinstance(own, str) and "/" in own else named)
+    budget = asked.budget if asked.budget is not None else count(given.get("budget"))
+    asked = asked._replace(sample=asked.sample + sample.epoch - 1, budget=budget)
+    output = sample.output
+    if sample.error is not None:
+        return failed(asked, sample.error.message or "the sample failed", model=model)
+    if output.error:
+        return failed(asked, output.error, model=model)
+    text = output.completion if output.choices else None
+    stop = output.stop_reason if output.choices else None
+    unsaid = stop is None or stop == "unknown"
+    state = state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))
+    if sample.limit is not None:
+        ended = _LIMITS.get(sample.limit.type, Status.TRUNCATED)
+        state = State(ended, f"limit: {sample.limit.type}")
+    elif stop == "model_length":
+        state = State(Status.TRUNCATED, stop)
+    return reply(asked, model, text, state, _usage(sample, model), _reasoning(sample))
+
+
+def _usage(sample: "EvalSample", model: str) -> dict[str, Any]:
+    """Return what the evaluated model used over all calls; tools and judges are other models."""
+    used = sample.model_usage.get(model) or sample.output.usage
+    if used is None:
+        return {}
+    read = (used.input_tokens, used.input_tokens_cache_read, used.input_tokens_cache_write)
+    return {
+        "input_tokens": total(read),
+        "output_tokens": count(used.output_tokens),
+        "reasoning_tokens": count(used.reasoning_tokens),
+        "seconds": sample.output.time,
+    }
+
+
+def _reasoning(sample: "EvalSample") -> str:
+    if not sample.output.choices or isinstance(sample.output.message.content, str):
+        return ""
+    parts = sample.output.message.content
+    return "".join(
+        part.reasoning for part in parts if part.type == "reasoning" and not part.redacted
+    )

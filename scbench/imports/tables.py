@@ -1,0 +1,154 @@
+"""Tables of replies: CSV, Parquet, JSON Lines, with names for columns that are not ours."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from scbench.canonical import parse_json
+from scbench.errors import JsonError, PredictionsError, did_you_mean
+from scbench.imports.replies import Entry, Reply, dig, placed
+from scbench.model import Prediction
+from scbench.predictions import MAX_LINE_BYTES
+
+Mapped = Mapping[str, str]
+"""Column of a table by field of a prediction."""
+
+_FIELDS = tuple(Prediction.model_fields)
+_NUMBERS = {"sample", "budget"}
+_VALUES = {"answer", "usage", "run"}
+_BLOCK = 256
+"""Rows of a Parquet file that are in memory."""
+
+
+def read_mapping(text: str | None) -> Mapped | None:
+    """Return which column each field is in, from ``id=item,response=output``.
+
+    Raises:
+        PredictionsError: a field is not known or named twice, or there is none for the id.
+    """
+    if text is None:
+        return None
+    found: dict[str, str] = {}
+    for pair in text.split(","):
+        name, equals, column = (part.strip() for part in pair.partition("="))
+        if not equals or not column or name in found:
+            raise PredictionsError(f"--map takes id=COLUMN,response=COLUMN once each, not {pair!r}")
+        if name not in _FIELDS:
+            raise PredictionsError(f"--map: no field {name!r}.{did_you_mean(name, _FIELDS)}")
+        found[name] = column
+    if "id" not in found:
+        raise PredictionsError("--map must say where the id is: id=COLUMN")
+    return found
+
+
+def own_columns(names: Iterable[str]) -> Mapped | None:
+    """Return the mapping of a table whose columns are called as ours; None if they are not."""
+    found = {name: name for name in names if name in _FIELDS}
+    return found if "id" in found and found.keys() & {"response", "answer", "status"} else None
+
+
+def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
+    """Return a row as a reply.
+
+    Args:
+        row: value by column; a column that is not there may be a path, such as output.text.
+        mapped: which fields to take from where.
+        words: whether every value is text, as in CSV files: numbers and JSON are read from it, and
+            what is empty is not there.
+
+    Raises:
+        PredictionsError: a column is missing, or its value is not what the field takes.
+    """
+    found: dict[str, Any] = {}
+    for name, column in mapped.items():
+        value = row[column] if column in row else dig(row, *column.split("."))
+        if value is None or (words and value == ""):
+            continue
+        found[name] = _typed(name, value) if isinstance(value, str) else value
+    asked = placed(found.pop("id", None))
+    for name in _NUMBERS & found.keys():
+        asked = asked._replace(**{name: found.pop(name)})
+    model = found.pop("model", None)
+    return Reply(asked, None if model is None else str(model), found)
+
+
+def _typed(name: str, text: str) -> object:
+    if name in _NUMBERS:
+        if text.isascii() and text.isdecimal() and len(text) <= 16:
+            return int(text)
+        raise PredictionsError(f"{name} must be a whole number from 0, not {text[:40]!r}")
+    if name in _VALUES:
+        try:
+            return parse_json(text.encode())
+        except (JsonError, UnicodeEncodeError) as error:
+            raise PredictionsError(f"{name} is not JSON: {error}") from None
+    return text
+
+
+def csv_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a CSV file by the names in its first line, with their line numbers.
+
+    Raises:
+        PredictionsError: it is not UTF-8, or no CSV.
+    """
+    numbers = [0]
+
+    def texts() -> Iterator[str]:
+        for number, data in lines:
+            numbers[0] = number
+            yield data.decode("utf-8-sig" if number == 1 else "utf-8")
+
+    source = texts()
+    csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        head = next(source, "")
+        mark = max(",;\t", key=head.count)
+        columns = next(csv.reader([head], delimiter=mark), [])
+        begun = numbers[0] + 1
+        for cells in csv.reader(source, delimiter=mark, strict=True):
+            if cells:
+                yield begun, dict(zip(columns, cells, strict=False))
+            begun = numbers[0] + 1
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise PredictionsError(f"line {numbers[0]}: reading stopped here: {error}") from None
+
+
+def csv_columns(line: bytes) -> list[str]:
+    """Return the names in the first line of what may be a CSV file."""
+    text = line.decode("utf-8-sig", "replace")
+    return next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])
+
+
+def parquet_columns(path: str) -> dict[str, str]:
+    """Return the columns of a Parquet file, and what their types are called.
+
+    Raises:
+        PredictionsError: it is damaged.
+    """
+    import polars as pl  # noqa: PLC0415  (heavy)
+
+    try:
+        return {name: str(kind.base_type()) for name, kind in pl.read_parquet_schema(path).items()}
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise PredictionsError(f"{path} is damaged: {_first_line(error)}") from None
+
+
+def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a Parquet file with their numbers, a few at a time.
+
+    Raises:
+        PredictionsError: it is damaged.
+    """
+    import polars as pl  # noqa: PLC0415  (heavy)
+
+    try:
+        frame = pl.scan_parquet(path).select(list(columns))
+        for start in range(0, pl.scan_parquet(path).select(pl.len()).collect().item(), _BLOCK):
+            rows = frame.slice(start, _BLOCK).collect().iter_rows(named=True)
+            yield from enumerate(rows, start + 1)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise PredictionsError(f"{path} is damaged: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:300]

@@ -1,0 +1,177 @@
+"""``scbench import`` and ``scbench-grade FILE...``: any file in, as a user meets them."""
+
+import json
+import subprocess
+import sys
+import zipfile
+
+import polars as pl
+import pytest
+
+from scbench.build.example import example_predictions
+from scbench.custom_id import Asked
+
+
+@pytest.fixture
+def predictions(parity_release) -> list[dict]:
+    """Replies of one model in our own form."""
+    lines = [json.loads(line) for line in example_predictions(parity_release)]
+    texts = [
+        {"id": line["id"], "model": "M", "response": line.get("response", '{"bit": 1}')}
+        for line in lines
+        if line["model"] == "oracle"
+    ]
+    assert len(texts) == 12
+    return texts
+
+
+def in_a_batch(line: dict) -> dict:
+    choice = {"finish_reason": "stop", "message": {"content": line["response"]}}
+    body = {"model": line["model"], "choices": [choice]}
+    name = Asked(line["id"]).custom_id
+    return {"custom_id": name, "response": {"status_code": 200, "body": body}, "error": None}
+
+
+@pytest.fixture
+def files(tmp_path, predictions):
+    """The same replies: in our own form; and most of them in a batch, one in its error file."""
+    lines = {
+        "own.jsonl": predictions,
+        "out.jsonl": [in_a_batch(line) for line in reversed(predictions[1:])],
+        "err.jsonl": [
+            {"custom_id": "parity-00", "response": None, "error": {"code": "expired"}},
+            {"custom_id": "nobody", "response": None, "error": {"code": "expired"}},
+        ],
+    }
+    for name, entries in lines.items():
+        text = "".join(json.dumps(entry) + "\n" for entry in entries)
+        (tmp_path / name).write_text(text, "utf-8")
+    return list(lines)
+
+
+def rows(folder) -> pl.DataFrame:
+    columns = ["id", "model", "status", "score", "failed_checks", "answer"]
+    return pl.read_parquet(folder / "results.parquet").select(columns).sort("id")
+
+
+def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
+    command, files, parity_release, tmp_path
+):
+    own, out, err = files
+    release = ("--release", parity_release.root)
+    assert command("scbench-grade", own, *release, "--out", "one").returncode == 0
+    done = command("scbench-grade", out, err, *release, "--out", "two")
+    assert done.returncode == 1
+    assert "recognised out.jsonl: OpenAI batch (11); err.jsonl: OpenAI batch (2)" in done.stderr
+    assert "1 problem:\n  err.jsonl, line 2: 'nobody' is neither" in done.stderr.replace('"', "'")
+    one, two = rows(tmp_path / "one"), rows(tmp_path / "two")
+    answered = pl.col("id") != "parity/00"
+    assert one.filter(answered).equals(two.filter(answered))
+    assert two.filter(~answered)["status"].to_list() == ["api_error"]
+    summary = json.loads((tmp_path / "two" / "summary.json").read_text())
+    assert summary["predictions"]["file"] == "imported.jsonl"
+    assert summary["predictions"]["made_of"].startswith("out.jsonl: OpenAI batch")
+    assert (summary["problems"][0]["file"], summary["problems"][0]["line"]) == ("err.jsonl", 2)
+    kept = (tmp_path / "two" / "imported.jsonl").read_bytes()
+    done = command("scbench", "import", out, err)
+    assert done.returncode == 1
+    assert done.stdout.encode() == kept
+
+
+def test_one_file_of_our_own_is_graded_as_it_stands(command, files, parity_release, tmp_path):
+    done = command("scbench-grade", files[0], "--release", parity_release.root, "--out", "one")
+    assert "recognised" not in done.stderr
+    assert not (tmp_path / "one" / "imported.jsonl").exists()
+
+
+def test_two_files_of_our_own_make_one_run_and_name_duplicates(
+    command, files, parity_release, tmp_path
+):
+    lines = (tmp_path / files[0]).read_text().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_text("".join(lines[:7]))
+    (tmp_path / "b.jsonl").write_text("".join(lines[6:]))
+    release = ("--release", parity_release.root)
+    done = command("scbench-grade", "a.jsonl", "b.jsonl", *release, "--out", "two", "--check")
+    assert done.returncode == 1
+    row_id = json.loads(lines[6])["id"]
+    assert f"b.jsonl: problem: line 1: {row_id} was answered on line 7 of a.jsonl" in done.stdout
+    assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0
+    command("scbench-grade", "a.jsonl", "b.jsonl", *release, "--out", "two")
+    assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
+
+
+def test_what_stands_in_the_folder_is_not_lost(command, files, parity_release, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "imported.jsonl").write_text("mine")
+    grade = ("scbench-grade", files[1], "--release", parity_release.root, "--out", "out")
+    done = command(*grade)
+    assert done.returncode == 2
+    assert "was not written by scbench-grade" in done.stderr
+    assert (tmp_path / "out" / "imported.jsonl").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["imported.jsonl"]
+    (tmp_path / "out" / "imported.jsonl").unlink()
+    assert command(*grade, "--partial").returncode == 0
+    assert command(*grade, "--partial").returncode == 0, "over results of our own"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--shard", "1/2"), "scbench import FILE... > predictions.jsonl"),
+        (("--map", "response=x"), "where the id is"),
+    ],
+)
+def test_what_does_not_go_together_is_said(command, files, parity_release, args, said):
+    done = command("scbench-grade", files[1], "--release", parity_release.root, *args)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_table_is_read_with_a_map(command, files, predictions, parity_release, tmp_path):
+    frame = pl.DataFrame(predictions).rename({"id": "item", "response": "output"})
+    frame.write_csv(tmp_path / "t.csv")
+    release = ("--release", parity_release.root)
+    done = command(
+        *("scbench-grade", "t.csv", "--map", "id=item,response=output", "--model", "M"),
+        *(*release, "--out", "two"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert command("scbench-grade", files[0], *release, "--out", "one").returncode == 0
+    assert rows(tmp_path / "one").equals(rows(tmp_path / "two"))
+
+
+def test_prompts_left_out_are_not_run(command, tmp_path):
+    made = command(
+        *("scbench", "prompts", "--tasks", "polynomial_curve_fitting", "--no-images"),
+        *("--format", "openai-chat", "--model", "M", "--out", "asked"),
+    )
+    assert made.returncode == 0, made.stderr
+    sent = (tmp_path / "asked" / "prompts-001.jsonl").read_text().splitlines()
+    with (tmp_path / "replies.jsonl").open("w") as file:
+        for line in map(json.loads, sent):
+            choice = {"finish_reason": "stop", "message": {"content": "{}"}}
+            body = {"model": "M-2026", "choices": [choice]}
+            response = {"status_code": 200, "body": body}
+            file.write(json.dumps({"custom_id": line["custom_id"], "response": response}) + "\n")
+    done = command(
+        *("scbench-grade", "replies.jsonl", "asked/left-out.jsonl", "--model", "M"),
+        *("--tasks", "polynomial_curve_fitting", "--out", "out"),
+    )
+    assert done.returncode == 0, done.stderr
+    found = rows(tmp_path / "out")
+    assert found["status"].value_counts(sort=True).rows() == [("not_run", 5), ("unparsed", 4)]
+
+
+def test_without_inspect_the_extra_is_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "{}")
+    code = (
+        "import sys; sys.modules['inspect_ai'] = sys.modules['inspect_ai.log'] = None;"
+        "sys.argv[1:] = ['import', 'log.eval']; from scbench.cli.main import run; run()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "pip install 'scbench[inspect]'" in done.stderr
+    assert "Traceback" not in done.stderr
