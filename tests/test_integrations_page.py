@@ -1,0 +1,77 @@
+"""Every block of docs/integrations.md is run, in order, in one folder."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[1] / "docs" / "integrations.md"
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+FENCES = PAGE.read_text("utf-8").count("\n```\n") + PAGE.read_text("utf-8").endswith("\n```")
+
+
+def reply_to(request: dict, place: int) -> dict:
+    """Answer a request as a batch would: well, or not at all."""
+    if place % 5 == 0:
+        return {"custom_id": request["custom_id"], "response": None, "error": {"code": "expired"}}
+    choice = {"finish_reason": "stop", "message": {"content": "I would draw it."}}
+    body = {"model": request["body"]["model"], "choices": [choice]}
+    response = {"status_code": 200, "body": body}
+    return {"custom_id": request["custom_id"], "response": response, "error": None}
+
+
+def prepare(folder: Path, block: str) -> None:
+    """Write the files that a block names and that somebody else would have written."""
+    if "chat/output.jsonl" in block:
+        with (folder / "chat" / "prompts-001.jsonl").open() as file:
+            asked = [json.loads(line) for line in file if "two_segments" in line]
+        made = [reply_to(request, place) for place, request in enumerate(asked)]
+        for name, wanted in (("output", False), ("errors", True)):
+            lines = [
+                json.dumps(line) + "\n" for line in made if (line["error"] is not None) == wanted
+            ]
+            (folder / "chat" / f"{name}.jsonl").write_text("".join(lines))
+    if "answers.csv" in block:
+        (folder / "answers.csv").write_text("item,try,output\ntwo_segments/07,1,none\n")
+
+
+def test_all_blocks_are_commands():
+    assert len(BLOCKS) == FENCES >= 5
+
+
+@pytest.mark.slow
+def test_the_blocks_run_one_after_the_other(tmp_path):
+    for block in BLOCKS:
+        run(tmp_path, block)
+
+
+def run(folder: Path, block: str) -> None:
+    prepare(folder, block)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    if "chat/output.jsonl" in block:
+        summary = json.loads((folder / "graded" / "summary.json").read_text())
+        assert summary["problem_counts"] == {}
+        lines = (folder / "predictions.jsonl").read_bytes()
+        assert lines == (folder / "graded" / "imported.jsonl").read_bytes()
+    if "answers.csv" in block:
+        (line,) = (folder / "mapped.jsonl").read_text().splitlines()
+        assert json.loads(line) == {
+            "id": "two_segments/07",
+            "model": "my-model",
+            "setting": "no_tools",
+            "sample": 1,
+            "response": "none",
+        }
