@@ -70,9 +70,10 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
 def _samples_apart(path: str) -> "Iterable[EvalSample]":
     from inspect_ai.log import read_eval_log_samples  # noqa: PLC0415  (an extra)
 
-    return read_eval_log_samples(
+    found: Iterable[EvalSample] = read_eval_log_samples(
         path, all_samples_required=False, resolve_attachments="core", exclude_fields=_NEVER_READ
     )
+    return found
 
 
 def _samples_at_once(path: str) -> "Iterable[EvalSample]":
