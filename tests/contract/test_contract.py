@@ -211,9 +211,12 @@ def test_generate_random_keeps_its_schemas(task):
     builder = task.builder(random.Random(7))
     cases = builder.generate_random(count=3)
     assert cases == task.builder(random.Random(7)).generate_random(count=3)
+    fields = builder.get_generation_schema().model_fields
+    # A parameter that came later is left out at its default, so that streams keep their names.
+    named = {name for name, field in fields.items() if field.exclude_if is None} - {"count"}
     for case in cases:
         assert builder.get_result_schema().model_validate(case).seed == case["seed"]
-        assert set(case["params"]) == set(builder.get_generation_schema().model_fields) - {"count"}
+        assert set(case["params"]) == named
     with pytest.raises(ValidationError, match="count"):
         builder.generate_random(count=0)
     with pytest.raises(ValidationError, match="no_such_knob"):
