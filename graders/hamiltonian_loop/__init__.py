@@ -63,8 +63,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     cells = [step["xy"] for step in answer.steps]
     listed = len(cells)
     if listed == n:
-        known = [code for code in map(frame.grid.codes.get, cells) if code is not None]
-        if frame.codes == set(known) and is_tour(frame.grid, known):
+        codes = frame.grid.encode(cells)
+        if frame.codes == set(codes) and is_tour(frame.grid, codes):
             return frame.verdict
     checks = Checklist(CHECKS)
     if listed > 4 * n + 1000:

@@ -56,8 +56,8 @@ def touch(a: Cell, b: Cell) -> bool:
     return changes in ([1], [-1])
 
 
-def is_tour(grid: Grid, codes: Sequence[int]) -> bool:
-    """Whether each of these cells shares a side with the next, and the last with the first."""
+def is_tour(grid: Grid, codes: Sequence[int | None]) -> bool:
+    """Whether each of these cells, all in the box, shares a side with the next, round the list."""
     return grid.strides.issuperset(map(abs, map(sub, codes, (*codes[1:], codes[0]))))
 
 
