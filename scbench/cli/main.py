@@ -10,6 +10,7 @@ import typer
 
 from scbench.cli import (
     analysis,
+    exporting,
     failure_modes,
     generating,
     importing,
@@ -58,6 +59,7 @@ app.command()(manifolds.manifolds)
 app.command()(ladder.ladder)
 app.command("next")(ladder.next_items)
 app.command()(ladder.gap)
+app.command("export-results")(exporting.export_results)
 app.command()(looking.report)
 app.command()(looking.show)
 app.command()(looking.gallery)

@@ -1,0 +1,44 @@
+"""``scbench export-results`` as a user meets it."""
+
+import json
+
+import pytest
+
+from scbench.build.example import example_predictions
+
+
+@pytest.fixture
+def graded(command, parity_release, tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("\n".join(example_predictions(parity_release)) + "\n")
+    release = ("--release", parity_release.root)
+    assert command("scbench-grade", path, *release, "--out", "out").returncode == 0
+    return ("out", *release)
+
+
+def test_each_run_gets_its_files_and_none_is_written_over(inside, graded, tmp_path):
+    export = ("export-results", *graded, "--format", "every-eval-ever", "--out", "eee")
+    done = inside(*export)
+    assert done.returncode == 2
+    assert "add --date YYYY-MM-DD" in done.stderr
+    done = inside(*export, "--date", "2026-11-22")
+    assert done.returncode == 0, done.stderr
+    paths = sorted((tmp_path / "eee").iterdir())
+    assert len(paths) == 4, "two models: a file and its samples each"
+    assert all(str(path.name) in done.stderr for path in paths)
+    assert json.loads(paths[0].read_text())["model_info"]["name"] == "oracle"
+    assert inside(*export, "--date", "2026-11-22", "-q").returncode == 0, "the same bytes again"
+    paths[0].write_text("mine")
+    done = inside(*export, "--date", "2026-11-22")
+    assert done.returncode == 2
+    assert "is there already, and differs" in done.stderr
+    assert paths[0].read_text() == "mine"
+
+
+def test_lm_eval(inside, graded, tmp_path):
+    done = inside(
+        *("export-results", *graded, "--format", "lm-eval", "--date", "2026-11-22", "--out", "lm")
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "lm" / "oracle-no_tools").glob("results_*.json")
+    assert json.loads(path.read_text())["model_name"] == "oracle"
