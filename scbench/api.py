@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.imported import take_in
 from scbench.grading.run import Options, RunReport
 from scbench.grading.run import grade_file as _grade
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.imports.gather import Wanted
 from scbench.processes import main_not_imported, processors
 from scbench.release.load import Release, find_release
+from scbench.work_folder import interrupted
 
 MEMORY = 4 * 2**30
 """Bytes of address space of a worker."""
@@ -28,7 +32,7 @@ def load_release(name: str | None = None) -> Release:
 
 
 def grade_file(
-    predictions: str | Path,
+    predictions: str | Path | Sequence[str | Path],
     out: str | Path | None = None,
     *,
     release: Release | str | None = None,
@@ -41,7 +45,8 @@ def grade_file(
     """Grade a predictions file as ``scbench-grade`` does, and write the results into a folder.
 
     Args:
-        predictions: path of the file: JSON Lines, plain or packed with gzip or Zstandard.
+        predictions: path of the file: JSON Lines, plain or packed with gzip or Zstandard; or of
+            files of other programs, as the command takes them. Several make one run.
         out: folder for ``results.parquet`` and ``summary.json``; ``scbench-results/`` and the
             name of the file by default.
         release: what to grade against, or its name as `load_release` takes it.
@@ -57,18 +62,23 @@ def grade_file(
     Raises:
         ScbenchError: the file, the release or the folder cannot be used.
     """
-    path = Path(predictions)
+    given = [predictions] if isinstance(predictions, str | Path) else predictions
+    files = [str(path) for path in given]
+    stem = Path(files[0]).name.partition(".")[0] if files else ""
+    folder = Path(out) if out else Path("scbench-results", stem or "results")
+    path, imported = take_in(files, folder, Wanted(), ours=interrupted(folder / WORK))
     found = release if isinstance(release, Release) else find_release(release)
     found, names = found.choose(tasks)
     options = Options(
-        predictions=str(path),
+        predictions=path,
         release=found,
-        out=Path(out) if out else Path("scbench-results", path.name.partition(".")[0] or "results"),
+        out=folder,
         limits=WorkerLimits(workers or processors(), None, MEMORY),
         tasks=names,
         partial=partial,
         resume=resume,
         restart=restart,
+        imported=imported,
     )
     with main_not_imported():
         return _grade(options)

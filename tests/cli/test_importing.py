@@ -8,6 +8,7 @@ import zipfile
 import polars as pl
 import pytest
 
+from scbench.api import grade_file
 from scbench.build.example import example_predictions
 from scbench.custom_id import Asked
 
@@ -76,6 +77,17 @@ def test_a_batch_gets_the_scores_of_the_same_replies_row_by_row(
     done = command("scbench", "import", out, err)
     assert done.returncode == 1
     assert done.stdout.encode() == kept
+
+
+def test_python_takes_the_same_files(files, parity_release, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own, out, _ = files
+    one = grade_file(own, "one", release=parity_release, workers=1)
+    two = grade_file([out], "two", release=parity_release, partial=True, workers=1)
+    assert (one.exit_code, two.exit_code) == (0, 0)
+    answered = pl.col("id") != "parity/00"
+    found = [rows(tmp_path / name).filter(answered) for name in ("one", "two")]
+    assert found[0].equals(found[1])
 
 
 def test_one_file_of_our_own_is_graded_as_it_stands(command, files, parity_release, tmp_path):
