@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scbench.cli.importing import taken_in
 from scbench.cli.options import (
     ColumnMap,
     ModelName,
@@ -195,7 +196,9 @@ def grade(
             _self_test(chosen_release, chosen, limits, style, quiet=quiet)
         elif check:
             with TemporaryDirectory() as temporary:
-                path, imported = _taken_in(files, Path(temporary), mapped, model, setting)
+                path, imported = taken_in(
+                    files, Path(temporary), mapped, model, setting, quiet=quiet
+                )
                 _check(
                     path,
                     chosen_release,
@@ -210,7 +213,7 @@ def grade(
             from scbench.grading.run_file import read_run_file
 
             folder = out or Path("scbench-results", _stem(files[0], shard))
-            path, imported = _taken_in(files, folder, mapped, model, setting)
+            path, imported = taken_in(files, folder, mapped, model, setting, quiet=quiet)
             if imported is not None and shard is not None:
                 raise PredictionsError(
                     "--shard wants one file of predictions: `scbench import FILE... > "
@@ -232,28 +235,6 @@ def grade(
                 imported=imported,
             )
             _grade(options, style, report=report, quiet=quiet)
-
-
-def _taken_in(
-    files: list[str],
-    folder: Path,
-    mapped: str | None,
-    model: str | None,
-    setting: str | None,
-) -> "tuple[str, Imported | None]":
-    """Return the path of the predictions that the files make; what they are is said in a line."""
-    from scbench.cli.console import say
-    from scbench.grading.checkpoint.parts import WORK
-    from scbench.grading.imported import take_in
-    from scbench.imports.gather import Wanted
-    from scbench.imports.tables import read_mapping
-    from scbench.work_folder import interrupted
-
-    wanted = Wanted(read_mapping(mapped), model, setting)
-    path, imported = take_in(files, folder, wanted, ours=interrupted(folder / WORK))
-    if imported is not None:
-        say(f"recognised {imported.recognised}")
-    return path, imported
 
 
 def _shard(given: str | None) -> "Shard | None":

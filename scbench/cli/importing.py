@@ -1,12 +1,16 @@
 """``scbench import``: what other programs wrote, as predictions."""
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scbench.cli.console import PROBLEMS, reported_errors, say
 from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName
+
+if TYPE_CHECKING:
+    from scbench.grading.imported import Imported
 
 _SHOWN = 20
 
@@ -45,3 +49,26 @@ def import_(
         if len(found.problems) > _SHOWN:
             say(f"... and {len(found.problems) - _SHOWN} more problems")
         raise typer.Exit(PROBLEMS if found.problems else 0)
+
+
+def taken_in(
+    files: list[str],
+    folder: Path,
+    mapped: str | None,
+    model: str | None,
+    setting: str | None,
+    *,
+    quiet: bool,
+) -> "tuple[str, Imported | None]":
+    """Return the path of the predictions that the files make; what they are is said in a line."""
+    from scbench.grading.checkpoint.parts import WORK
+    from scbench.grading.imported import take_in
+    from scbench.imports.gather import Wanted
+    from scbench.imports.tables import read_mapping
+    from scbench.work_folder import interrupted
+
+    wanted = Wanted(read_mapping(mapped), model, setting)
+    path, imported = take_in(files, folder, wanted, ours=interrupted(folder / WORK))
+    if imported is not None and not quiet:
+        say(f"recognised {imported.recognised}")
+    return path, imported

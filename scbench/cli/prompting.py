@@ -116,7 +116,7 @@ def prompts(
         paths = write_files(lines, out, LIMITS[form])
         if pictured and not images:
             paths.append(out / LEFT_OUT)
-            write_left_out(requests(pictured, samples, budgets), paths[-1], model)
+            write_left_out(requests(pictured, samples, budgets), paths[-1])
         if not quiet:
             count = len(sent) * samples * max(len(budgets), 1)
             say(f"{count} prompts of release {held.version}: {', '.join(map(str, paths))}")

@@ -219,8 +219,7 @@ def kind_of(entry: Entry) -> str | None:
 
 def _left_out(entry: Entry) -> Reply:
     fields = {"status": "not_run", "error": str(entry.get("error"))}
-    model = entry.get("model")
-    return Reply(placed(entry.get("custom_id")), model if isinstance(model, str) else None, fields)
+    return Reply(placed(entry.get("custom_id")), None, fields)
 
 
 def _own(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:

@@ -61,13 +61,16 @@ def blocks(lines: Iterable[bytes], limits: Limits) -> Iterator[Iterator[bytes]]:
         yield block()
 
 
-def write_left_out(left: Iterable[Request], path: Path, model: str | None) -> None:
-    """Write which requests were not made, as lines that `scbench-grade` counts as ``not_run``."""
+def write_left_out(left: Iterable[Request], path: Path) -> None:
+    """Write which requests were not made, as lines that `scbench-grade` counts as ``not_run``.
+
+    They name no model: providers give it a longer name than it was asked by, and these lines are to
+    belong to the same run as the replies.
+    """
     with path.open("x", encoding="utf-8") as stream:
         for request in left:
             line = {
                 "custom_id": request.asked.custom_id,
-                **({"model": model} if model else {}),
                 "status": "not_run",
                 "error": NEEDS_VISION,
             }

@@ -166,11 +166,12 @@ def test_prompts_left_out_are_not_run(command, tmp_path):
             response = {"status_code": 200, "body": body}
             file.write(json.dumps({"custom_id": line["custom_id"], "response": response}) + "\n")
     done = command(
-        *("scbench-grade", "replies.jsonl", "asked/left-out.jsonl", "--model", "M"),
+        *("scbench-grade", "replies.jsonl", "asked/left-out.jsonl"),
         *("--tasks", "polynomial_curve_fitting", "--out", "out"),
     )
     assert done.returncode == 0, done.stderr
     found = rows(tmp_path / "out")
+    assert found["model"].unique().to_list() == ["M-2026"]
     assert found["status"].value_counts(sort=True).rows() == [("not_run", 5), ("unparsed", 4)]
 
 
