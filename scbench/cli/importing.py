@@ -12,8 +12,6 @@ from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName
 if TYPE_CHECKING:
     from scbench.grading.imported import Imported
 
-_SHOWN = 20
-
 
 def import_(
     files: Annotated[
@@ -44,10 +42,8 @@ def import_(
         sys.stdout.buffer.flush()
         if not quiet:
             say(f"recognised {found.recognised}")
-        for problem in found.problems[:_SHOWN]:
+        for problem in found.problems:
             say(f"problem: {problem}")
-        if len(found.problems) > _SHOWN:
-            say(f"... and {len(found.problems) - _SHOWN} more problems")
         raise typer.Exit(PROBLEMS if found.problems else 0)
 
 
