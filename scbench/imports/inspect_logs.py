@@ -6,6 +6,7 @@ Its scores are left alone: replies are graded anew. Source: inspect_ai 0.3.285 `
 
 import zipfile
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scbench.errors import PredictionsError
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
 
 _MOST_BYTES = 2**30
-"""A member of the archive that unpacks to more is refused unread."""
+"""A log, or a member of its archive, that is larger is refused unread."""
 _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
 _NEVER_READ = {"events", "store", "scores"}
@@ -50,10 +51,14 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     """
     from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
 
+    packed = zipfile.is_zipfile(path)
+    size = Path(path).stat().st_size
+    if not packed and size > _MOST_BYTES:
+        raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
     try:
         spec = read_eval_log(path, header_only=True).eval
         # A JSON file is one value, and would be read whole for each sample.
-        apart = zipfile.is_zipfile(path) and spec.dataset.sample_ids is not None
+        apart = packed and spec.dataset.sample_ids is not None
         samples = _samples_apart(path) if apart else _samples_at_once(path)
         for number, sample in enumerate(samples, 1):
             try:

@@ -114,6 +114,12 @@ def test_every_sample_comes_with_what_became_of_it(log):
     assert found.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
 
 
+def test_a_log_that_is_too_large_is_refused_unread(log, monkeypatch):
+    monkeypatch.setattr("scbench.imports.inspect_logs._MOST_BYTES", 100)
+    with pytest.raises(PredictionsError, match="the limit is 100"):
+        list(read_file(str(log)).entries)
+
+
 def test_a_log_that_was_damaged_is_named(tmp_path):
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
