@@ -349,11 +349,18 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
 
 
 def _of_inspect(path: str) -> Iterator[Read]:
-    for number, made in read_log(path):
-        if isinstance(made, Reply):
-            yield number, made
-        else:
-            yield number, Problem("not_placed", str(made), number)
+    number = 0
+    try:
+        for number, made in read_log(path):
+            if isinstance(made, Reply):
+                yield number, made
+            else:
+                yield number, Problem("not_placed", str(made), number)
+    except PredictionsError as error:
+        if not number:
+            raise
+        said = f"reading stopped here: {error}"
+        yield number + 1, Problem("unreadable", said, number + 1)
 
 
 def _counted(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:

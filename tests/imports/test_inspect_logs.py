@@ -20,6 +20,7 @@ from inspect_ai.log import (
     EvalSample,
     EvalSampleLimit,
     EvalSpec,
+    read_eval_log,
     write_eval_log,
 )
 from inspect_ai.model import (
@@ -118,6 +119,23 @@ def test_a_log_that_is_too_large_is_refused_unread(log, monkeypatch):
     monkeypatch.setattr("scbench.imports.inspect_logs._MOST_BYTES", 100)
     with pytest.raises(PredictionsError, match="the limit is 100"):
         list(read_file(str(log)).entries)
+
+
+def test_samples_before_a_damaged_one_are_read(log, monkeypatch):
+    samples = read_eval_log(str(log)).samples
+
+    def broken(_):
+        yield from samples[:3]
+        raise ValueError("half a sample")
+
+    for name in ("_samples_apart", "_samples_at_once"):
+        monkeypatch.setattr(f"scbench.imports.inspect_logs.{name}", broken)
+    sink = io.BytesIO()
+    found = gather([str(log)], sink)
+    told = [str(problem) for problem in found.problems]
+    assert sink.getvalue().count(b"\n") + len(told) == 4
+    assert f"{log}, line 4: reading stopped here: inspect_ai cannot read" in told[-1]
+    assert "half a sample" in told[-1]
 
 
 def test_a_log_that_was_damaged_is_named(tmp_path):
