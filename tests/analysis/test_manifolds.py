@@ -20,6 +20,7 @@ from scbench.errors import ResultsError
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import score_table
 from scbench.intervals import condense, ends
+from scbench.model import Instance
 from scbench.release.load import Release, find_release
 from scbench.report.charts import draw
 from scbench.report.heat import heat_chart, parameter_chart
@@ -172,7 +173,14 @@ def test_intervals_hold_the_mean_and_repeat_themselves(release, cases):
     (row,) = table.filter(pl.col("value") == "20").to_dicts()
     low, high = ends([condense(np.array([[1.0]] * 4 + [[0.0]] * 6))])
     assert (row["low"], row["high"]) == pytest.approx((low[0], high[0]))
-    assert row["above_low"] == row["low"], "nobody guesses a number"
+    twenties = [cell.id for cell in release.instances().values() if _length(cell) == 20]
+    floor = float(np.mean([release.floors()[row_id] for row_id in twenties]))
+    assert 0 < floor < 0.1
+    assert row["above_low"] == pytest.approx((row["low"] - floor) / (1 - floor))
+
+
+def _length(instance: Instance) -> int | None:
+    return json.loads(instance.point or "{}").get("length")
 
 
 def test_several_runs_and_samples_are_told_apart(release, cases):

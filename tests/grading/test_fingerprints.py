@@ -37,6 +37,7 @@ def record(fingerprint):
     """A manifest of one task."""
     record = {"bucket": "planning", "instances": 1, "scores": 1, "rows_hash": ""}
     record |= {"builder_version": 1, "grader_version": TASK.grader_version}
+    record |= {"floor": {"mean": 0.0, "strategies": {}}}
     return Manifest.model_validate(
         {
             "version": "9.0.0",

@@ -128,7 +128,9 @@ def test_every_edit_breaks_the_digest(copy):
         parent = record
         for key in way:
             parent = parent[key]
-        parent[last] = parent[last] + 1 if isinstance(parent[last], int) else f"{parent[last]}0"
+        parent[last] = (
+            parent[last] + 1 if isinstance(parent[last], int | float) else f"{parent[last]}0"
+        )
         manifest = Manifest.model_validate(record)
         assert manifest != manifest.sealed(), (*way, last)
 
