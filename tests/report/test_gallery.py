@@ -155,10 +155,10 @@ def test_pictures_are_compared_by_what_they_show():
 
 
 def test_no_text_of_a_gallery_needs_a_font_that_is_not_there(installed):
-    from scbench.report.gallery import _FONT  # noqa: PLC0415
+    from scbench.report.gallery import FONT  # noqa: PLC0415
     from scbench.report.sheet import sheet_svg  # noqa: PLC0415
     from scbench.report.single import alone, find_instance, picture  # noqa: PLC0415
 
     instance = find_instance(installed, "two_segments/00")
-    svg = sheet_svg(picture(alone(instance), instance), font=_FONT)
-    assert set(re.findall(r"font-family:([^}]*)}", svg)) == {_FONT}
+    svg = sheet_svg(picture(alone(instance), instance), font=FONT)
+    assert set(re.findall(r"font-family:([^}]*)}", svg)) == {FONT}
