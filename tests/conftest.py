@@ -27,6 +27,7 @@ from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel
 
 pytest_plugins = ["release_fixtures"]
+pytest.register_assert_rewrite("contract")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -205,9 +205,8 @@ def _origin(
 ) -> tuple[Planned, int] | None:
     try:
         values = whole_point(row["point"], row["unprinted"])
-        parameters = {
-            name: values[name] for name in task.builder.space.model_fields if name != "count"
-        }
+        names = task.builder.space.model_fields.keys() - {"count"}
+        parameters = {name: value for name, value in values.items() if name in names}
     except (KeyError, TypeError, ValueError):
         return None
     planned = points.get((task.id, canonical_json(parameters)))

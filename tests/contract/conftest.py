@@ -4,8 +4,6 @@ import pytest
 
 from scbench.catalog import Task, available_tasks, get_task
 
-pytest.register_assert_rewrite("contract")
-
 
 @pytest.fixture(params=[task.id for task in available_tasks()])
 def task(request) -> Task:
