@@ -66,20 +66,32 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
         task,
         canonical_json(params.model_dump(mode="json")),
         list(map(canonical_json, answers.values())),
-        lambda: [_mean_score(task, params, *answer) for answer in answers.items()],
+        lambda: [mean_score(task, params, *answer, where=task.id) for answer in answers.items()],
     )
     found = [Floor(blind, BLIND), *map(Floor, scores, answers)]
     return [floor for floor in found if floor.score > 0]
 
 
-def _mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue) -> float:
+def mean_score(task: Task, params: BaseModel, name: str, answer: JsonValue, *, where: str) -> float:
+    """Return the score of a stored answer; of a task with several scores, their mean.
+
+    Args:
+        task: the task.
+        params: the instance's parameters.
+        name: of the answer, for messages.
+        answer: in the form of the answer schema.
+        where: what it answers, for messages.
+
+    Raises:
+        ReleaseError: the grader fails on it, or cannot judge here.
+    """
     try:
         verdicts = judge(task, params, answer)
     except ScbenchError as error:
-        raise ReleaseError(f"{task.id}: {name} cannot be judged: {error}") from error
+        raise ReleaseError(f"{where}: {name} cannot be judged: {error}") from error
     except Exception as error:
         raise ReleaseError(
-            f"{task.id}: the grader failed on {name}: {type(error).__name__}: {error}"
+            f"{where}: the grader failed on {name}: {type(error).__name__}: {error}"
         ) from error
     return sum(verdict.score for verdict in verdicts) / len(verdicts)
 

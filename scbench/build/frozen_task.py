@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from scbench.build.floors import floor_of
+from scbench.build.floors import floor_of, mean_score
 from scbench.build.ladder import oversized
 from scbench.build.proofs import proven_scores
 from scbench.builders.shared.builder import PaperItem
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
-from scbench.errors import ReleaseError, ScbenchError
-from scbench.judge import judge
+from scbench.errors import ReleaseError
 from scbench.model import Instance, rung_of
 from scbench.processes import open_pool
 from scbench.progress import no_progress
@@ -227,7 +226,10 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
         task,
         instance.all_params,
         [answer.text for answer in draft.answers],
-        lambda: [_mean_score(task, params, instance.id, answer) for answer in draft.answers],
+        lambda: [
+            mean_score(task, params, answer.name, json.loads(answer.text), where=instance.id)
+            for answer in draft.answers
+        ],
     )
     floor = floor_of(task, params, proofs)
     found = []
@@ -244,18 +246,6 @@ def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, 
             measure = float(task.builder().measure(params))
         found.append(Reference(instance.id, *answer, score, *floor, instance.unprinted, measure))
     return tuple(found)
-
-
-def _mean_score(task: Task, params: Any, instance_id: str, answer: _Answer) -> float:  # noqa: ANN401
-    try:
-        verdicts = judge(task, params, json.loads(answer.text))
-    except ScbenchError as error:
-        raise ReleaseError(f"{instance_id}: {answer.name} cannot be judged: {error}") from error
-    except Exception as error:
-        raise ReleaseError(
-            f"{instance_id}: the grader failed on {answer.name}: {type(error).__name__}: {error}"
-        ) from error
-    return sum(verdict.score for verdict in verdicts) / len(verdicts)
 
 
 def _agree(instance_id: str, answer: _Answer, score: float) -> None:

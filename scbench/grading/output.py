@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,13 @@ PROBLEMS = "problems.jsonl"
 WRITTEN = (RESULTS, SUMMARY, PROBLEMS)
 
 
-def check_place(
-    folder: Path, predictions: str, *, begun: bool, names: Sequence[str] = WRITTEN
-) -> None:
+def check_place(folder: Path, predictions: str, *, begun: bool) -> None:
     """Make sure that results can be written to a folder, and over nothing but earlier results.
 
     Args:
         folder: for the results.
         predictions: path of the file to grade, or ``-``.
         begun: whether the folder holds an interrupted run.
-        names: of the files that will be written.
 
     Raises:
         ResultsError: something that stands there would be lost, or its name cannot be used.
@@ -35,7 +32,7 @@ def check_place(
             f"the name of the folder {folder} is not UTF-8, which Parquet files need; "
             "name another --out"
         ) from None
-    there = [folder / name for name in names if os.path.lexists(folder / name)]
+    there = [folder / name for name in WRITTEN if os.path.lexists(folder / name)]
     for path in there:
         if predictions != "-" and path.exists() and path.samefile(predictions):
             raise ResultsError(

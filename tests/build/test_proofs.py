@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from contract import remember
 
-from scbench.build import floors, frozen_task, proofs
+from scbench.build import floors, proofs
 from scbench.build.frozen_task import freeze_task
 from scbench.build.verify import verify_release
 from scbench.canonical import canonical_json, content_hash, parse_json
@@ -36,9 +36,8 @@ def forget():
 def judged(monkeypatch):
     """How often an answer was judged, as a list that grows."""
     calls = []
-    for module in (frozen_task, floors):
-        real = module.judge
-        monkeypatch.setattr(module, "judge", lambda *a, real=real: calls.append(a) or real(*a))
+    real = floors.judge
+    monkeypatch.setattr(floors, "judge", lambda *a: calls.append(a) or real(*a))
     return calls
 
 
@@ -124,14 +123,14 @@ def test_a_remembered_score_must_agree_too(path):
 
 def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
     """Whoever lies to the cache fools a check that uses it, and no other."""
-    real = frozen_task.judge
+    real = floors.judge
 
     def harsh(task, params, answer):
         verdicts = real(task, params, answer)
         return tuple(replace(verdict, score=0.25) for verdict in verdicts)
 
     verify_release(copy, proofs=path)
-    monkeypatch.setattr(frozen_task, "judge", harsh)
+    monkeypatch.setattr(floors, "judge", harsh)
     proofs._read.cache_clear()
     assert verify_release(copy, proofs=path) == ()
     problems = verify_release(copy)
