@@ -26,7 +26,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, did_you_mean, faults_of
 from scbench.grading.outcome import Outcome, grade_prediction
-from scbench.model import Instance, Prediction
+from scbench.model import LADDER, TERSE, Instance, Prediction, rung_of, task_of, terse_id
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
@@ -41,29 +41,25 @@ class _Ready(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _named(release: str | None) -> Mapping[str, Instance]:
+def _named(release: str | None) -> "Release":
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
-    found = find_release(release)
-    terse = found.terse().instances() if found.manifest.terse else {}
-    rungs = found.ladder().instances() if found.manifest.ladder else {}
-    return {**found.instances(), **terse, **rungs}
+    return find_release(release)
 
 
-@lru_cache(maxsize=8)
-def _held(release: "Release") -> Mapping[str, Instance]:
-    return release.instances()
+@lru_cache(maxsize=256)
+def _instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
+    chosen, _ = release.choose([config] if config else None)
+    return chosen.instances([task_id])
 
 
 def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
-    if release is None or isinstance(release, str):
-        instances, name = _named(release), release
-    else:
-        instances, name = _held(release), release.version
-    instance = instances.get(instance_id)
+    held = _named(release) if release is None or isinstance(release, str) else release
+    config = LADDER if rung_of(instance_id) else TERSE if instance_id.endswith(terse_id("")) else ""
+    instance = _instances(held, config, task_of(instance_id)).get(instance_id)
     if instance is None:
-        where = "the newest installed release" if name is None else f"release {name}"
-        hint = did_you_mean(instance_id, instances)
+        where = "the newest installed release" if release is None else f"release {held.version}"
+        hint = did_you_mean(instance_id, held.ids(held.manifest.tasks))
         if ":" in instance_id and release is None:
             hint = " It was generated: give the instance itself, or release=FOLDER."
         raise PredictionsError(f"no instance {instance_id!r} in {where}.{hint}")

@@ -194,12 +194,8 @@ class Release:
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""
         columns = ["id", "unprinted"]
-        found = self._rows(REFERENCES, lambda row: (row["id"], row["unprinted"]), columns)
-        return {
-            self._own(row_id): rest
-            for row_id, rest in found
-            if rest is not None and self._is_about(row_id)
-        }
+        found = self._rows(REFERENCES, itemgetter(*columns), columns, given="unprinted")
+        return {self._own(row_id): rest for row_id, rest in found if self._is_about(row_id)}
 
     def _is_about(self, row_id: str) -> bool:
         """Return whether the references' id is of an instance here, not of a config beside."""
@@ -210,13 +206,21 @@ class Release:
         return terse_id(row_id) if self.manifest.config == TERSE else row_id
 
     def _rows(
-        self, name: str, make: Callable[[dict[str, Any]], T], columns: list[str] | None = None
+        self,
+        name: str,
+        make: Callable[[dict[str, Any]], T],
+        columns: list[str] | None = None,
+        given: str | None = None,
     ) -> list[T]:
+        """Return what is made of a file's rows, or of those that have a value for `given`."""
         import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
         data = BytesIO(self.read(name))
         try:
-            return [make(row) for row in pl.read_parquet(data, columns=columns).to_dicts()]
+            frame = pl.read_parquet(data, columns=columns)
+            if given is not None:
+                frame = frame.drop_nulls(given)
+            return [make(row) for row in frame.to_dicts()]
         except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
                 f"release {self.version}: {self.root / name} does not hold what it should: "
