@@ -7,6 +7,7 @@ only on the cyclic order of their ends and the corners, so no geometry is needed
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 Chord = tuple[int, int]
@@ -53,7 +54,8 @@ def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
     return Frame(points, most, 10**decimals, reach)
 
 
-def locate(frame: Frame, point: Sequence[float]) -> Spot | None:
+@lru_cache(maxsize=4096)  # points on a grid come again and again
+def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
     """Return where a point is, decided exactly, or None if it is out of the frame's reach.
 
     Of sides equally near the longest counts, then the first. Exact halves round to even.
@@ -96,6 +98,7 @@ def locate(frame: Frame, point: Sequence[float]) -> Spot | None:
     )
 
 
+@lru_cache(maxsize=4096)
 def on_one_side(chord: Chord, unit: int) -> bool:
     """Whether both ends lie on one side; a corner belongs to both its sides."""
     return any(all((end - side) % (4 * unit) <= unit for end in chord) for side in _corners(unit))

@@ -188,10 +188,27 @@ def _renamed(
         changed = True
         return wanted
 
+    is_deep = len(shape.names) > len(shape.keys)
+    if _all_named(value, exact) if is_deep else value.keys() <= exact:
+        return value, ()
     named = {new_name(key, value): inside for key, inside in value.items()}
-    if len(shape.names) > len(shape.keys):
+    if is_deep:
         named = {key: renamed(inside) for key, inside in named.items()}
     return (named, ("key_case",)) if changed else (value, ())
+
+
+def _all_named(value: JsonValue, names: frozenset[str]) -> bool:
+    """Whether every key in a value, at any depth, is one of the names."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if not part.keys() <= names:
+                return False
+            waiting += [inside for inside in part.values() if isinstance(inside, list | dict)]
+        elif isinstance(part, list) and part and isinstance(part[0], list | dict):
+            waiting += part
+    return True
 
 
 def bare_value(value: JsonValue, shape: Shape) -> _Fitted | None:

@@ -87,7 +87,10 @@ def _at_the_end(text: str, shape: Shape) -> Found | None:
     if not tail.endswith("}"):
         return None
     start = 0 if tail.startswith("{") else tail.rfind("\n{") + 1
-    if not tail.startswith("{", start) or _EITHER.search(tail, max(0, start - 130), start):
+    near = max(0, start - 130)
+    if not tail.startswith("{", start):
+        return None
+    if "or" in tail[near:start].lower() and _EITHER.search(tail, near, start):
         return None
     value = parsed(tail[start:])
     if not isinstance(value, dict) or not all(key in value for key in shape.keys):

@@ -25,10 +25,21 @@ Text = Annotated[str, Strict()]
 class ParamsModel(BaseModel):
     """Base of every task's `Params`."""
 
+    __slots__ = ("_hash",)
+
     unprinted: ClassVar[Mapping[str, int]] = {}
     """Lists whose items no prompt prints to the end, and how many values of each it prints."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __hash__(self) -> int:
+        # Graders keep what follows from an instance by its parameters; to go through hundreds of
+        # points for each answer would take longer than to judge it.
+        known: int | None = getattr(self, "_hash", None)
+        if known is None:
+            known = hash(tuple(self.__dict__.values()))
+            object.__setattr__(self, "_hash", known)
+        return known
 
 
 class AnswerModel(BaseModel):
