@@ -48,13 +48,18 @@ def cosine(degrees: Fraction) -> float:
     return float(total)
 
 
+def _turned(points: Floats) -> Floats:
+    """Return what comes after each point of a ring."""
+    return np.concatenate((points[1:], points[:1]))
+
+
 def lengths(points: Floats) -> Floats:
     """Return the length of every piece; piece i leads from point i to the next.
 
     Args:
         points: (n, 2), in order around the loop.
     """
-    along = np.roll(points, -1, axis=0) - points
+    along = _turned(points) - points
     result: Floats = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
     return result
 
@@ -69,10 +74,10 @@ def angle_cosines(points: Floats, length: Floats) -> Floats:
     Returns:
         (n,); NaN where one of the two pieces has no length.
     """
-    along = np.roll(points, -1, axis=0) - points
-    back = np.roll(along, 1, axis=0)
+    along = _turned(points) - points
+    back = np.concatenate((along[-1:], along[:-1]))
     dot = along[:, 0] * back[:, 0] + along[:, 1] * back[:, 1]
-    product = length * np.roll(length, 1)
+    product = length * np.concatenate((length[-1:], length[:-1]))
     result: Floats = np.full(len(points), np.nan)
     np.divide(-dot, product, out=result, where=product > 0)
     return result
@@ -135,8 +140,10 @@ def contacts(points: Floats) -> Contacts:
     Args:
         points: (n, 2), none beyond 10**5.
     """
-    start, end = points, np.roll(points, -1, axis=0)
+    start, end = points, _turned(points)
     first, second = _near(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
+    if not first.size:
+        return Contacts([], [])
     crosses, apart = _sides(start[first], end[first], start[second], end[second])
     crossing = _pairs(first[crosses], second[crosses])
     first, second, apart = first[~crosses], second[~crosses], apart[~crosses]

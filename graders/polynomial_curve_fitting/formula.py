@@ -7,7 +7,6 @@ same under every Python version.
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -21,6 +20,7 @@ MAX_NUMBER = 400
 """Characters of one number."""
 
 X_AXIS, Y_AXIS = 1, 2
+_AXES = {"x": X_AXIS, "y": Y_AXIS}
 
 _WORDS = frozenset({"def", "return", "f", "x", "y"})
 _TOKEN = re.compile(
@@ -135,23 +135,21 @@ def parse(text: str) -> Formula:
     reader = _Reader()
     depth = 0
     ended = False
-    for kind, piece, at in _tokens(text, head.end()):
+    for match in _TOKEN.finditer(text, head.end()):
+        kind, piece, at = match.lastgroup, match[0], match.start()
+        if kind == "space":
+            continue
         if kind == "newline":
             ended = ended or depth == 0
             continue
         if ended:
             raise FormulaError(f"There is more text after the return line, at character {at}.")
-        if piece in {"(", ")"}:
-            depth += 1 if piece == "(" else -1
+        if piece == "(":
+            depth += 1
+        elif piece == ")":
+            depth -= 1
         reader.take(kind, piece, at)
     return reader.finish()
-
-
-def _tokens(text: str, start: int) -> Iterator[tuple[str, str, int]]:
-    for match in _TOKEN.finditer(text, start):
-        kind = match.lastgroup or ""
-        if kind != "space":
-            yield kind, match.group(), match.start()
 
 
 def _bad_number(piece: str) -> str:
@@ -182,6 +180,8 @@ class _Reader:
     nodes: list[Node] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    leaves: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    """Operands by the text they were read from."""
     operands: list[tuple[int, bool]] = field(default_factory=list)
     """Numbers of nodes, and whether each is a plain whole number as it stands."""
     pending: list[tuple[int, str]] = field(default_factory=list)
@@ -189,11 +189,11 @@ class _Reader:
     count: int = 0
     wants_operand: bool = True
 
-    def take(self, kind: str, piece: str, at: int) -> None:
-        if kind == "number" or piece in {"x", "y"}:
+    def take(self, kind: str | None, piece: str, at: int) -> None:
+        if kind == "number" or piece in _AXES:
             if not self.wants_operand:
                 raise FormulaError(f"An operator is missing before {piece[:40]!r}, character {at}.")
-            self._push_leaf(kind, piece)
+            self._push_leaf(piece)
             self.wants_operand = False
         elif piece == "(":
             if not self.wants_operand:
@@ -238,14 +238,17 @@ class _Reader:
             else:
                 self._push_binary(_BINARY[piece][1])
 
-    def _push_leaf(self, kind: str, piece: str) -> None:
-        if kind == "number":
-            value = int(piece) if piece.isdigit() else float(piece)
-            leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0)
-            self.operands.append((leaf, isinstance(value, int)))
+    def _push_leaf(self, piece: str) -> None:
+        leaf = self.leaves.get(piece)
+        if leaf is not None:
+            self._count()
+        elif piece in _AXES:
+            leaf = self._node(Op.NAME, 0, 0, 0, _AXES[piece], 1), False
         else:
-            axis = X_AXIS if piece == "x" else Y_AXIS
-            self.operands.append((self._node(Op.NAME, 0, 0, 0, axis, 1), False))
+            value = int(piece) if piece.isdigit() else float(piece)
+            leaf = self._node(Op.CONSTANT, 0, 0, value, 0, 0), isinstance(value, int)
+        self.leaves[piece] = leaf
+        self.operands.append(leaf)
 
     def _push_binary(self, op: Op) -> None:
         right, plain = self.operands.pop()
@@ -272,10 +275,13 @@ class _Reader:
         if fault not in self.faults:
             self.faults.append(fault)
 
-    def _node(self, op: Op, left: int, right: int, value: float, axes: int, degree: int) -> int:
+    def _count(self) -> None:
         self.count += 1
         if self.count > MAX_NODES:
             raise FormulaSizeError
+
+    def _node(self, op: Op, left: int, right: int, value: float, axes: int, degree: int) -> int:
+        self._count()
         # 1 and 1.0 are equal in Python, and are not the same constant.
         key = (op, left, right, value, isinstance(value, float), axes)
         number = self.known.get(key)

@@ -7,7 +7,6 @@ by counting.
 """
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +79,9 @@ def signs(formula: Formula, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_
     return np.broadcast_to(positive & ~failed, (n, n)), np.broadcast_to(failed, (n, n))
 
 
+_FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}
+
+
 class _Evaluation:
     """Evaluates a formula, counting what it costs."""
 
@@ -114,6 +116,8 @@ class _Evaluation:
         return live[len(nodes) - 1]
 
     def _step(self, node: Node, live: dict[int, _Values]) -> _Values:
+        if node.op in _FUNCTIONS:  # most are
+            return self._combine(node.op, live[node.left], live[node.right])
         match node.op:
             case Op.CONSTANT:
                 return _constant(node.value)
@@ -125,13 +129,11 @@ class _Evaluation:
                 return _Values(-a.array, a.whole, a.bits, a.failed, a.guesses)
             case Op.POWER:
                 return self._power(live[node.left], node.right)
-            case Op.DIVIDE:
-                return self._divide(live[node.left], live[node.right])
             case _:
-                return self._combine(node.op, live[node.left], live[node.right])
+                return self._divide(live[node.left], live[node.right])
 
     def _combine(self, op: Op, a: _Values, b: _Values) -> _Values:
-        function = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply}[op]
+        function = _FUNCTIONS[op]
         if not (a.whole and b.whole):
             a, b = self._as_doubles(a), self._as_doubles(b)
             self._spend(2 * np.broadcast(a.array, b.array).size)
@@ -211,19 +213,21 @@ class _Evaluation:
         self._spend(cells.size * (2 + slow))
 
 
-def _children(node: Node) -> Iterator[int]:
-    if node.op > Op.NAME:
-        yield node.left
-        if node.op not in {Op.NEGATE, Op.POWER}:
-            yield node.right
+def _children(node: Node) -> tuple[int, ...]:
+    if node.op <= Op.NAME:
+        return ()
+    return (node.left,) if node.op in _UNARY else (node.left, node.right)
+
+
+_UNARY = {Op.NEGATE, Op.POWER}
 
 
 def _constant(value: float) -> _Values:
     if isinstance(value, float):
-        return _Values(np.full((1, 1), value), False)
+        return _Values(np.array([[value]]), False)
     bits = value.bit_length()
     kind = np.int64 if bits <= WORD_BITS else object
-    return _Values(np.full((1, 1), value, dtype=kind), True, bits)
+    return _Values(np.array([[value]], dtype=kind), True, bits)
 
 
 def _tightened(a: _Values) -> _Values:
