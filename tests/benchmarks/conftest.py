@@ -1,7 +1,8 @@
-"""What several benchmarks use."""
+"""What several benchmarks use, and the table of what was timed beside something else."""
 
 import runpy
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,3 +13,51 @@ LOAD = Path(__file__).resolve().parents[2] / "tools" / "load.py"
 def load():
     """The functions of the script that grades files of millions."""
     return runpy.run_path(str(LOAD))
+
+
+class Ratio(NamedTuple):
+    """Seconds that ours and another program take for the same thing, timed in turns in one run."""
+
+    what: str
+    beside: str
+    ours: float
+    theirs: float
+
+
+RATIOS = pytest.StashKey[list[Ratio]]()
+
+
+@pytest.fixture
+def versus(request):
+    """Takes what was timed beside something else: what, beside what, our seconds, theirs."""
+    ratios = request.config.stash.setdefault(RATIOS, [])
+    return lambda *found: ratios.append(Ratio(*found))
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print all ratios as one table, as docs/performance.md holds it."""
+    ratios = config.stash.get(RATIOS, [])
+    if not ratios:
+        return
+    terminalreporter.section("ours beside others")
+    rows = [("what", "beside", "ours", "theirs", "ratio"), ("---", "---", "--:", "--:", "--:")]
+    rows += [
+        (
+            ratio.what,
+            ratio.beside,
+            in_words(ratio.ours),
+            in_words(ratio.theirs),
+            f"{ratio.theirs / ratio.ours:.3g}",
+        )
+        for ratio in ratios
+    ]
+    for row in rows:
+        terminalreporter.line(f"| {' | '.join(row)} |")
+
+
+def in_words(seconds: float) -> str:
+    """Write a time with three digits."""
+    unit, size = next(
+        (unit, size) for unit, size in (("s", 1), ("ms", 1e-3), ("us", 0)) if seconds >= size
+    )
+    return f"{seconds / (size or 1e-6):.3g} {unit}"

@@ -66,7 +66,7 @@ def model(params, answer):
 
 
 @pytest.mark.parametrize("subtask", HARD)
-def test_against_openscad(benchmark, subtask, tmp_path):
+def test_against_openscad(benchmark, versus, subtask, tmp_path):
     openscad = shutil.which("openscad")
     if openscad is None:
         pytest.skip("the program openscad is not installed")
@@ -85,5 +85,5 @@ def test_against_openscad(benchmark, subtask, tmp_path):
     seconds = time.perf_counter() - started
     score = benchmark(lambda: judge(TASK, PAPER[subtask], answer)[0].score)
     assert score == 1
-    benchmark.extra_info["openscad_seconds"] = round(seconds, 2)
-    benchmark.extra_info["times_faster"] = round(seconds / benchmark.stats["min"])
+    ours = benchmark.stats["min"]
+    versus(f"verdict on csg_union/{subtask:02d}", "the program OpenSCAD", ours, seconds)

@@ -43,8 +43,8 @@ def test_largest_world(benchmark, kind):
     assert all((score == 1) == (kind == "reference") for score in scores)
 
 
-@pytest.mark.parametrize(("subtask", "least"), [(0, 20), (3, 100), (6, 100)])
-def test_against_the_plain_simulation(benchmark, subtask, least):
+@pytest.mark.parametrize("subtask", [0, 3, 6])
+def test_against_the_plain_simulation(benchmark, versus, subtask):
     params, boxes = PAPER[subtask], PLANS[subtask][0]["earthworks"]
     plain = SimpleNamespace(**runpy.run_path(str(TESTS / "graders" / "plain_water.py")))
     start = plain.carve(plain.flat(params.width), boxes, params.width)
@@ -57,6 +57,5 @@ def test_against_the_plain_simulation(benchmark, subtask, least):
         plain_time = time.perf_counter() - started
         assert {tuple(map(int, cell)) for cell in np.argwhere(fast)} == wet
     if benchmark.enabled:
-        ratio = plain_time / benchmark.stats["min"]
-        benchmark.extra_info["times_faster"] = round(ratio)
-        assert ratio > least
+        ours = benchmark.stats["min"]
+        versus(f"rain on fluid_simulation/{subtask:02d}", "plain Python", ours, plain_time)

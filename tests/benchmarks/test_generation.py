@@ -1,7 +1,7 @@
 """Fresh cases per second of processor time, beside those of reasoning-gym (extra ``benchmark``).
 
 ``pytest tests/benchmarks/test_generation.py --benchmark-enable -n0`` times one of our cases; the
-extra figures of each pair say how many a second both libraries make, taken in turns in the same
+table at the end has what a case takes in both libraries, taken in turns in the same
 run, and the ratio. A pair is two generators of the same kind of task at like sizes. On both sides a
 case is everything a user gets: text, right answer and metadata, with a random generator of its own.
 """
@@ -59,7 +59,7 @@ def seconds(make, start: int) -> float:
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-def test_cases_beside_reasoning_gym(benchmark, pair):
+def test_cases_beside_reasoning_gym(benchmark, versus, pair):
     gym = pytest.importorskip(
         "reasoning_gym", reason="reasoning-gym is not installed (extra benchmark)"
     )
@@ -79,11 +79,7 @@ def test_cases_beside_reasoning_gym(benchmark, pair):
     ]
     # The least of many rounds is what the code needs; the rest is what else the machine did.
     own, other = (min(times) for times in zip(*rounds, strict=True))
-    benchmark.extra_info.update(
-        ours_per_second=round(1 / own),
-        theirs_per_second=round(1 / other),
-        ratio=round(other / own, 2),
-    )
+    versus(f"drawing a case: {pair}", "reasoning-gym", own, other)
 
 
 @pytest.mark.parametrize("task", available_tasks(), ids=str)
