@@ -5,23 +5,28 @@ Its scores are left alone: replies are graded anew. Source: inspect_ai 0.3.285 `
 """
 
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scbench.custom_id import Asked
 from scbench.errors import PredictionsError
 from scbench.imports.batches import state_of
 from scbench.imports.replies import Reply, State, count, failed, placed, reply, total
 from scbench.model import Status
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalSample
+    from inspect_ai.log import EvalSample, EvalSpec
+    from inspect_ai.model import ModelOutput
 
 _MOST_BYTES = 2**30
 """A log, or a member of its archive, that is larger is refused unread."""
 _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
 _NEVER_READ = {"events", "store", "scores"}
+GRADER_FAILED = "the grader failed, not the model"
+"""In the error of a sample whose reply is there, and could not be graded."""
 
 
 def is_inspect_archive(path: str) -> bool:
@@ -62,7 +67,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         samples = _samples_apart(path) if apart else _samples_at_once(path)
         for number, sample in enumerate(samples, 1):
             try:
-                yield number, _reply(sample, spec.model)
+                yield number, _reply(sample, spec)
             except PredictionsError as error:
                 yield number, error
     except (ModuleNotFoundError, PredictionsError, GeneratorExit):
@@ -88,28 +93,61 @@ def _samples_at_once(path: str) -> "Iterable[EvalSample]":
     return log.samples or ()
 
 
-def _reply(sample: "EvalSample", model: str) -> Reply:
-    given: dict[str, Any] = sample.metadata
-    named = str(sample.id)
-    own = given.get("id")
-    asked = placed(own if isinstance(own, str) and "/" in own else named)
-    budget = asked.budget if asked.budget is not None else count(given.get("budget"))
-    asked = asked._replace(sample=asked.sample + sample.epoch - 1, budget=budget)
-    output = sample.output
-    if sample.error is not None:
-        return failed(asked, sample.error.message or "the sample failed", model=model)
+def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+    asked = asked_of(str(sample.id), sample.epoch, sample.metadata)
+    error = sample.error
+    # What a grader failed on is a reply like every other.
+    if error is not None and GRADER_FAILED not in error.message:
+        return failed(asked, error.message or "the sample failed", model=spec.model)
+    limit = sample.limit.type if sample.limit else None
+    made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
+    return replace(made, fields={**made.fields, **_told(sample, spec)})
+
+
+def asked_of(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Asked:
+    """Return what a sample asks: its own id, or the one in its metadata, with epoch and budget.
+
+    Raises:
+        PredictionsError: neither is an id of ours.
+    """
+    own = metadata.get("id")
+    asked = placed(own if isinstance(own, str) and "/" in own else sample_id)
+    budget = asked.budget if asked.budget is not None else count(metadata.get("budget"))
+    return asked._replace(sample=asked.sample + epoch - 1, budget=budget)
+
+
+def reply_of(
+    asked: Asked, model: str, output: "ModelOutput", limit: str | None, usage: Mapping[str, Any]
+) -> Reply:
+    """Return what came of a sample that did not fail.
+
+    Args:
+        asked: see `asked_of`.
+        model: that was asked.
+        output: its last.
+        limit: kind of the sample's limit that was hit, if one was.
+        usage: as predictions have it.
+    """
     if output.error:
         return failed(asked, output.error, model=model)
     text = output.completion if output.choices else None
     stop = output.stop_reason if output.choices else None
     unsaid = stop is None or stop == "unknown"
     state = state_of(None, text=bool(text)) if unsaid else state_of(stop, text=bool(text))
-    if sample.limit is not None:
-        ended = _LIMITS.get(sample.limit.type, Status.TRUNCATED)
-        state = State(ended, f"limit: {sample.limit.type}")
+    if limit is not None:
+        state = State(_LIMITS.get(limit, Status.TRUNCATED), f"limit: {limit}")
     elif stop == "model_length":
         state = State(Status.TRUNCATED, stop)
-    return reply(asked, model, text, state, _usage(sample, model), _reasoning(sample))
+    return reply(asked, model, text, state, usage, _reasoning(output))
+
+
+def _told(sample: "EvalSample", spec: "EvalSpec") -> dict[str, Any]:
+    """Return what logs of our own tasks say besides: the setting, and which prompt was put."""
+    told = {
+        "setting": (spec.metadata or {}).get("setting"),
+        "instance_hash": sample.metadata.get("instance_hash"),
+    }
+    return {name: value for name, value in told.items() if isinstance(value, str)}
 
 
 def _usage(sample: "EvalSample", model: str) -> dict[str, Any]:
@@ -126,10 +164,10 @@ def _usage(sample: "EvalSample", model: str) -> dict[str, Any]:
     }
 
 
-def _reasoning(sample: "EvalSample") -> str:
-    if not sample.output.choices or isinstance(sample.output.message.content, str):
+def _reasoning(output: "ModelOutput") -> str:
+    if not output.choices or isinstance(output.message.content, str):
         return ""
-    parts = sample.output.message.content
+    parts = output.message.content
     return "".join(
         part.reasoning for part in parts if part.type == "reasoning" and not part.redacted
     )

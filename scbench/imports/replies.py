@@ -35,7 +35,7 @@ class Reply:
 
         Args:
             model: in place of the one that the file names.
-            setting: no_tools or tools, if that is known.
+            setting: no_tools or tools, in place of what the file says.
 
         Raises:
             PredictionsError: it holds what no JSON can.
@@ -44,10 +44,10 @@ class Reply:
         told = {
             "id": self.asked.id,
             **({"model": named[:_MOST_NAME]} if named else {}),
-            **({"setting": setting} if setting else {}),
             **({"sample": self.asked.sample} if self.asked.sample else {}),
             **({} if self.asked.budget is None else {"budget": self.asked.budget}),
             **self.fields,
+            **({"setting": setting} if setting else {}),
         }
         try:
             text = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

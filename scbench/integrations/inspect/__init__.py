@@ -1,0 +1,1 @@
+"""The benchmark as tasks of Inspect: ``inspect eval scbench/spatial --model ...``."""

@@ -1,0 +1,158 @@
+"""Tasks of Inspect: the whole benchmark, a bucket, a single task, and the configs beside.
+
+All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on.
+"""
+
+import base64
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from inspect_ai import Epochs, Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, Content, ContentImage, ContentText, GenerateConfig
+from inspect_ai.scorer import Metric
+from inspect_ai.solver import Solver, generate, use_tools
+from inspect_ai.tool import python, web_search
+
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.integrations.inspect.metrics import by_bucket
+from scbench.integrations.inspect.scorer import outcome
+from scbench.model import LADDER, TERSE, Instance
+from scbench.prompts.requests import chosen_instances, told_apart
+from scbench.release.load import Release, find_release
+
+_PYTHON_SECONDS = 180
+"""That one call of the Python tool may take."""
+
+
+def selected(
+    release: str | None, variant: str, tasks: Sequence[str] | None, ids: Sequence[str] | None
+) -> tuple[Release, list[Instance]]:
+    """Return a release's config and the instances of it that are asked for.
+
+    Raises:
+        ScbenchError: there is no such release, config, task, bucket or instance.
+    """
+    beside = [] if variant == "default" else [variant]
+    held, names = find_release(release).choose([*(tasks or ()), *beside] or None)
+    if ids is not None and not beside:
+        held = held.fitting(min(ids, default=""))
+    return held, chosen_instances(held, names, None if ids is None else {*ids})
+
+
+def sample_of(instance: Instance, budget: int | None) -> Sample:
+    """Return an instance as a sample: the prompt with its pictures, and nothing that solves it."""
+    pictures = [base64.b64encode(image).decode() for image in instance.images]
+    content: list[Content] = [
+        ContentText(text=instance.prompt),
+        *(ContentImage(image=f"data:image/png;base64,{picture}") for picture in pictures),
+    ]
+    return Sample(
+        id=instance.id,
+        input=[ChatMessageUser(content=content)] if pictures else instance.prompt,
+        metadata={
+            "task": instance.task,
+            "bucket": instance.bucket,
+            "budget": budget,
+            "instance_hash": instance.content_hash,
+        },
+    )
+
+
+def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
+    """Return how many scores one try at instances has, by bucket."""
+    counts: Counter[str] = Counter()
+    for instance in instances:
+        counts[instance.bucket] += instance.scores
+    return dict(counts)
+
+
+def _names(given: str | Sequence[str] | None) -> list[str] | None:
+    """Return names that a command line gave, with commas or as a list."""
+    parts = given.split(",") if isinstance(given, str) else given
+    return None if parts is None else [str(part).strip() for part in parts]
+
+
+def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
+    """Return what makes a task.
+
+    Args:
+        default: names of tasks and buckets it is about, where the user names none.
+        own_variant: the config it is of, where the user names none.
+    """
+
+    def spatial_task(
+        tasks: str | list[str] | None = None,
+        ids: str | list[str] | None = None,
+        variant: str = own_variant,
+        samples: int = 1,
+        budget: int | None = None,
+        effort: str | None = None,
+        reasoning_tokens: int | None = None,
+        tools: bool = False,  # noqa: FBT001, FBT002  (a parameter of Inspect's command line)
+        search: str | list[str] | None = None,
+        sandbox: str = "docker",
+        release: str | None = None,
+        images: bool = True,  # noqa: FBT001, FBT002
+    ) -> Task:
+        """A part of the Spatial Competence Benchmark.
+
+        Args:
+            tasks: only these tasks and buckets.
+            ids: only these instances.
+            variant: default, terse or ladder: whose prompts are put.
+            samples: how often each is asked (epochs).
+            budget: limit of output tokens, which tables tell runs apart by.
+            effort: Inspect's reasoning_effort.
+            reasoning_tokens: Inspect's, for providers that take a number.
+            tools: the paper's second setting: a Python tool in a sandbox, and web search.
+            search: providers of web search, as Inspect names them; None for the model's own.
+            sandbox: where Python runs: docker, or another that Inspect knows.
+            release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
+            images: whether items with pictures are asked; without them they have no score.
+        """
+        held, instances = selected(release, variant, _names(tasks) or default, _names(ids))
+        asked = instances if images else told_apart(instances)[False]
+        metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected_scores(instances))]
+        return Task(
+            dataset=MemoryDataset(
+                [sample_of(instance, budget) for instance in asked],
+                name=f"scbench {held.version}",
+            ),
+            solver=[*_tools(search, tools=tools), generate()],
+            scorer=outcome(release),
+            metrics=metrics,
+            config=GenerateConfig(
+                max_tokens=budget,
+                reasoning_effort=effort,  # type: ignore[arg-type]
+                reasoning_tokens=reasoning_tokens,
+            ),
+            epochs=Epochs(samples, "mean"),
+            sandbox=sandbox if tools else None,
+            # An item that fails is one row, never the run; `inspect eval-retry` asks it again.
+            continue_on_fail=True,
+            version=held.version,
+            metadata={"setting": "tools" if tools else "no_tools"},
+        )
+
+    return spatial_task
+
+
+def _tools(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
+    providers = _names(search)
+    return [use_tools(python(timeout=_PYTHON_SECONDS), web_search(providers))] if tools else []  # type: ignore[arg-type]
+
+
+def _all() -> dict[str, Callable[..., Task]]:
+    single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
+    beside = {name: (None, name) for name in (TERSE, LADDER)}
+    made: Mapping[str, tuple[list[str] | None, str]] = {
+        "spatial": (None, "default"),
+        **beside,
+        **single,
+    }
+    return {name: task(name=name)(_made(*parts)) for name, parts in made.items()}
+
+
+TASKS = _all()
+"""What makes each task, by its name after ``scbench/``."""
