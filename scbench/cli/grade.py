@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -234,7 +234,7 @@ def grade(
                 described=() if run_file is None else read_run_file(run_file),
                 imported=imported,
             )
-            _grade(options, style, report=report, quiet=quiet)
+            grade_and_tell(options, style, report=report, quiet=quiet)
 
 
 def _shard(given: str | None) -> "Shard | None":
@@ -262,7 +262,18 @@ def _total(predictions: str) -> int | None:
     return path.stat().st_size
 
 
-def _grade(options: "Options", style: Format, *, report: bool, quiet: bool) -> None:
+def grade_and_tell(
+    options: "Options", style: Format, *, report: bool, quiet: bool, least: int = 0
+) -> NoReturn:
+    """Grade, print the tables, and exit.
+
+    Args:
+        options: what and how.
+        style: of the tables.
+        report: whether to write the HTML report as well.
+        quiet: whether nothing is printed but tables and errors.
+        least: exit code if grading itself finds nothing amiss.
+    """
     from scbench.cli.console import INTERRUPTED, say
     from scbench.cli.progress import progress
     from scbench.cli.telling import tell_report
@@ -277,7 +288,7 @@ def _grade(options: "Options", style: Format, *, report: bool, quiet: bool) -> N
     tell_report(graded, options.out, style, quiet=quiet)
     if report:
         _report(options, graded, quiet=quiet)
-    raise typer.Exit(graded.exit_code)
+    raise typer.Exit(graded.exit_code or least)
 
 
 def _report(options: "Options", graded: "RunReport", *, quiet: bool) -> None:

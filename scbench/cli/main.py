@@ -23,6 +23,7 @@ from scbench.cli import (
     prompting,
     publishing,
     rungs,
+    running,
     submission,
 )
 from scbench.cli.console import PROBLEMS, names_in, reported_errors, say
@@ -44,6 +45,7 @@ releases.command()(publishing.diff)
 releases.command()(publishing.overlap)
 releases.command()(rungs.rungs)
 app.command()(listing.tasks)
+app.command(epilog=running.EPILOG)(running.run)
 app.command()(prompting.prompts)
 app.command("import")(importing.import_)
 app.command(context_settings=generating.PARAMETERS_FOLLOW)(generating.generate)

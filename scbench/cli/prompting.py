@@ -93,7 +93,7 @@ def prompts(
 
         settings = Settings(model, structured, max_output_tokens)
         check_settings(form, settings, budgets=bool(budget))
-        wanted = None if ids is None else _ids(ids)
+        wanted = None if ids is None else ids_in(ids)
         beside = [] if variant is Variant.DEFAULT else [variant.value]
         held, names = find_release(release).choose([*(names_in(tasks) or ()), *beside] or None)
         if wanted is not None and not beside:
@@ -122,7 +122,7 @@ def prompts(
             say(f"{count} prompts of release {held.version}: {', '.join(map(str, paths))}")
 
 
-def _ids(source: str) -> set[str]:
+def ids_in(source: str) -> set[str]:
     """Read ids, one on each line.
 
     Raises:

@@ -1,0 +1,233 @@
+"""``scbench run``: from a model to its tables, by Inspect."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scbench.cli.console import (
+    INTERRUPTED,
+    PROBLEMS,
+    names_in,
+    reported_errors,
+    require,
+    say,
+)
+from scbench.cli.importing import taken_in
+from scbench.cli.options import Quiet, ReleaseName, Style, Workers
+from scbench.cli.prompting import Variant, ids_in
+from scbench.cli.telling import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scbench.model import Instance
+
+LOGS = "logs"
+EPILOG = """\
+Ctrl-C, and the same command later goes on where it was; so does one with more --samples or a larger
+--limit. Exit codes: those of scbench-grade, and 1 if calls were never answered.
+"""
+
+
+def run(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="Inspect's name of it: openai/gpt-5, anthropic/claude-opus-4-5, "
+            "openai-api/SERVICE/MODEL for any endpoint that speaks OpenAI's chat API (its key in "
+            "SERVICE_API_KEY).",
+            show_default=False,
+        ),
+    ],
+    release: ReleaseName = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(help="Only these tasks or buckets, separated by commas; manifolds is one."),
+    ] = None,
+    variant: Annotated[
+        Variant, typer.Option(help="Config whose prompts are put.")
+    ] = Variant.DEFAULT,
+    ladder: Annotated[bool, typer.Option("--ladder", help="The same as --variant ladder.")] = False,
+    ids: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Only these instances: a file with an id on each line, as `scbench next` prints "
+            "them; - for standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only so many items, the first ones.")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="How often each is asked.")] = 1,
+    budget: Annotated[
+        list[int] | None,
+        typer.Option(
+            min=1,
+            help="Limit of output tokens, which the results then tell runs apart by. Several times "
+            "for a sweep.",
+            show_default=False,
+        ),
+    ] = None,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="Reasoning effort, in the provider's words.", show_default=False),
+    ] = None,
+    reasoning_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Reasoning tokens, where the provider takes a number."),
+    ] = None,
+    tools: Annotated[
+        bool,
+        typer.Option(
+            "--tools",
+            help="The paper's second setting: Python in a sandbox, and web search, by Inspect.",
+        ),
+    ] = False,
+    sandbox: Annotated[
+        str, typer.Option(help="Where --tools runs Python, in Inspect's words.")
+    ] = "docker",
+    search: Annotated[
+        str | None,
+        typer.Option(
+            help="Provider of web search, in Inspect's words. [default: the model's own]",
+            show_default=False,
+        ),
+    ] = None,
+    images: Annotated[
+        bool,
+        typer.Option("--images/--no-images", help="Leave out what needs vision, as not_run."),
+    ] = True,
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of the endpoint.", show_default=False)
+    ] = None,
+    model_arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model-arg",
+            "-M",
+            metavar="NAME=VALUE",
+            help="What the provider takes besides, as `inspect eval -M`.",
+            show_default=False,
+        ),
+    ] = None,
+    max_connections: Annotated[
+        int | None, typer.Option(min=1, help="Calls at a time. [default: Inspect finds out]")
+    ] = None,
+    max_retries: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="How often a call is made again after 429, 500 or a cut connection. The waits "
+            "double, from 3 s.",
+        ),
+    ] = 7,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for logs/, results.parquet and summary.json. [default: "
+            "scbench-results/MODEL]",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Workers = 0,
+    style: Style = Format.TABLE,
+    quiet: Quiet = False,
+) -> None:
+    """Put the benchmark to a model, grade its answers, and print the tables.
+
+    Prompts, retries and logs are Inspect's (`inspect view --log-dir OUT/logs` shows every word),
+    grading is that of `scbench-grade`. The model is first asked for a single word, so that a wrong
+    name or key is told at once.
+    """
+    with reported_errors("inspect"):
+        require("inspect_ai")
+        from scbench.api import MEMORY
+        from scbench.cli.grade import grade_and_tell
+        from scbench.errors import PredictionsError
+        from scbench.grading.run import Options
+        from scbench.grading.workers.scheduler import WorkerLimits
+        from scbench.integrations.inspect.play import Pace, Plan, play
+        from scbench.integrations.inspect.tasks import selected
+        from scbench.processes import check_memory, processors
+
+        check_memory()
+        chosen = Variant.LADDER if ladder else variant
+        wanted = None if ids is None else sorted(ids_in(ids))
+        names = names_in(tasks)
+        held, instances = selected(release, chosen, names, wanted)
+        parameters = {
+            "tasks": names,
+            "ids": wanted,
+            "variant": chosen.value,
+            "release": release,
+            "effort": effort,
+            "reasoning_tokens": reasoning_tokens,
+            "images": images,
+            **({"tools": True, "sandbox": sandbox, "search": search} if tools else {}),
+        }
+        arguments = [one.partition("=") for one in model_arg or ()]
+        if not all(equals for _, equals, _ in arguments):
+            raise PredictionsError("--model-arg wants NAME=VALUE")
+        folder = out or Path("scbench-results", model.replace("/", "-"))
+        logs = folder / LOGS
+        folder.mkdir(parents=True, exist_ok=True)
+        plan = Plan(
+            model,
+            held.version,
+            parameters,
+            sorted({*(budget or ())}),
+            {name: _value(value) for name, _, value in arguments},
+        )
+        pace = Pace(samples, limit, base_url, max_connections, max_retries, quiet)
+        try:
+            complete, files = play(plan, pace, logs)
+        except KeyboardInterrupt:
+            say(f"interrupted; what was answered is in {logs}, and the same command goes on")
+            raise typer.Exit(INTERRUPTED) from None
+        if not complete:
+            say("some calls were never answered; the same command asks these again")
+        if not images:
+            files += _left_out(instances, logs / "left-out.jsonl", samples, plan.budgets)
+        setting = "tools" if tools else "no_tools"
+        path, imported = taken_in(files, folder, None, None, setting, quiet=quiet)
+        grade_and_tell(
+            Options(
+                predictions=path,
+                release=held,
+                out=folder,
+                limits=WorkerLimits(workers or processors(), None, MEMORY),
+                tasks=names,
+                partial=limit is not None or wanted is not None,
+                restart=True,
+                imported=imported,
+            ),
+            style,
+            report=False,
+            quiet=quiet,
+            least=0 if complete else PROBLEMS,
+        )
+
+
+def _value(text: str) -> object:
+    """Return a value as a provider wants it: a number or truth value where it is one."""
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _left_out(
+    instances: "list[Instance]", path: Path, samples: int, budgets: "Sequence[int]"
+) -> list[str]:
+    """Write down what was not asked for want of vision."""
+    from scbench.prompts.files import write_left_out
+    from scbench.prompts.requests import requests, told_apart
+
+    path.unlink(missing_ok=True)
+    write_left_out(requests(told_apart(instances)[True], samples, budgets), path)
+    return [str(path)]

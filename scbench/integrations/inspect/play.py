@@ -1,0 +1,169 @@
+"""Playing a model by Inspect: prompts, retries, resuming and logs are all its own."""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import eval_set
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.model import GenerateConfig, Model, get_model
+from rich.text import Text
+
+from scbench.canonical import content_hash
+from scbench.errors import PredictionsError, ResultsError
+from scbench.integrations.inspect.tasks import TASKS
+from scbench.work_folder import WorkFolder
+
+_HELLO = "Answer with the one word: yes"
+_HELLO_RETRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is. A folder holds one.
+
+    Attributes:
+        model: Inspect's name of it, such as openai/gpt-5 or openai-api/SERVICE/MODEL.
+        release: version of the release; a folder or archive by its path.
+        parameters: of the task, see `scbench.integrations.inspect.tasks`, without the budget.
+        budgets: limits of output tokens, each a run of its own; empty for none.
+        model_args: what the provider takes besides.
+    """
+
+    model: str
+    release: str
+    parameters: Mapping[str, Any]
+    budgets: Sequence[int] = ()
+    model_args: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> str:
+        """What tells it from others in a line."""
+        return f"{self.model[:200]} {content_hash(asdict(self))[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How much of a run is made and how; another may go on with the same folder.
+
+    Attributes:
+        samples: how often each item is asked.
+        limit: how many items are asked; None for all.
+        base_url: of the endpoint; None for the provider's.
+        max_connections: calls at a time; None for Inspect's own rule.
+        max_retries: how often a call is made again that the provider could not answer.
+        quiet: whether nothing is shown.
+    """
+
+    samples: int
+    limit: int | None
+    base_url: str | None
+    max_connections: int | None
+    max_retries: int
+    quiet: bool
+
+
+def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
+    """Ask a model, or go on where that was interrupted.
+
+    Args:
+        plan: what is asked.
+        pace: how.
+        logs: folder for Inspect's logs; made if it is not there.
+
+    Returns:
+        Whether every call was answered; and the logs.
+
+    Raises:
+        PredictionsError: the model cannot be asked.
+        ResultsError: the folder is not ours, is in use, or holds another run.
+        KeyboardInterrupt: what was answered is kept.
+    """
+    folder = WorkFolder(logs)
+    try:
+        if folder.found not in {"", plan.identity}:
+            held = folder.found.rpartition(" ")[0]
+            raise ResultsError(
+                f"{logs} holds another run, of {held}: it goes on with the options it began with; "
+                "for others choose another --out"
+            )
+        with _shown(pace), _told():
+            model = _model(plan, pace)
+            if not folder.found:
+                asyncio.run(_greet(model))
+                folder.mark(plan.identity)
+            return _asked(plan, pace, model, logs)
+    finally:
+        folder.close()
+
+
+def _model(plan: Plan, pace: Pace) -> Model:
+    try:
+        return get_model(plan.model, base_url=pace.base_url, **plan.model_args)
+    except (ValueError, TypeError) as error:  # what the library and providers raise for a name
+        raise PredictionsError(f"Inspect cannot use {plan.model}: {error}") from None
+
+
+async def _greet(model: Model) -> None:
+    """Ask for a word: a wrong name, key or address is told before hundreds of calls."""
+    try:
+        config = GenerateConfig(max_retries=_HELLO_RETRIES)
+        await model.generate(_HELLO, config=config)
+    except PrerequisiteError:
+        raise
+    except Exception as error:  # noqa: BLE001  (each provider has its own)
+        said = str(error).partition("\n")[0][:300]
+        raise PredictionsError(
+            f"{model} does not answer: {type(error).__name__}: {said}. Nothing was asked yet"
+        ) from None
+
+
+def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list[str]]:
+    given = {name: value for name, value in plan.parameters.items() if value is not None}
+    tasks = [
+        TASKS["spatial"](**given, **({} if budget is None else {"budget": budget}))
+        for budget in plan.budgets or (None,)
+    ]
+    complete, made = eval_set(
+        tasks,
+        log_dir=str(logs),
+        model=model,
+        epochs=pace.samples,
+        limit=pace.limit,
+        # The logs are graded as one run afterwards, in the way of all other files.
+        score=False,
+        # What was never answered is asked once more, and again by the next call.
+        fail_on_error=True,
+        continue_on_fail=True,
+        retry_attempts=1,
+        max_retries=pace.max_retries,
+        max_connections=pace.max_connections,
+        display="none" if pace.quiet else "rich" if sys.stderr.isatty() else "plain",
+        ctl_server=False,
+    )
+    return complete, [log.location for log in made]
+
+
+@contextmanager
+def _shown(pace: Pace) -> Iterator[None]:
+    """Let Inspect speak on standard error, or not at all: what is printed are the tables."""
+    if not pace.quiet:
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+    with Path("/dev/null").open("w") as nowhere, redirect_stdout(nowhere):
+        yield
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what Inspect says is missing into an error of ours."""
+    try:
+        yield
+    except PrerequisiteError as error:
+        text = Text.from_markup(str(error.message)).plain
+        raise PredictionsError(" ".join(text.removeprefix("ERROR: ").split())) from None
