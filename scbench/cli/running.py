@@ -150,14 +150,14 @@ def run(
         from scbench.grading.run import Options
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.integrations.inspect.play import Pace, Plan, play
-        from scbench.integrations.inspect.tasks import selected
+        from scbench.integrations.inspect.tasks import select
         from scbench.processes import check_memory, processors
 
         check_memory()
         chosen = Variant.LADDER if ladder else variant
         wanted = None if ids is None else sorted(ids_in(ids))
         names = names_in(tasks)
-        held, instances = selected(release, chosen, names, wanted)
+        held, covered, instances = select(release, chosen, names, wanted)
         parameters = {
             "tasks": names,
             "ids": wanted,
@@ -199,7 +199,7 @@ def run(
                 release=held,
                 out=folder,
                 limits=WorkerLimits(workers or processors(), None, MEMORY),
-                tasks=names,
+                tasks=covered,
                 partial=limit is not None or wanted is not None,
                 restart=True,
                 imported=imported,

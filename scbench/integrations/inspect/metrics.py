@@ -19,10 +19,10 @@ def by_bucket(expected: Mapping[str, int]) -> Metric:
     """The mean of each bucket and its coverage, as `scbench.grading.score_tables` has them.
 
     Samples without a score (errors, blocked replies, what cannot be graded here) are no zeros:
-    they lower the coverage. It is of all the task's items, however many were asked.
+    they lower the coverage. It is of all items of the tasks, however many were asked.
 
     Args:
-        expected: scores that one try at the task's items has, by bucket.
+        expected: scores that one try at all items of the tasks has, by bucket.
     """
 
     def measure(scores: list[SampleScore]) -> Value:

@@ -12,6 +12,7 @@ from inspect_ai import eval_set
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import GenerateConfig, Model, get_model
 from rich.text import Text
+from tenacity import RetryError
 
 from scbench.canonical import content_hash
 from scbench.errors import PredictionsError, ResultsError
@@ -84,6 +85,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
         KeyboardInterrupt: what was answered is kept.
     """
     folder = WorkFolder(logs)
+    begun = bool(folder.found)
     try:
         if folder.found not in {"", plan.identity}:
             held = folder.found.rpartition(" ")[0]
@@ -93,12 +95,16 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             )
         with _shown(pace), _told():
             model = _model(plan, pace)
-            if not folder.found:
+            if not begun:
                 asyncio.run(_greet(model))
                 folder.mark(plan.identity)
+                begun = True
             return _asked(plan, pace, model, logs)
     finally:
-        folder.close()
+        if begun:
+            folder.close()
+        else:
+            folder.remove()
 
 
 def _model(plan: Plan, pace: Pace) -> Model:
@@ -116,10 +122,9 @@ async def _greet(model: Model) -> None:
     except PrerequisiteError:
         raise
     except Exception as error:  # noqa: BLE001  (each provider has its own)
-        said = str(error).partition("\n")[0][:300]
-        raise PredictionsError(
-            f"{model} does not answer: {type(error).__name__}: {said}. Nothing was asked yet"
-        ) from None
+        cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
+        said = str(cause).partition("\n")[0][:300]
+        raise PredictionsError(f"{model} does not answer: {type(cause).__name__}: {said}") from None
 
 
 def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list[str]]:

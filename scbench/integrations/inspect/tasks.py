@@ -6,6 +6,7 @@ All of them take the same parameters; ``-T tools=true -T budget=16000`` and so o
 import base64
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from inspect_ai import Epochs, Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -25,10 +26,24 @@ _PYTHON_SECONDS = 180
 """That one call of the Python tool may take."""
 
 
-def selected(
+class Selected(NamedTuple):
+    """What is put to a model: instances, and the config and tasks that tables are about."""
+
+    release: Release
+    tasks: list[str] | None
+    instances: list[Instance]
+
+
+def select(
     release: str | None, variant: str, tasks: Sequence[str] | None, ids: Sequence[str] | None
-) -> tuple[Release, list[Instance]]:
-    """Return a release's config and the instances of it that are asked for.
+) -> Selected:
+    """Find what is asked for.
+
+    Args:
+        release: as `scbench.load_release` takes it.
+        variant: default, terse or ladder.
+        tasks: tasks and buckets; None for all of the config, or for those of the ids.
+        ids: only these instances; None for all.
 
     Raises:
         ScbenchError: there is no such release, config, task, bucket or instance.
@@ -37,7 +52,10 @@ def selected(
     held, names = find_release(release).choose([*(tasks or ()), *beside] or None)
     if ids is not None and not beside:
         held = held.fitting(min(ids, default=""))
-    return held, chosen_instances(held, names, None if ids is None else {*ids})
+    instances = chosen_instances(held, names, None if ids is None else {*ids})
+    if names is None and ids is not None:
+        names = list(dict.fromkeys(instance.task for instance in instances))
+    return Selected(held, names, instances)
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -111,9 +129,10 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
             images: whether items with pictures are asked; without them they have no score.
         """
-        held, instances = selected(release, variant, _names(tasks) or default, _names(ids))
+        held, names, instances = select(release, variant, _names(tasks) or default, _names(ids))
         asked = instances if images else told_apart(instances)[False]
-        metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected_scores(instances))]
+        expected = expected_scores(chosen_instances(held, names))
+        metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
         return Task(
             dataset=MemoryDataset(
                 [sample_of(instance, budget) for instance in asked],

@@ -1,0 +1,246 @@
+"""Inspect's real library and its OpenAI-compatible provider, against a model on this machine."""
+
+import gc
+import json
+import os
+import warnings
+from concurrent.futures import Future
+from pathlib import Path
+
+import polars as pl
+import pytest
+from loopback import Loopback, stored
+
+pytest.importorskip("inspect_ai", reason="extra [inspect]")
+
+import inspect_ai
+from inspect_ai import eval_retry
+from inspect_ai.log import read_eval_log
+
+import scbench
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.integrations.inspect.grading import Grading
+from scbench.integrations.inspect.tasks import TASKS
+from scbench.reward import named_instances
+
+pytestmark = [  # Inspect's own
+    pytest.mark.filterwarnings(f"ignore::{name}")
+    for name in ("DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+]
+REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
+ITEMS = {
+    "two_segments/07": "",
+    "two_segments/08": "429 500 cut slow",
+    "two_segments/09": "empty",
+    "two_segments/10": "filter",
+    "two_segments/11": "length",
+    "two_segments/12": "400!",
+    "csg_union/03": "",
+    "enumerate_edges/02": "",
+    "polynomial_curve_fitting/02": "cut cut",
+    "interlocking_parts/00": "",
+    "hide_and_seek/00": "",
+    "maze_3d/01": "",
+}
+"""Items, and what goes wrong when they are asked."""
+INSTANCES = named_instances(None)
+MODEL = "openai-api/loopback/a-model"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hasty():
+    """Nobody waits between two tries."""
+    patch = pytest.MonkeyPatch()
+
+    async def at_once(_: float) -> None:
+        pass
+
+    patch.setattr("inspect_ai.model._retry._sleep", at_once)
+    patch.setenv("LOOPBACK_API_KEY", "none")
+    patch.setenv("LOOPBACK_BASE_URL", "")
+    patch.setenv("INSPECT_DISPLAY", "none")
+    yield
+    patch.undo()
+    with warnings.catch_warnings():  # it leaves sockets open
+        warnings.simplefilter("ignore")
+        gc.collect()
+
+
+@pytest.fixture(scope="module")
+def replies():
+    """Texts by prompt: real answers where there are some, references, and words."""
+    held = scbench.load_release().references()
+    lines = [{"id": one.id, "answer": json.loads(one.answer)} for one in held if one.score == 1]
+    if REAL.is_file():
+        lines = [*map(json.loads, REAL.read_text("utf-8").splitlines()), *lines]
+    prompts = {row_id: one.prompt for row_id, one in INSTANCES.items()}
+    return {
+        **stored(lines, prompts),
+        prompts["enumerate_edges/02"]: "I cannot help with that.",
+        prompts["two_segments/12"]: "never said",
+    }
+
+
+@pytest.fixture(scope="module")
+def model(replies):
+    with Loopback(replies) as loopback:
+        yield loopback
+
+
+def play(name: str, folder: Path, url: str, **options):
+    os.environ["LOOPBACK_BASE_URL"] = url
+    config = {"model": MODEL, "log_dir": str(folder), "max_retries": 3}
+    (log,) = inspect_ai.eval(f"scbench/{name}", **config, **options)
+    return read_eval_log(log.location)
+
+
+@pytest.fixture(scope="module")
+def log(model, tmp_path_factory):
+    for row_id, faults in ITEMS.items():
+        model.faults[INSTANCES[row_id].prompt] = faults.split()
+    folder = tmp_path_factory.mktemp("logs")
+    return play("spatial", folder, model.url, task_args={"ids": list(ITEMS), "budget": 900})
+
+
+@pytest.fixture(scope="module")
+def report(log, tmp_path_factory):
+    tasks = sorted({row_id.partition("/")[0] for row_id in ITEMS})
+    return graded(log, tmp_path_factory.mktemp("graded"), tasks)
+
+
+def graded(log, folder: Path, tasks: list[str]):
+    return scbench.grade_file(log.location, folder, tasks=tasks, partial=True, workers=2)
+
+
+def answered(report) -> pl.DataFrame:
+    return report.results.filter(pl.col("status") != "missing").sort("id", "subtask")
+
+
+def test_every_score_is_that_of_the_command(log, report):
+    rows = answered(report).rows_by_key("id", named=True)
+    assert {*rows} == {*ITEMS}
+    statuses = {}
+    for sample in log.samples:
+        graded = rows[sample.id]
+        assert {row["budget"] for row in graded} == {900}
+        if sample.error:
+            statuses[sample.id] = graded[0]["status"]
+            continue
+        score = sample.scores["outcome"]
+        statuses[sample.id] = score.metadata["status"]
+        assert score.metadata["status"] == graded[0]["status"]
+        assert score.metadata["scores"] == [
+            row["score"] for row in graded if row["score"] is not None
+        ]
+        checks = [verdict["checks"] for verdict in score.metadata["verdicts"]]
+        assert checks == [json.loads(row["checks"]) for row in graded][: len(checks)]
+        if score.metadata["scores"]:
+            assert score.value == sum(score.metadata["scores"]) / len(graded)
+        else:
+            assert score.value != score.value  # NaN, which metrics leave out
+            assert score.reason == score.metadata["status"]
+    assert statuses == {
+        **dict.fromkeys(ITEMS, "answered"),
+        "two_segments/09": "unparsed",
+        "two_segments/10": "blocked",
+        "two_segments/11": "answered",
+        "two_segments/12": "api_error",
+        "enumerate_edges/02": "refused",
+    }
+
+
+def test_means_and_coverage_are_those_of_the_tables(log, report):
+    lines = report.tables["bucket"].rows_by_key("bucket", named=True, unique=True)
+    found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
+    assert {*found} == {f"{name}{more}" for name in lines for more in ("", " coverage")}
+    for name, line in lines.items():
+        assert found[name] == line["mean"]
+        assert found[f"{name} coverage"] == line["coverage"]
+    assert found["axiomatic coverage"] < 1
+
+
+def test_what_failed_is_asked_again_and_nothing_else(log, model):
+    assert log.status == "error"
+    assert model.requests[0]["max_tokens"] == 900
+    gone = INSTANCES["two_segments/12"].prompt
+    model.faults[gone] = []
+    before = len(model.asked)
+    (again,) = eval_retry(log.location)
+    assert model.asked[before:] == [gone]
+    assert again.status == "success"
+
+
+def test_faults_were_met(log, model):
+    asked = {row_id: model.asked.count(INSTANCES[row_id].prompt) for row_id in ITEMS}
+    assert asked["two_segments/08"] == 4
+    assert asked["polynomial_curve_fitting/02"] == 3
+    assert asked["csg_union/03"] == 1
+
+
+def test_pictures_go_along(model, tmp_path):
+    row_id = next(row_id for row_id, one in INSTANCES.items() if one.images)
+    log = play("spatial", tmp_path, model.url, task_args={"ids": row_id}, score=False)
+    (sent,) = (one for one in model.requests if "image_url" in json.dumps(one))
+    urls = [part["image_url"]["url"] for part in sent["messages"][-1]["content"][1:]]
+    assert len(urls) == len(INSTANCES[row_id].images)
+    assert all(url.startswith("data:image/png;base64,iVBOR") for url in urls)
+    assert log.eval.metadata == {"setting": "no_tools"}
+
+
+def test_a_grader_that_fails_is_an_error_and_the_reply_is_kept(model, tmp_path, monkeypatch):
+    broken = Future()
+    broken.set_result(
+        scbench.grading.rows.wire.WireOutcome("grader_error", reason="ZeroDivisionError: oh")
+    )
+    monkeypatch.setattr(Grading, "submit", lambda *_: broken)
+    log = play("two_segments", tmp_path, model.url, task_args={"ids": "two_segments/07"})
+    (sample,) = log.samples
+    assert "ZeroDivisionError: oh" in sample.error.message
+    assert not sample.scores
+    report = graded(log, tmp_path / "graded", ["two_segments"])
+    assert answered(report)["status"].to_list() == ["answered"]
+
+
+def test_the_second_setting_has_python_and_search(replies, tmp_path):
+    """Python really runs; what it prints becomes part of the next request."""
+    prompt = INSTANCES["two_segments/07"].prompt
+
+    def reply(body):
+        if body["messages"][-1]["role"] == "tool":
+            assert "1764" in body["messages"][-1]["content"]
+            return replies[prompt]
+        code = json.dumps({"code": "print(42 ** 2)"})
+        call = {"id": "1", "type": "function", "function": {"name": "python", "arguments": code}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+    given = {"ids": "two_segments/07", "tools": True, "sandbox": "local", "search": "tavily"}
+    with Loopback(reply) as loopback:
+        log = play("spatial", tmp_path, loopback.url, task_args=given)
+        offered = [tool["function"]["name"] for tool in loopback.requests[0]["tools"]]
+    assert offered == ["python", "web_search"]
+    (sample,) = log.samples
+    assert sample.scores["outcome"].metadata["status"] == "answered"
+    report = graded(log, tmp_path / "graded", ["two_segments"])
+    assert answered(report)["setting"].to_list() == ["tools"]
+
+
+def test_every_part_of_the_benchmark_has_a_task():
+    assert {*TASKS} == {"spatial", "terse", "ladder", MANIFOLDS, *BUCKETS, *all_tasks()}
+    sizes = {
+        name: len(TASKS[name]().dataset) for name in ("spatial", "terse", "planning", "maze_3d")
+    }
+    assert sizes == {"spatial": 277, "terse": 277, "planning": 39, "maze_3d": 6}
+    ladder = TASKS["ladder"](tasks="maze_3d,planning", images=False).dataset
+    assert {one.metadata["task"] for one in ladder} == {
+        "maze_3d",
+        "hyper_snake",
+        "fluid_simulation",
+        "terrain_levelling",
+    }
+    assert len(TASKS["spatial"](images=False).dataset) == 272
+
+
+def test_samples_hold_nothing_that_solves_them():
+    sample = TASKS["two_segments"]().dataset[0]
+    assert {*sample.metadata} == {"task", "bucket", "budget", "instance_hash"}
+    assert sample.target == ""
