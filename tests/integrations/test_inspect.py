@@ -19,9 +19,8 @@ from inspect_ai.log import read_eval_log
 
 import scbench
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.integrations.inspect.grading import Grading
+from scbench.integrations.inspect.grading import Grading, named_instances
 from scbench.integrations.inspect.tasks import TASKS
-from scbench.reward import named_instances
 
 pytestmark = [  # Inspect's own
     pytest.mark.filterwarnings(f"ignore::{name}")

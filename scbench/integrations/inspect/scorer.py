@@ -18,7 +18,6 @@ from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
 from scbench.integrations.inspect.grading import grading, named_instances
 from scbench.model import Status
 
-
 _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal"}
 """What Inspect calls some statuses."""
 
