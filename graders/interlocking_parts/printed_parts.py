@@ -120,6 +120,8 @@ def _read(kind: FileType, contents: str) -> PrintedPart | str:
     done = sandbox.run_python(text.encode("utf-8", "replace"), _CODE_LIMITS)
     if done.flooded:
         return PrintedPart(None, f"the program prints more than {MOST_CHARACTERS:,} bytes", True)
+    if done.refused:
+        return PrintedPart(None, "the program makes a system call that the sandbox refuses")
     if done.code:
         return PrintedPart(None, "the program ends with an error")
     if not done.stdout.strip():

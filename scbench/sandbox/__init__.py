@@ -6,18 +6,21 @@ given runs in a full sandbox or not at all, and only if `allow_code` was called:
 
 Kinds of sandbox, strongest first:
 
-- ``bubblewrap``: own network, processes and mounts, made by bwrap(1).
-- ``namespaces``: the same, made by the child itself. Root sets them up and then becomes nobody;
-  others need a user namespace to do so.
+- ``namespaces``: own network, processes and mounts, made by the child itself. Root sets them up and
+  then becomes a user of the child's own; others need a user namespace to do so.
+- ``bubblewrap``: the same, made by bwrap(1), which some systems let do what they let no other do.
 - ``rlimits``: what every POSIX system has. A function cannot open a file or socket, as no
-  descriptor is left to it, and nobody but root can start processes. Programs are not run.
+  descriptor is left to it. Programs are not run.
 
-Limits on memory, processor time, sizes of files and number of processes bind in every kind, those
-on the wall clock and on output are kept by the parent. The child is a group of processes of its own
-and dies with its parent (on Linux). What the child does lies in ``child.py``.
+In every kind Linux lets a child make listed system calls alone (``system_calls.py``); a program is
+not run without. Limits on memory, processor time, sizes of files and number of processes bind, too;
+those on the wall clock and on output are kept by the parent. The child is a group of processes of
+its own and dies with its parent (on Linux). What the child does lies in ``child.py``; what all this
+is worth, in docs/sandbox.md.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import selectors
@@ -33,11 +36,13 @@ from pathlib import Path
 from typing import Any
 
 from scbench.errors import CannotGrade
+from scbench.sandbox.system_calls import filter_program, keyctl_number
 
+_CALLS = "seccomp: system calls"
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "bubblewrap": ("bubblewrap: network, processes, files", "rlimits: memory, time, sizes"),
-    "namespaces": ("namespaces: network, processes, files", "rlimits: memory, time, sizes"),
-    "rlimits": ("rlimits: memory, time, sizes, descriptors",),
+    "namespaces": ("namespaces: network, processes, files", "rlimits: memory, time, sizes", _CALLS),
+    "bubblewrap": ("bubblewrap: network, processes, files", "rlimits: memory, time, sizes", _CALLS),
+    "rlimits": ("rlimits: memory, time, sizes, descriptors", _CALLS),
 }
 """The kinds of sandbox, strongest first, and the protections of each in words."""
 
@@ -48,6 +53,9 @@ _ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREAD
 _FOLDER = "/.private"
 _READ = 65536
 _STDERR = 4096
+_SIGNALLED, _SIGSYS = 128, 31
+_USERS, _USERS_EACH, _PROCESSES = 0x70000000, 64, 2**22
+"""Numbers of users that systemd(1) sets aside for nobody; Linux numbers fewer processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +86,19 @@ class Finished:
         stdout: what it wrote, at most the limit.
         stderr: the last few thousand bytes of it.
         flooded: whether it wrote more than the limit and was ended for it.
+        missing: why there was no filter of system calls; empty if there was one.
     """
 
     code: int
     stdout: bytes
     stderr: bytes
     flooded: bool = False
+    missing: str = ""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it was ended for a system call that no sandbox lets through."""
+        return self.code == _SIGNALLED + _SIGSYS
 
 
 class ChildError(RuntimeError):
@@ -105,7 +120,9 @@ def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
 
 def protections() -> tuple[str, ...]:
     """Return what children are protected by on this machine, in words."""
-    return KINDS[strongest()]
+    kind = strongest()
+    missing = _tried(kind)[1]
+    return tuple(f"no {it} ({missing})" if missing and it == _CALLS else it for it in KINDS[kind])
 
 
 @cache
@@ -114,14 +131,25 @@ def strongest() -> str:
     return next(name for name in KINDS if name == "rlimits" or not trouble(name))
 
 
-@cache
 def trouble(kind: str) -> str:
     """Return why a kind of sandbox cannot be set up here, or an empty string."""
+    return _tried(kind)[0]
+
+
+@cache
+def _tried(kind: str) -> tuple[str, str]:
+    """Try a kind of sandbox; return why it cannot be set up, and why it filters no system calls."""
+    job: dict[str, Any] = {"mode": "nothing", "strict": False}
+    if kind != "rlimits":
+        job |= {**_program(), "strict": False}
     try:
-        _run({"mode": "nothing"}, b"", Limits(seconds=20), kind)
+        done = _run(job, b"print('ready')", Limits(seconds=20), kind)
     except (SandboxError, ChildError, OSError) as error:
-        return str(error)
-    return ""
+        return str(error), ""
+    if kind != "rlimits" and done.stdout != b"ready\n":
+        words = done.stderr.decode("utf-8", "replace").split("\n")
+        return f"Python does not start in it: {' '.join(words)[-200:].strip()}", ""
+    return "", done.missing
 
 
 def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = None) -> Finished:
@@ -142,7 +170,7 @@ def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = No
     """
     folders = [path for path in sys.path if path and Path(path).exists()]
     job = {"mode": "function", "script": str(script), "path": folders, "files": folders}
-    done = _run(job, data, limits, kind or strongest())
+    done = _run({**job, "strict": False}, data, limits, kind or strongest())
     if done.code and not done.flooded:
         raise ChildError(f"{script.name} failed: {done.stderr.decode('utf-8', 'replace')[-500:]}")
     return done
@@ -162,11 +190,9 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
         SandboxError: the kind that was asked for cannot be set up.
     """
     check_code_can_run(kind)
-    command = [_interpreter(), *_FLAGS, "program.py"]
-    job = {"mode": "program", "argv": command, "files": _interpreter_files()}
-    done = _run(job, source, limits, kind or strongest())
-    if done.code > 128 and not done.flooded:
-        raise ChildError(f"the program was ended by signal {done.code - 128}")
+    done = _run(_program(), source, limits, kind or strongest())
+    if done.code > _SIGNALLED and not done.flooded and not done.refused:
+        raise ChildError(f"the program was ended by signal {done.code - _SIGNALLED}")
     return done
 
 
@@ -177,12 +203,24 @@ def check_code_can_run(kind: str | None = None) -> None:
             "the answer holds a Python program, and running code is not allowed; "
             "grade with --allow-code where it may be run"
         )
-    if (kind or strongest()) == "rlimits":
+    chosen = kind or strongest()
+    if chosen == "rlimits":
         reasons = "; ".join(f"{name}: {trouble(name)}" for name in KINDS if name != "rlimits")
         raise CannotGrade(
             "the answer holds a Python program, and this machine cannot put it in a sandbox; "
             f"install bubblewrap or allow user namespaces ({reasons})"
         )
+    if missing := _tried(chosen)[1]:
+        raise CannotGrade(
+            "the answer holds a Python program, and this machine cannot filter its system calls; "
+            f"grade on Linux with seccomp, on x86_64 or aarch64 ({missing})"
+        )
+
+
+def _program() -> dict[str, Any]:
+    """Return the job of running a program."""
+    command = [_interpreter(), *_FLAGS, "program.py"]
+    return {"mode": "program", "argv": command, "files": _interpreter_files(), "strict": True}
 
 
 def _interpreter() -> str:
@@ -204,8 +242,9 @@ def _run(job: dict[str, Any], data: bytes, limits: Limits, kind: str) -> Finishe
     root = os.geteuid() == 0 and kind != "rlimits"
     job = {"files": [], **job, "kind": kind, "limits": asdict(limits), "folder": _FOLDER}
     job["processor"] = _processor()
-    # A user of its own for each child of root, as limits count the processes of a user.
-    job |= {"status": status, "user": 2**30 + os.getpid() % 2**20 if root else None}
+    job |= {"status": status, "user": _own_user() if root else None}
+    allowed = filter_program(for_program=job["mode"] == "program")
+    job |= {"filter": allowed.hex(), "keyctl": keyctl_number()}
     try:
         command = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps(job)]
         if kind == "bubblewrap":
@@ -232,6 +271,15 @@ def _run(job: dict[str, Any], data: bytes, limits: Limits, kind: str) -> Finishe
             if child.poll() is None:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(child.pid, signal.SIGKILL)
+
+
+_users = itertools.count()
+
+
+def _own_user() -> int:
+    """Return a user for one child of root: limits and the kernel's keys go by users."""
+    own = os.getpid() % _PROCESSES * _USERS_EACH + next(_users) % _USERS_EACH
+    return _USERS + own
 
 
 def _processor() -> int | None:
@@ -276,10 +324,12 @@ def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  
         code = child.wait(max(0.1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise ChildError(f"no end within {limits.seconds:g} s") from None
-    if status != b"ok":
+    if not status.startswith(b"ok"):
         why = (status or errors).decode("utf-8", "replace").strip()
         raise SandboxError(f"the sandbox cannot be set up: {why[-300:]}")
-    return Finished(128 - code if code < 0 else code, bytes(out), bytes(errors))
+    missing = status[2:].decode("utf-8", "replace")
+    code = _SIGNALLED - code if code < 0 else code
+    return Finished(code, bytes(out), bytes(errors), missing=missing)
 
 
 def _feed(pipe: int, rest: memoryview) -> memoryview:

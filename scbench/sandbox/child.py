@@ -11,8 +11,12 @@ one argument is the job as JSON:
     files: paths a program may read
     folder: the private folder of a program
     user: the user to become; null for whoever starts this
+    filter: of system calls, as the kernel takes it, in hexadecimal digits; empty if there is none
+    strict: whether nothing is done without the filter
+    keyctl: number of that system call; null if unknown
     processor: the one a function runs on; null for any
-    status: descriptor that gets "ok" when the sandbox is set up, else what is wrong
+    status: descriptor that gets "ok" when the sandbox is set up, and then what is missing, if
+        that is no reason not to start; else what is wrong
 
 With namespaces there are three processes: the first waits in the old namespaces, the second is the
 init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
@@ -45,6 +49,8 @@ _KEPT = {os.ST_NOSUID: 2, getattr(os, "ST_NODEV", 4): 4, getattr(os, "ST_NOEXEC"
 _KEPT |= {getattr(os, "ST_NOATIME", 1024): 1 << 10, getattr(os, "ST_RELATIME", 4096): 1 << 21}
 """Flags of a mount as statvfs gives them and as mount takes them."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
+_INODES = 4096
+"""Files and folders in the private folder: the kernel keeps each in memory, empty or not."""
 _STAGE = "/tmp"  # noqa: S108  (a folder that every system has; only its place is used)
 
 
@@ -68,7 +74,9 @@ def main(job: Job) -> NoReturn:
         work = _prepare(job, function)
         _give_up_rights(job["user"])
         _set_limits(job)
-        os.write(job["status"], b"ok")
+        _forget_keys(job["keyctl"])
+        missing = _filter_calls(job)
+        os.write(job["status"], b"ok" + missing.encode())
         os.close(job["status"])
     except (OSError, AttributeError, ImportError, ValueError) as error:
         with contextlib.suppress(OSError):
@@ -146,7 +154,13 @@ def _empty_root(files: Sequence[str], job: Job) -> None:
         _show(file)
     Path(job["folder"]).mkdir()
     size = max(4096, job["limits"]["files"])
-    _mount("tmpfs", job["folder"], "tmpfs", _NOSUID | _NODEV, f"size={size},mode=777")
+    _mount(
+        "tmpfs",
+        job["folder"],
+        "tmpfs",
+        _NOSUID | _NODEV,
+        f"size={size},mode=777,nr_inodes={_INODES}",
+    )
     _libc("umount2", b"/.old", 2)
     Path("/.old").rmdir()
     _mount("none", "/", "", _BIND | _CHANGE | _RDONLY | _NOSUID | _NODEV)
@@ -236,6 +250,33 @@ def _set_limits(job: Job) -> None:
         except (OSError, ValueError):
             if sys.platform == "linux":  # others know limits that they do not set
                 raise
+
+
+def _forget_keys(keyctl: int | None) -> None:
+    """Begin a session keyring of its own; where keys are out of reach, none is needed."""
+    if keyctl is not None:
+        ctypes.CDLL(None).syscall(ctypes.c_long(keyctl), ctypes.c_long(1), None)
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+def _filter_calls(job: Job) -> str:
+    """Let through the system calls of the job's filter alone; return what is wrong, if it may be.
+
+    Raises:
+        OSError: the job is not to be done without a filter, and there is none.
+    """
+    code = bytes.fromhex(job["filter"])
+    try:
+        _libc("prctl", 22, ctypes.c_ulong(2), ctypes.byref(_Filter(len(code) // 8, code)), 0, 0)
+    except (OSError, AttributeError) as error:
+        known = str(error) if code else f"no list for {sys.platform} on {os.uname().machine}"
+        if job["strict"]:
+            raise OSError(f"system calls cannot be filtered: {known}") from None
+        return known
+    return ""
 
 
 if __name__ == "__main__":

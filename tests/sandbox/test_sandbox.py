@@ -362,8 +362,6 @@ def test_a_fork_bomb_is_small_and_short(full):
 
 
 def test_a_function_cannot_fork(kind, function):
-    # Limits on processes do not bind root, so behind them alone only our own code is run.
-    unbound = kind == "rlimits" and os.geteuid() == 0
     source = """
     import os
     def main(data):
@@ -375,7 +373,7 @@ def test_a_function_cannot_fork(kind, function):
             return b"refused"
     """
     said = function(source, kind, limits=Limits(seconds=20))
-    assert said == (b"forked" if unbound else b"refused")
+    assert said == b"refused"
 
 
 def test_children_do_not_outlive_the_program(full):
