@@ -351,11 +351,14 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
         words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         words += ["--unshare-user"]
+    words += ["--cap-add", "CAP_SYS_ADMIN"]  # and to bound the number of files
     shown = {*job["files"], *_interpreter_files(), str(_CHILD)}
     if "script" in job:
         shown.add(str(Path(job["script"]).parent))  # it may import what lies beside it
     # Folders on the way to them would be closed to others than root.
-    for folder in sorted({str(parent) for path in shown for parent in Path(path).parents} - {"/"}):
+    for folder in sorted(
+        {str(parent) for path in (*shown, "/dev/null") for parent in Path(path).parents} - {"/"}
+    ):
         words += ["--perms", "0755", "--dir", folder]
     for path in sorted(shown):
         words += ["--ro-bind", path, path]

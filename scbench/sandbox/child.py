@@ -71,6 +71,10 @@ def main(job: Job) -> NoReturn:
                 _give_up_rights(NOBODY if job["user"] else None)
                 _prctl(4, 0)  # nobody may look into this process
                 _wait_for(init)
+        if job["kind"] == "bubblewrap":
+            with contextlib.suppress(OSError):  # profiles of bwrap may leave no right to do this
+                flags = _CHANGE | _NOSUID | _NODEV
+                _mount("none", job["folder"], "", flags, f"nr_inodes={_INODES}")
         work = _prepare(job, function)
         _give_up_rights(job["user"])
         _set_limits(job)
