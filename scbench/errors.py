@@ -6,7 +6,8 @@ next. Task authors raise plain exceptions; the engine records them as ``grader_e
 
 import errno
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -206,3 +207,20 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     begins = [name for name in names if len(wrong) >= 4 and name.startswith(wrong)]
     near = begins[:3] or get_close_matches(wrong[:200], names, n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
+
+
+@contextmanager
+def reading_parquet(what: object, refusal: type[ScbenchError]) -> "Iterator[None]":
+    """Refuse a damaged Parquet file in one sentence: polars fails on them in many ways, or panics.
+
+    Args:
+        what: the file, for the message.
+        refusal: type of error that is raised.
+    """
+    import polars as pl  # noqa: PLC0415  (heavy)
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        first = printable(str(error).partition("\n")[0])[:300]
+        raise refusal(f"{what} cannot be read as Parquet: {first}") from None

@@ -1,4 +1,4 @@
-"""Fuzz what meets untrusted bytes: the reader, extraction, formulas, STL, and every grader.
+"""Fuzz what meets untrusted bytes: readers, extraction, formulas, STL, and every grader.
 
 ::
 
@@ -104,6 +104,7 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
     import fuzz_guard  # noqa: PLC0415
 
     sys.dont_write_bytecode = True
+    tempfile.tempdir = str(Path(corpus).parent)
     guided = not options.plain and find_spec("atheris") is not None
     if guided:
         import atheris  # noqa: PLC0415  (optional)
@@ -116,7 +117,7 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
         import fuzz_targets  # noqa: PLC0415
 
         target = fuzz_targets.make(name)
-    fuzz_guard.install(target.children)
+    fuzz_guard.install(target.children, tempfile.tempdir if target.scratch else None)
     for seed in target.seeds:  # what is imported or opened once is no act of the input
         with contextlib.suppress(Exception):
             target.run(seed)
@@ -238,7 +239,7 @@ def _replay(name: str, path: Path) -> int:
 
     sys.dont_write_bytecode = True
     target = fuzz_targets.make(name)
-    fuzz_guard.install(target.children)
+    fuzz_guard.install(target.children, tempfile.gettempdir() if target.scratch else None)
     for seed in target.seeds[:1]:
         with contextlib.suppress(Exception):
             target.run(seed)
@@ -253,7 +254,8 @@ def _names(wanted: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
     from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
 
     tasks = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
-    known = ["line", "response", "formula", "stl", *tasks]
+    known = ["line", "response", "formula", "stl", "import", "archive", "document", "manifest"]
+    known += tasks
     names = [name for word in wanted for name in (tasks if word == "answers" else [word])]
     for name in names:
         if name not in known:

@@ -1,10 +1,12 @@
 """Fuzzing of answers: any JSON is judged, and every verdict is one that a file can hold."""
 
+import json
 import sys
 from typing import Any
 
 from fuzz_inputs import Choices, Target, as_line, mutated_json
 
+import scbench
 from scbench.canonical import parse_json
 from scbench.catalog import Task
 from scbench.errors import CannotGrade, JsonError
@@ -12,7 +14,7 @@ from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.grading.outcome import Outcome
 from scbench.grading.rows.wire import to_wire
 from scbench.judge import judge
-from scbench.model import Status
+from scbench.model import Instance, Status, Verdict
 
 
 def answer_target(task: Task) -> Target:
@@ -21,7 +23,7 @@ def answer_target(task: Task) -> Target:
 
     def run(data: bytes) -> None:
         choices = Choices(data)
-        form, (params, answers) = choices.below(8), choices.pick(cases)
+        form, (instance, params, answers) = choices.below(8), choices.pick(cases)
         answer: Any
         if form == 0:  # the bytes themselves are the answer
             try:
@@ -43,33 +45,56 @@ def answer_target(task: Task) -> Target:
                 return
         if task.id == "terrain_levelling":
             answer = _shortened(answer)
+        if form in {5, 6}:  # as a training loop asks: a reply with the answer in it, or the answer
+            _check_outcome(task, instance, _reply(answer, choices) if form == 5 else answer)
+            return
         verdicts = judged(task, params, answer)
         if form == 7 and verdicts:
             assert judged(task, params, answer) == verdicts, "the same answer got another verdict"
 
     seeds = [
-        bytes([form, i, 0, 1, 2, 3]) + b"\x05\x09\x02" * 4 for form in (2, 7) for i in range(4)
+        bytes([form, i, 0, 1, 2, 3]) + b"\x05\x09\x02" * 4 for form in (2, 6, 7) for i in range(4)
     ]
-    seeds += [b"\0\0" + as_line(answers[0])[:4000] for _, answers in cases[:2]]
-    tokens = tuple(as_line(key) for key in _keys(cases[0][1][0]))
+    seeds += [b"\0\0" + as_line(answers[0])[:4000] for _, _, answers in cases[:2]]
+    seeds += [bytes([5, i, 0, 0, 0, 0, 0]) + b"}\n```" for i in range(2)]
+    tokens = tuple(as_line(key) for key in _keys(cases[0][2][0]))
     return Target(run, seeds, tokens, 4096, 300 if task.isolated else 0)
 
 
-def _cases(task: Task) -> list[tuple[Any, list[Any]]]:
-    """Return up to four instances of the fixed list, else fresh ones, with answers to each."""
-    builder = task.builder()
-    params = [item.params for item in builder.paper()]
-    params = params[:: max(1, len(params) // 4)][:4]
-    if not params:
-        point = builder.get_generation_schema()()
-        drawn = [builder.case(point, seed) for seed in range(4)]
-        params = [task.params_model.model_validate(case.instance) for case in drawn]
-    cases = []
-    for given in params:
-        reference = builder.reference(given).model_dump(mode="json")
-        wrong = list(builder.counter_references(given).values())
-        cases.append((given, [reference, *(answer for answer in wrong if answer)]))
-    return cases
+def _cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
+    """Return up to four instances of the newest release, with the answers that it stores."""
+    release = scbench.load_release()
+    instances = list(release.instances([task.id]).values())
+    stored: dict[str, list[Any]] = {}
+    for ref in release.references():
+        stored.setdefault(ref.id, []).append(json.loads(ref.answer))
+    return [
+        (
+            row,
+            task.params_model.model_validate_json(row.all_params),
+            list(filter(None, stored[row.id])),
+        )
+        for row in instances[:: max(1, len(instances) // 4)][:4]
+    ]
+
+
+def _reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
+    """Return a reply that holds an answer, spoilt by the bytes that are left."""
+    try:
+        text = as_line(answer)
+    except ValueError:  # a number that no file could hold
+        text = b"9" * 5000
+    at = choices.below(len(text) + 1)
+    spoilt = text[:at] + choices.rest + text[at + choices.below(3) :]
+    return f"So it is\n```json\n{spoilt.decode('utf-8', 'replace')}\n```"
+
+
+def _check_outcome(task: Task, instance: Instance, answer: Any) -> None:  # noqa: ANN401  (JSON)
+    """An answer of any kind has an outcome, and no grader fails."""
+    came = scbench.outcome(instance, answer)
+    assert came.status is not Status.GRADER_ERROR, came.reason
+    assert len(came.reason) <= 1000
+    _check_verdicts(task, came.verdicts)
 
 
 def _is_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
@@ -102,6 +127,12 @@ def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: AN
         verdicts = judge(task, params, answer, sys.maxsize)
     except CannotGrade:
         return ()
+    _check_verdicts(task, verdicts)
+    return verdicts
+
+
+def _check_verdicts(task: Task, verdicts: tuple[Verdict, ...]) -> None:
+    """Check what every verdict must keep."""
     for verdict in verdicts:
         assert 0 <= verdict.score <= 1
         assert task.scoring == "partial" or verdict.score in {0, 1}
@@ -115,4 +146,3 @@ def judged(task: Task, params: Any, answer: Any) -> tuple[Any, ...]:  # noqa: AN
     wire = to_wire(Outcome(Status.ANSWERED, verdicts))
     size = sum(len(scored.checks) + len(scored.metrics) for scored in wire.scores)
     assert size < 5_000_000, f"a verdict of {size} bytes"
-    return verdicts

@@ -8,6 +8,7 @@ import contextlib
 import os
 import resource
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from types import FrameType
@@ -42,10 +43,11 @@ class _State:
     armed = False
     hooked = False
     children = 0
+    scratch: str | None = None
 
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:
-    if not _State.armed:
+    if not _State.armed or _in_scratch(arguments):
         return
     if event == "open":
         path, _, flags = arguments
@@ -64,16 +66,33 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         raise ForbiddenError(f"{event} {arguments!r:.200}")
 
 
+def _in_scratch(arguments: tuple[object, ...]) -> bool:
+    """Whether an act is on a file there, or on one of a folder that was opened before."""
+    if _State.scratch is None or not arguments:
+        return False
+    if arguments[1:3] == (socket.AF_UNIX, socket.SOCK_STREAM):  # a pipe of asyncio's to itself
+        return True
+    if not isinstance(arguments[0], str | os.PathLike):
+        return False
+    below = os.fspath(arguments[0]).startswith(_State.scratch)
+    return below or (len(arguments) == 2 and isinstance(arguments[1], int) and arguments[1] >= 0)
+
+
 def _late(_number: int, _frame: FrameType | None) -> None:
     raise HangError
 
 
-def install(children: int = 0) -> None:
-    """Put up the hook, and give the targets of this process a number of isolated children."""
+def install(children: int = 0, scratch: str | None = None) -> None:
+    """Put up the hook, and say what the targets of this process may do all the same.
+
+    Args:
+        children: isolated children that they may start.
+        scratch: folder that they may write files in.
+    """
     if not _State.hooked:
         sys.addaudithook(_hook)
         _State.hooked = True
-    _State.children = children
+    _State.children, _State.scratch = children, scratch
 
 
 def limit_memory(more: int) -> None:

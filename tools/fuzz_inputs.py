@@ -33,6 +33,7 @@ class Target:
         tokens: pieces of its language.
         most: bytes of the longest input worth trying.
         children: isolated children that it may start in all.
+        scratch: whether it may write where temporary files lie.
     """
 
     run: Callable[[bytes], None]
@@ -40,6 +41,7 @@ class Target:
     tokens: Sequence[bytes] = ()
     most: int = 4096
     children: int = 0
+    scratch: bool = False
 
 
 class Choices:
@@ -188,3 +190,10 @@ def _respelt(text: str, choices: Choices) -> str:
 def as_line(value: Any) -> bytes:  # noqa: ANN401  (JSON)
     """Return a JSON value as the bytes of a line; infinities and lone surrogates as they come."""
     return json.dumps(value).encode()
+
+
+def check_text(text: str, most: int) -> None:
+    """Check that a message can be shown."""
+    assert len(text) <= most, "a message is too long to be shown"
+    assert text.isprintable(), "a message could steer a terminal"
+    text.encode()

@@ -14,13 +14,14 @@ import math
 import struct
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, BinaryIO, cast
 
 import zstandard
 from fuzz_answers import answer_target, judged
-from fuzz_inputs import Choices, Target
+from fuzz_files import archive_target, document_target, import_target, manifest_target
+from fuzz_inputs import Choices, Target, check_text
 
 from scbench.answers.extract import declines, find_answer
 from scbench.answers.scan import scan
@@ -42,7 +43,7 @@ from scbench.predictions import (
 def names() -> list[str]:
     """Return the names of all targets."""
     ours = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
-    return ["line", "response", "formula", "stl", *ours]
+    return [*_MADE, *ours]
 
 
 def make(name: str) -> Target:
@@ -53,8 +54,7 @@ def make(name: str) -> Target:
     """
     if name not in names():
         raise KeyError(name)
-    made = {"line": _line, "response": _response, "formula": _formula, "stl": _stl}
-    return answer_target(get_task(name.partition(":")[2])) if ":" in name else made[name]()
+    return answer_target(get_task(name.partition(":")[2])) if ":" in name else _MADE[name]()
 
 
 # The reader
@@ -103,7 +103,7 @@ def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
     stopped = False
     for found in read_predictions(stream, digest):
         if isinstance(found, Problem):
-            _check_text(str(found), 1500)
+            check_text(str(found), 1500)
             assert found.line is not None
             before, stopped = max(before, found.line), found.code == "unreadable"
             continue
@@ -118,12 +118,6 @@ def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
         assert digest.digest() == hashlib.sha256(content).digest(), (
             "bytes were left out of the hash"
         )
-
-
-def _check_text(text: str, most: int) -> None:
-    assert len(text) <= most, "a message is too long to be shown"
-    assert text.isprintable(), "a message could steer a terminal"
-    text.encode()
 
 
 # Responses
@@ -270,13 +264,13 @@ def _stl() -> Target:
 
     def run(data: bytes) -> None:
         part = read_stl(data)
-        _check_text(part.problem, 500)
+        check_text(part.problem, 500)
         read_stl(unwrap(data.decode("utf-8", "replace")).encode())
         assert (part.shell is None) == bool(part.problem)
         if part.shell is not None:
             assert all(map(math.isfinite, part.shell.points.ravel()))
             (_, why), _ = _as_body(part.shell)
-            _check_text(why, 500)
+            check_text(why, 500)
 
     corners = [(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 9)]
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
@@ -302,3 +296,15 @@ def _stl() -> Target:
 
 def _floats(numbers: Sequence[float]) -> bytes:
     return struct.pack("<3f", *numbers)
+
+
+_MADE: Mapping[str, Callable[[], Target]] = {
+    "line": _line,
+    "response": _response,
+    "formula": _formula,
+    "stl": _stl,
+    "import": import_target,
+    "archive": archive_target,
+    "document": document_target,
+    "manifest": manifest_target,
+}

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from scbench.catalog import MANIFOLDS, all_tasks
-from scbench.errors import ResultsError, did_you_mean
+from scbench.errors import ResultsError, did_you_mean, reading_parquet
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import RUN
 from scbench.grading.tally import fingerprints_in
@@ -79,7 +79,7 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     if not file.is_file():
         raise ResultsError(f"no such file: {file}; scbench-grade writes one into its --out folder")
     schema = column_types()
-    try:
+    with reading_parquet(file, ResultsError):
         found = pl.read_parquet_schema(file)
         absent = [name for name in columns if name not in found and name in NEWER]
         lacking = [name for name in columns if name not in found and name not in NEWER]
@@ -87,9 +87,6 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
             raise ResultsError(f"{file} is no results file: it has no column {lacking[0]!r}")
         frame = pl.read_parquet(file, columns=[name for name in columns if name in found])
         frame = frame.with_columns(pl.lit(None).alias(name) for name in absent).select(columns)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise ResultsError(f"{file} cannot be read as Parquet: {first}") from None
     for name in columns:
         if frame.schema[name] not in {schema[name], pl.Null}:
             raise ResultsError(

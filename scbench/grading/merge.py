@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scbench.errors import ResultsError
+from scbench.errors import ResultsError, reading_parquet
 from scbench.grading.checkpoint.assemble import ResultsWriter
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.options import Options, choose_tasks
@@ -287,7 +287,7 @@ def _slices(run: ShardRun, size: int) -> "Iterator[pl.DataFrame]":
     import polars as pl  # noqa: PLC0415  (as above)
 
     path = run.folder / RESULTS
-    try:
+    with reading_parquet(path, ResultsError):
         lines = pl.read_parquet(path, columns=["line"])["line"]
         sound = lines.null_count() == 0 and lines.is_sorted()
         sound &= (lines % run.shard.total == run.shard.number % run.shard.total).all()
@@ -300,6 +300,3 @@ def _slices(run: ShardRun, size: int) -> "Iterator[pl.DataFrame]":
                 stop += 1
             yield pl.scan_parquet(path).slice(start, stop - start).collect()
             start = stop
-    except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).partition("\n")[0]
-        raise ResultsError(f"{path} cannot be read as Parquet: {first}") from None

@@ -1,11 +1,18 @@
 """Tables of replies: CSV, Parquet, JSON Lines, with names for columns that are not ours."""
 
 import csv
+import json
+import os.path
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
+from tempfile import TemporaryFile
 from typing import Any
 
+import jiter
+
 from scbench.canonical import parse_json
-from scbench.errors import JsonError, PredictionsError, did_you_mean
+from scbench.errors import JsonError, PredictionsError, did_you_mean, printable
 from scbench.imports.replies import Entry, Reply, dig, placed
 from scbench.model import Prediction
 from scbench.predictions import MAX_LINE_BYTES
@@ -18,6 +25,8 @@ _NUMBERS = {"sample", "budget"}
 _VALUES = {"answer", "usage", "run"}
 _BLOCK = 256
 """Rows of a Parquet file that are in memory."""
+_MOST_MEMORY = 2**33
+"""Bytes of address space for reading a Parquet file, which may claim any number of rows."""
 
 
 def read_mapping(text: str | None) -> Mapped | None:
@@ -110,13 +119,17 @@ def csv_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str
                 yield begun, dict(zip(columns, cells, strict=False))
             begun = numbers[0] + 1
     except (csv.Error, UnicodeDecodeError) as error:
-        raise PredictionsError(f"line {numbers[0]}: reading stopped here: {error}") from None
+        said = printable(str(error))
+        raise PredictionsError(f"reading stopped here: {said}") from None
 
 
 def csv_columns(line: bytes) -> list[str]:
-    """Return the names in the first line of what may be a CSV file."""
+    """Return the names in the first line of what may be a CSV file; none if it is no such line."""
     text = line.decode("utf-8-sig", "replace")
-    return next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])
+    try:
+        return next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])
+    except csv.Error:
+        return []
 
 
 def parquet_columns(path: str) -> dict[str, str]:
@@ -125,12 +138,7 @@ def parquet_columns(path: str) -> dict[str, str]:
     Raises:
         PredictionsError: it is damaged.
     """
-    import polars as pl  # noqa: PLC0415  (heavy)
-
-    try:
-        return {name: str(kind.base_type()) for name, kind in pl.read_parquet_schema(path).items()}
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise PredictionsError(f"{path} is damaged: {_first_line(error)}") from None
+    return next(_from_parquet(path, ()))
 
 
 def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -139,16 +147,52 @@ def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[
     Raises:
         PredictionsError: it is damaged.
     """
-    import polars as pl  # noqa: PLC0415  (heavy)
-
-    try:
-        frame = pl.scan_parquet(path).select(list(columns))
-        for start in range(0, pl.scan_parquet(path).select(pl.len()).collect().item(), _BLOCK):
-            rows = frame.slice(start, _BLOCK).collect().iter_rows(named=True)
-            yield from enumerate(rows, start + 1)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise PredictionsError(f"{path} is damaged: {_first_line(error)}") from None
+    lines = _from_parquet(path, columns)
+    next(lines)
+    return enumerate(lines, 1)
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:300]
+_PARQUET = """
+import json, resource, sys
+import polars as pl
+_, hard = resource.getrlimit(resource.RLIMIT_AS)
+most = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+frame = pl.scan_parquet(sys.argv[2])
+kinds = {name: str(kind.base_type()) for name, kind in frame.collect_schema().items()}
+print(json.dumps(kinds), flush=True)
+if names := json.loads(sys.argv[4]):
+    block, count = int(sys.argv[3]), frame.select(pl.len()).collect().item()
+    for start in range(0, count, block):
+        frame.select(names).slice(start, block).collect().write_ndjson(sys.stdout.buffer)
+"""
+"""Reads a Parquet file: its columns as one line of JSON, then a line for each row."""
+
+
+def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield what a child process reads: a file that was made to can abort polars, and us with it.
+
+    Raises:
+        PredictionsError: it is damaged.
+    """
+    limits = map(str, (_MOST_MEMORY, os.path.abspath(path), _BLOCK))  # noqa: PTH100  (as text)
+    command = [sys.executable, "-I", "-c", _PARQUET, *limits, json.dumps([*columns])]
+    with (
+        TemporaryFile() as said,
+        subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+        ) as child,
+    ):
+        try:
+            for line in child.stdout or ():
+                yield jiter.from_json(line, allow_inf_nan=True)
+        except (ValueError, GeneratorExit):
+            child.kill()
+            raise
+        if child.wait():
+            said.seek(0)
+            last = said.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
+            why = f"the library that reads it ended by signal {-child.returncode}"
+            if child.returncode > 0 and last:
+                why = printable(last[-1].partition(": ")[2])[:300]
+            raise PredictionsError(f"{path} is damaged: {why}")

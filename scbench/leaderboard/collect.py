@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from scbench.canonical import sha256
-from scbench.errors import ResultsError, ScbenchError, printable
+from scbench.errors import ResultsError, ScbenchError, printable, reading_parquet
 from scbench.grading.output import RESULTS
 from scbench.grading.rows.schema import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -212,10 +212,8 @@ def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | 
 
 
 def _results(path: Path, receipt: Receipt) -> pl.DataFrame:
-    try:
+    with reading_parquet(path, ResultsError):
         frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise ResultsError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
     if dict(frame.schema) != column_types():
         raise ResultsError(f"{path} has other columns than results")
     if results_hash(frame) != receipt.results_sha256:

@@ -9,6 +9,7 @@ import random
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -37,11 +38,13 @@ SLOW = {
 
 
 @pytest.mark.slow
-def test_targets_hold_for_a_few_inputs(tools):
+def test_targets_hold_for_a_few_inputs(tools, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     guard, inputs, targets = (tools[f"fuzz_{name}"] for name in ("guard", "inputs", "targets"))
     for name in targets.names():
         target = targets.make(name)
-        guard.install(min(target.children, 2))
+        scratch = tempfile.gettempdir() if target.scratch else None
+        guard.install(min(target.children, 2), scratch)
         for seed in target.seeds[:4]:  # what is imported and opened once is no act of the input
             target.run(seed)
         rng = random.Random(f"smoke {name}")
@@ -77,6 +80,16 @@ def test_what_a_target_may_not_do_is_found_before_it_happens(tools, name, tmp_pa
     assert found.place.startswith("ForbiddenError"), found
     assert not list(tmp_path.iterdir())
     (tmp_path / "afterwards").write_text("all is allowed again")
+
+
+def test_a_target_may_write_in_its_scratch_folder_and_nowhere_else(tools, tmp_path):
+    tools["fuzz_guard"].install(scratch=str(tmp_path / "scratch"))
+    attempt = tools["fuzz"].attempt
+    assert attempt(lambda _: (tmp_path / "scratch").mkdir(), b"") is None
+    assert attempt(lambda _: (tmp_path / "scratch" / "x").write_bytes(b""), b"") is None
+    found = attempt(lambda _: (tmp_path / "x").write_bytes(b""), b"")
+    assert found.place.startswith("ForbiddenError"), found
+    tools["fuzz_guard"].install()
 
 
 def test_faults_and_hangs_are_found_and_told_apart(tools):

@@ -355,3 +355,29 @@ def test_nothing_in_a_file_raises(tmp_path_factory, values):
         found.origin(number)
         if found.kinds != [{"predictions": len(lines)}]:
             jiter.from_json(lines[number - 1])
+
+
+def test_a_line_that_no_csv_reader_takes_is_no_table(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"id,resp\ronse\n1,2\n")
+    assert is_own(str(path))
+    with pytest.raises(PredictionsError, match="names no column of --map"):
+        is_own(str(path), read_mapping("id=item"))
+
+
+def test_what_stops_a_csv_reader_can_be_shown(tmp_path):
+    path = tmp_path / "file.csv"
+    path.write_bytes(b'id\tanswer\ntwo_segments/07\t{}\n"x"y\n')
+    _, (problem,) = taken(path)
+    assert problem.endswith("line 3: reading stopped here: '\\t' expected after '\"'")
+
+
+@pytest.mark.parametrize("bit", [424, 426])
+def test_parquet_that_its_library_aborts_or_panics_over_is_damaged(tmp_path, bit):
+    path = tmp_path / "file.parquet"
+    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(path)
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+    with pytest.raises(PredictionsError, match="is damaged"):
+        gather([str(path)], io.BytesIO())

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scbench.analysis.failure_modes.candidates import KEY
 from scbench.analysis.failure_modes.labels import Mode
-from scbench.errors import ResultsError
+from scbench.errors import ResultsError, reading_parquet
 from scbench.schemas.base import Index, Number, Text
 
 MAX_TAGS = 8
@@ -109,15 +109,12 @@ def _read(path: Path) -> pl.DataFrame:
         raise ResultsError(
             f"no such file: {path}; `scbench failure-modes judge` or `import` writes labels"
         )
-    try:
+    with reading_parquet(path, ResultsError):
         found = pl.read_parquet_schema(path)
         lacking = [name for name in LABELS if name not in found]
         if lacking:
             raise ResultsError(f"{path} holds no labels: it has no column {lacking[0]!r}")
         labels = pl.read_parquet(path, columns=list(LABELS))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        first = str(error).splitlines()[0]
-        raise ResultsError(f"{path} cannot be read as Parquet: {first}") from None
     for name, kind in LABELS.items():
         if labels.schema[name] not in {kind, pl.Null()}:
             raise ResultsError(f"{path}: column {name!r} is {labels.schema[name]}, must be {kind}")

@@ -1,0 +1,237 @@
+"""Fuzzing of whole files from outside: other programs' replies, submissions, manifests."""
+
+import gzip
+import io
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import zstandard
+from fuzz_inputs import Choices, Target, check_text
+
+import scbench
+from scbench.errors import PredictionsError, ReleaseError, ScbenchError, printable
+from scbench.imports.files import is_own
+from scbench.imports.gather import Wanted, gather
+from scbench.imports.tables import read_mapping
+from scbench.leaderboard.documents import read_claims, read_submission
+from scbench.leaderboard.findings import as_annotation, as_text
+from scbench.leaderboard.folder import open_submission
+from scbench.leaderboard.pack import PACKED, pack
+from scbench.leaderboard.validate import release_finder, validate
+from scbench.predictions import parse_line
+from scbench.release.manifest import parse_manifest
+
+
+def _scratch() -> Path:
+    return Path(tempfile.mkdtemp())
+
+
+# Replies in the forms of other programs
+
+_CHAT = {"model": "M", "choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}
+_SAID = {"type": "message", "content": [{"type": "output_text", "text": "{}"}]}
+_TOLD = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": "{}"}]}
+_PARTS = {"content": {"parts": [{"text": "{}"}, {"text": "t", "thought": True}]}}
+_MADE = {"candidates": [_PARTS | {"finishReason": "STOP"}], "modelVersion": "M"}
+_ID = "two_segments-07-S2-B900"
+_DOC = {"id": "two_segments/07", "query": "q"}
+_ENTRIES: tuple[object, ...] = (
+    {"id": "two_segments/07", "model": "M", "response": "{}", "usage": {"input_tokens": 3}},
+    {"custom_id": _ID, "response": {"status_code": 200, "body": _CHAT}, "error": None},
+    {"custom_id": _ID, "response": {"status_code": 200, "body": {"output": [_SAID]}}},
+    {"custom_id": _ID, "response": {"status_code": 429, "body": {"error": {"message": "slow"}}}},
+    {"custom_id": _ID, "result": {"type": "succeeded", "message": _TOLD}},
+    {"custom_id": _ID, "result": {"type": "errored", "error": {"type": "x", "message": "m"}}},
+    {"key": _ID, "response": _MADE},
+    [{"metadata": {"key": _ID}, "response": _MADE}],
+    {"dest": {"inlinedResponses": {"inlinedResponses": [{"key": _ID, "response": _MADE}]}}},
+    {"doc_id": 0, "doc": _DOC, "resps": [["{}"]], "filtered_resps": ["{}"]},
+    {"doc": _DOC, "model_response": {"text": ["{}"], "input_tokens": [1]}},
+    {"task": {"id": "two_segments/07"}, "traces": [{"completion": [{"content": "{}"}]}]},
+    {"custom_id": _ID, "status": "not_run", "error": "too long"},
+)
+_TABLES = (
+    b'id,response,sample\n"two_segments/07","a, ""b""\n",3\n',
+    b"item;output\ntwo_segments/07;{}\n",
+    b"id\tanswer\ntwo_segments/07\t{}\n",
+)
+
+
+def _inspect_log() -> dict[str, object]:
+    usage = {"input_tokens": 3, "output_tokens": 4}
+    output = {"model": "M", "completion": "{}", "usage": usage, "choices": []}
+    sample = {"id": "two_segments/07", "epoch": 1, "output": output, "model_usage": {"M": usage}}
+    made = {"task": "t", "model": "p/M", "created": "", "dataset": {}, "config": {}}
+    return {"version": 2, "status": "success", "eval": made, "samples": [sample]}
+
+
+def _inspect_archive() -> bytes:
+    log, file = _inspect_log(), io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({**log, "samples": None}))
+        archive.writestr("samples/two_segments_epoch_1.json", json.dumps(log["samples"][0]))  # type: ignore[index]
+    return file.getvalue()
+
+
+def import_target() -> Target:
+    """Return the target of files that other programs write, packed or not."""
+    import polars as pl  # noqa: PLC0415  (heavy)
+
+    path = _scratch() / "file"
+    maps = (None, None, read_mapping("id=item,response=output"), read_mapping("id=doc.id"))
+
+    def run(data: bytes) -> None:
+        choices = Choices(data)
+        mapped, pack_by = choices.pick(maps), choices.below(6)
+        packers: dict[int, Callable[[bytes], bytes]] = {1: gzip.compress, 2: zstandard.compress}
+        path.write_bytes(packers.get(pack_by, bytes)(choices.rest))
+        sink = io.BytesIO()
+        try:
+            is_own(str(path), mapped)
+            found = gather([str(path)], sink, Wanted(mapped, "M" if pack_by == 5 else None))
+        except ModuleNotFoundError as error:
+            if error.name != "inspect_ai":  # an extra, whose reader is tried where it is installed
+                raise
+            return
+        except PredictionsError as error:
+            check_text(printable(str(error)), 1500)
+            return
+        lines = sink.getvalue().split(b"\n")[:-1]
+        check_text(found.recognised, 5000)
+        for problem in found.problems:
+            check_text(str(problem), 2500)
+        for number, line in enumerate(lines, 1):
+            parse_line(line + b"\n", number)
+            assert found.origin(number)[0] == str(path)
+
+    table = io.BytesIO()
+    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(table)
+    written = [json.dumps(entry).encode() + b"\n" for entry in _ENTRIES]
+    written += [*_TABLES, json.dumps(_inspect_log()).encode(), _inspect_archive()]
+    written += [table.getvalue(), json.dumps(_ENTRIES[:7], indent=1).encode()]
+    tokens = tuple(
+        f'"{key}":'.encode() for entry in _ENTRIES if isinstance(entry, dict) for key in entry
+    )
+    tokens += (b"null", b"[]", b"{}", b'""', b"NaN", b"[" * 99, b"\n", b",", b"\xff", b"PAR1")
+    return Target(
+        run, [b"\0\0" + text for text in written], tokens, 6000, children=600, scratch=True
+    )
+
+
+# Submissions
+
+_ABOUT = b"""format: 1
+model:
+  name: Aurora
+  version: "2026-01"
+organisation: Example Lab
+date: 2026-01-02
+release: 2.0.0
+setting: no_tools
+sampling: {temperature: 0.7, effort: [high, ~]}
+attempts: 1
+contact: someone@example.org
+outputs_licence: CC-BY-4.0
+"""
+_LINE = b'{"id": "two_segments/07", "model": "Aurora", "answer": {"segments": []}}\n'
+_CLAIMS = b'{"scores": {"overall": 61.2, "csg_union": 1e1}}'
+
+
+def archive_target() -> Target:
+    """Return the target of archives of submissions, of every kind."""
+    home = _scratch()
+    paths = [home / f"entry{suffix}" for suffix in (*PACKED, ".tar")]
+    releases = release_finder()
+
+    def run(data: bytes) -> None:
+        choices = Choices(data)
+        path, packed = choices.pick(paths), choices.below(3)
+        content = choices.rest
+        if packed and path.suffix != ".zip":  # what is inside is spoilt, not the packing
+            content = {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)(
+                content
+            )
+        path.write_bytes(content)
+        with open_submission(path) as opened:
+            done = validate(opened, releases)
+        for finding in done.findings:
+            check_text(as_text(finding, "x"), 3000)
+            as_annotation(finding, "x").encode()
+        left = [entry for entry in home.iterdir() if entry not in paths]
+        assert not left, f"{left} was left"
+
+    def written(suffix: str) -> bytes:
+        files = {"submission.yaml": _ABOUT, "predictions.jsonl": _LINE, "claimed.json": _CLAIMS}
+        for name, text in files.items():
+            (home / name).write_bytes(text)
+        named = {name: home / name for name in files}
+        out = home / f"made{suffix}"
+        pack(SimpleNamespace(files=named, path=home / "entry"), out)  # type: ignore[arg-type]
+        data = out.read_bytes()
+        for used in (*named.values(), out):
+            used.unlink()
+        return data
+
+    plain = gzip.decompress(written(".tar.gz"))
+    seeds = [bytes([i, 0]) + written(suffix) for i, suffix in enumerate(PACKED)]
+    seeds += [bytes([i, 1]) + plain for i in (1, 2, 3)]
+    tokens = (b"../", b"/", b"\\", b"\0", b"0000777\0", b"ustar", b"PK\1\2", b"PK\5\6", b"2", b"L")
+    tokens += (b"path=", b"GNU.sparse.map=", b"size=", b"99999999999", b"\xff" * 8)
+    return Target(run, seeds, tokens, 12_000, scratch=True)
+
+
+def document_target() -> Target:
+    """Return the target of submission.yaml and claimed.json."""
+
+    def run(data: bytes) -> None:
+        about, findings = read_submission(data, "submission.yaml")
+        assert (about is None) == bool(findings)
+        claims, wrong = read_claims(data, ["overall", "csg_union"], "claimed.json")
+        assert not claims or all(0 <= claim <= 100 for claim in claims.values())
+        for finding in (*findings, *wrong):
+            check_text(as_text(finding, "x"), 3000)
+
+    tokens = tuple(line.partition(b":")[0] + b": " for line in _ABOUT.splitlines())
+    tokens += (b"&a ", b"*a", b"!!python/object:", b"- ", b"? ", b"|\n", b">\n", b"---\n", b"...\n")
+    tokens += (b"{", b"}", b"[", b"]", b"%YAML 1.1\n", b"\t", b"\xe2\x80\xae", b"'", b'"', b"#")
+    return Target(run, [_ABOUT, _CLAIMS, b'{"buckets": [], "tasks": []}'], tokens, 5000)
+
+
+# Releases
+
+
+def manifest_target() -> Target:
+    """Return the target of a release's manifest, cut down to two tasks."""
+    whole = json.loads(scbench.load_release().manifest.text())
+    kept = list(whole["tasks"])[:2]
+    small = {**whole, "tasks": {name: whole["tasks"][name] for name in kept}}
+    small["files"] = dict(list(whole["files"].items())[:3])
+    for name in ("experiment", "ladder", "terse", "withdrawn"):
+        small.pop(name, None)
+    drawn = {**small, "experiment": {"seed": 1, "prefix": "b001f663", "tasks": [{"id": kept[0]}]}}
+    seeds = [json.dumps(value).encode() for value in (small, drawn)]
+
+    def run(data: bytes) -> None:
+        try:
+            manifest = parse_manifest(data, Path("x"), check_digest=False)
+        except ReleaseError as error:
+            check_text(printable(str(error)), 3000)
+            return
+        assert parse_manifest(manifest.text().encode(), Path("x"), check_digest=False) == manifest
+        for name in manifest.files:
+            assert not os.path.isabs(name)  # noqa: PTH117
+            assert ".." not in name.split("/")
+        for part in (manifest.of_terse, manifest.of_ladder, lambda: manifest.named_tasks(["x"])):
+            try:
+                part()
+            except ScbenchError as error:
+                check_text(printable(str(error)), 3000)
+
+    tokens: Sequence[bytes] = tuple(f'"{key}":'.encode() for key in drawn)
+    tokens = (*tokens, b"../", b"null", b"{}", b"[]", b"1e999", b"-1", b'"', b"\\u202e", b"[" * 99)
+    return Target(run, seeds, tokens, 9000)
