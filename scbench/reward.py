@@ -16,7 +16,8 @@ stands only where a grader itself puts one. Graders bound their work by counting
 answers to heavy tasks prefer the command.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, did_you_mean, faults_of
 from scbench.grading.outcome import Outcome, grade_prediction
+from scbench.imports.replies import content_text, objects
 from scbench.model import LADDER, TERSE, Instance, Prediction, rung_of, task_of, terse_id
 
 if TYPE_CHECKING:
@@ -80,14 +82,17 @@ def _read(task_id: str, params: str) -> _Ready:
 
 
 def outcome(
-    instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
+    instance: Instance | str,
+    answer: "JsonValue | Prediction",
+    release: "Release | str | None" = None,
 ) -> Outcome:
     """Grade one answer and return all there is to say of it.
 
     Args:
         instance: an id of the release, or an instance.
-        answer: text is taken for a model's reply, and the answer is looked for in it; anything else
-            is the answer itself, as JSON would hold it.
+        answer: text is taken for a model's reply, and the answer is looked for in it; a
+            `Prediction` also says how the call ended; anything else is the answer itself, as JSON
+            would hold it.
         release: which one ids are of, or its name as `load_release` takes it: a version, a folder;
             None for the newest that is installed. What a name means is looked up once.
 
@@ -104,11 +109,12 @@ def outcome(
         if isinstance(instance, str)
         else _read(instance.task, instance.all_params)
     )
-    prediction = (
-        Prediction.model_construct(id="", response=answer)
-        if isinstance(answer, str)
-        else Prediction.model_construct(id="", answer=answer)
-    )
+    if isinstance(answer, Prediction):
+        prediction = answer
+    elif isinstance(answer, str):
+        prediction = Prediction.model_construct(id="", response=answer)
+    else:
+        prediction = Prediction.model_construct(id="", answer=answer)
     if not ready.task.heavy:
         return grade_prediction(prediction, *ready)
     with _SIMULATING:
@@ -151,3 +157,80 @@ def scores(
         PredictionsError: one of the instances is unknown.
     """
     return [score(*pair, release) for pair in zip(instances, answers, strict=True)]
+
+
+def packed(instance: Instance) -> str:
+    """Return an instance as text that travels in one column of a data set, without its pictures."""
+    return instance.model_dump_json(exclude={"images"})
+
+
+def unpacked(text: str) -> Instance:
+    """Return the instance that `packed` wrote.
+
+    Raises:
+        PredictionsError: the text is none.
+    """
+    try:
+        return Instance.model_validate({"images": (), **json.loads(text)})
+    except (ValueError, TypeError) as error:
+        raise PredictionsError("this is no instance as scbench.reward.packed writes it") from error
+
+
+def for_trl(
+    prompts: Sequence[object],  # noqa: ARG001  (trainers hand them over)
+    completions: Sequence[object],
+    *,
+    id: Sequence[str] | None = None,  # noqa: A002  (the name of the column)
+    instance: Sequence[str | None] | None = None,
+    release: Sequence[str | None] | None = None,
+    log_metric: Callable[[str, float], object] | None = None,
+    **columns: object,  # noqa: ARG001  (as above)
+) -> list[float | None]:
+    """Score completions: a reward function of TRL's trainers.
+
+    ::
+
+        GRPOTrainer(model, reward_funcs=scbench.reward.for_trl, train_dataset=data, ...)
+
+    They call it with the columns of the data set by their names (trl 1.16 ``GRPOTrainer``
+    ``_calculate_rewards``), as many values each as there are completions.
+
+    Args:
+        prompts: are not looked at.
+        completions: texts, or lists of messages.
+        id: which instance each is about.
+        instance: in place of ids, or of some, instances as `packed` writes them: fresh ones.
+        release: which one ids are of; the newest that is installed if there is no such column.
+        log_metric: is told the share of completions that have a score.
+        columns: everything else is not looked at.
+
+    Returns:
+        The scores, in [0, 1]; None for what cannot be graded, which the trainer leaves out of its
+        means.
+
+    Raises:
+        PredictionsError: the data set has neither column, or names an instance that is not there.
+    """
+    if id is None and instance is None:
+        raise PredictionsError(
+            "the data set has no column 'id' with ids of instances, and no column 'instance' with "
+            "instances as scbench.reward.packed writes them"
+        )
+    none = [None] * len(completions)
+    found = [
+        score(unpacked(whole) if whole else str(name), _said(completion), held)
+        for name, whole, held, completion in zip(
+            id or none, instance or none, release or none, completions, strict=True
+        )
+    ]
+    if log_metric is not None and found:
+        log_metric("scbench_scored", sum(one is not None for one in found) / len(found))
+    return found
+
+
+def _said(completion: object) -> str:
+    """Return the text of a completion; of messages, that of the model's last one."""
+    if isinstance(completion, str):
+        return completion
+    spoken = [message for message in objects(completion) if message.get("role") == "assistant"]
+    return (content_text(spoken[-1].get("content")) or "") if spoken else ""

@@ -20,6 +20,7 @@ from scbench.cli import (
     looking,
     manifolds,
     merge,
+    paths,
     prompting,
     publishing,
     rungs,
@@ -48,6 +49,7 @@ app.command()(listing.tasks)
 app.command(epilog=running.EPILOG)(running.run)
 app.command()(prompting.prompts)
 app.command("import")(importing.import_)
+app.command()(paths.path)
 app.command(context_settings=generating.PARAMETERS_FOLLOW)(generating.generate)
 app.command()(merge.merge)
 app.command()(analysis.tables)

@@ -1,0 +1,98 @@
+"""Documents and scores of the tasks in this folder, for lm-evaluation-harness.
+
+The functions that its YAML files name. Documents come from an installed release, or from the one
+named on the command line: ``--metadata '{"release": "fresh"}'``. Sources: lm-eval 0.4.13
+``api/task.py``, ``evaluator.py``.
+"""
+
+import io
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import datasets
+from PIL import Image
+
+import scbench
+from scbench.model import Instance
+from scbench.release.load import Release, find_release
+
+_log = logging.getLogger("scbench")
+
+Document = Mapping[str, Any]
+
+
+def load(
+    tasks: str | None = None,
+    config: str | None = None,
+    release: str | None = None,
+    *,
+    images: bool = False,
+    **_: object,
+) -> dict[str, datasets.Dataset]:
+    """Return the documents of a task, as the split ``test``.
+
+    Args:
+        tasks: ids of tasks and buckets, separated by commas.
+        config: terse or ladder; None for the release's default.
+        release: which, as `scbench.load_release` takes it.
+        images: whether documents with pictures are wanted; without, those are left out.
+
+    Raises:
+        ScbenchError: there is no such release, config or task.
+    """
+    found, names = _named(release).choose(_names(tasks, config))
+    instances = found.instances(found.manifest.named_tasks(names)).values()
+    kept = [one for one in instances if bool(one.images) == images]
+    if not images and len(kept) < len(instances):
+        left = ", ".join(one.id for one in instances if one.images)
+        _log.warning("left out, for their pictures: %s; they are scbench_images", left)
+    return {"test": datasets.Dataset.from_list([_document(one, release) for one in kept])}
+
+
+def _names(tasks: str | None, config: str | None) -> list[str] | None:
+    return [*([config] if config else []), *(tasks.split(",") if tasks else [])] or None
+
+
+def _document(instance: Instance, release: str | None) -> Document:
+    return {
+        "id": instance.id,
+        "prompt": instance.prompt,
+        "instance_hash": instance.content_hash,
+        "release": release,
+    }
+
+
+@lru_cache(maxsize=4)
+def _named(release: str | None) -> Release:
+    return find_release(release)
+
+
+def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:
+    """Return the score of a reply, in [0, 1]; nothing if it cannot be graded.
+
+    What the harness gets no metric for it leaves out of its means, and counts it in neither
+    ``effective`` nor the sizes that groups weigh tasks by.
+    """
+    (text, *_) = results
+    if text is None:
+        _log.warning("%s: there is no reply, so there is no score", document["id"])
+        return {}
+    found = scbench.outcome(document["id"], text, document["release"])
+    if not found.verdicts:
+        _log.warning("%s is unscored (%s): %s", document["id"], found.status, found.reason)
+        return {}
+    return {"score": sum(verdict.score for verdict in found.verdicts) / len(found.verdicts)}
+
+
+def pictures(document: Document) -> list[Image.Image]:
+    """Return the pictures of a document's prompt, in order."""
+    return list(_opened(document["id"], document["release"]))
+
+
+def _opened(instance_id: str, release: str | None) -> Iterator[Image.Image]:
+    found = _named(release).fitting(instance_id)
+    (instance,) = (one for one in found.instances().values() if one.id == instance_id)
+    for data in instance.images:
+        yield Image.open(io.BytesIO(data))

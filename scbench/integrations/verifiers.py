@@ -1,0 +1,220 @@
+"""A taskset of verifiers: the release, its ladder and fresh instances, to evaluate and to train.
+
+verifiers 0.4 loads environments by the name of a top-level package. ``scbench_env`` is that
+package: the folder that ``scbench path verifiers`` prints, which can be installed and pushed to the
+hub as it is. It only hands on what stands here.
+
+Sources: verifiers 0.4.0 ``v1/taskset.py``, ``v1/task.py``, ``v1/harness.py``.
+"""
+
+import asyncio
+import base64
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+from scbench.catalog import all_tasks, get_task
+from scbench.errors import PredictionsError
+from scbench.imports.batches import state_of
+from scbench.model import LADDER, Instance, Prediction, rung_of
+from scbench.reward import outcome, packed, unpacked
+
+
+def _check_openai() -> None:
+    """Refuse to start where the extras ``inspect`` and ``verifiers`` were installed together.
+
+    Raises:
+        ModuleNotFoundError: verifiers has not the openai package that it needs.
+    """
+    try:
+        found = version("openai")
+    except PackageNotFoundError:
+        return
+    if int(found.partition(".")[0]) >= 3:
+        raise ModuleNotFoundError(
+            f"verifiers needs openai below 3, and here is {found}, as Inspect needs it. The extras "
+            "scbench[verifiers] and scbench[inspect] exclude each other: give each its own "
+            "environment"
+        )
+
+
+_check_openai()
+
+import httpx  # noqa: E402
+import verifiers.v1 as vf  # noqa: E402
+from verifiers.v1.dialects.chat import message_to_wire  # noqa: E402
+
+
+class SpatialData(vf.TaskData):
+    """What travels with a rollout. Fresh instances travel whole; others are named by their id."""
+
+    bucket: str
+    task_id: str
+    release: str | None = None
+    instance: str | None = None
+
+
+class SpatialTask(vf.Task[SpatialData]):
+    """One instance, asked once, and judged as `scbench-grade` does."""
+
+    @property
+    def key(self) -> str:
+        """The id of the instance."""
+        return str(self.data.id)
+
+    @vf.reward
+    async def scbench(self, trace: vf.Trace) -> float:
+        """Return the score, in [0, 1].
+
+        Raises:
+            RuntimeError: the reply cannot be graded, and is no zero: the rollout is an error.
+        """
+        replies = trace.assistant_messages
+        text = replies[-1].content if replies else None
+        finish = trace.calls[-1].finish_reason if trace.calls else None
+        ended = state_of(finish, text=text is not None)
+        prediction = Prediction(
+            id=self.key, response=text, status=ended.status, finish_reason=ended.finish
+        )
+        asked = unpacked(self.data.instance) if self.data.instance else self.key
+        found = await asyncio.to_thread(outcome, asked, prediction, self.data.release)
+        if not found.verdicts:
+            raise RuntimeError(f"{self.key} is unscored ({found.status}): {found.reason}")
+        return sum(verdict.score for verdict in found.verdicts) / len(found.verdicts)
+
+
+class SpatialConfig(vf.TasksetConfig):
+    """Which instances are played."""
+
+    tasks: list[str] = []
+    """Tasks and buckets; all of the config if none is named."""
+    config: Literal["default", "terse", "ladder"] = "default"
+    """Of the release: its prompts, their short form, or the rungs."""
+    release: str | None = None
+    """Version, folder, archive or ORG/NAME@REVISION; the newest that is installed by default."""
+    rung: int | None = None
+    """Only this rung of the ladder."""
+    fresh: int = 0
+    """Instances to draw of each task (and rung) in place of a release's; needs `tasks`."""
+    seed: int = 0
+    """Base seed of what is drawn; each instance gets one of its own, derived by hash."""
+    parameters: dict[str, Any] = {}
+    """Of the tasks that are drawn, as `scbench tasks TASK` lists them."""
+    images: bool = True
+    """Whether prompts with pictures are among them."""
+
+
+class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
+    """The benchmark as a taskset."""
+
+    def load(self) -> Iterator[SpatialTask]:
+        """Yield the tasks, in the order of the release or of their drawing.
+
+        Raises:
+            ScbenchError: no such task, config, release, rung or parameter.
+        """
+        asked = self.config
+        for instance in _drawn(asked) if asked.fresh else _frozen(asked):
+            if instance.images and not asked.images:
+                continue
+            data = SpatialData(
+                id=instance.id,
+                name=instance.id,
+                prompt=_prompt(instance),
+                bucket=instance.bucket,
+                task_id=instance.task,
+                release=None if asked.fresh else asked.release,
+                instance=packed(instance) if asked.fresh else None,
+            )
+            yield SpatialTask(data, asked.task)
+
+
+def _drawn(asked: SpatialConfig) -> Iterator[Instance]:
+    from scbench.build.fresh import generate  # noqa: PLC0415  (heavy)
+    from scbench.build.ladder import ladder  # noqa: PLC0415
+
+    if not asked.tasks:
+        raise PredictionsError("what is drawn is of the tasks that are named: add tasks")
+    if asked.rung is not None and asked.parameters:
+        raise PredictionsError("a rung stands for its parameters: give rung or parameters")
+    for name in asked.tasks:
+        of_bucket = [task.id for task in all_tasks().values() if task.bucket == name]
+        for task in of_bucket or [get_task(name).id]:
+            point = asked.parameters
+            if asked.rung is not None:
+                ladder().experiment(tasks=[task], rung=asked.rung)  # says why there is none
+                point = ladder().tasks[task].all_rungs[asked.rung - 1]
+            yield from generate(task, asked.fresh, asked.seed, **point)
+
+
+def _frozen(asked: SpatialConfig) -> Iterator[Instance]:
+    from scbench.release.load import find_release  # noqa: PLC0415  (heavy)
+
+    if asked.parameters or asked.seed:
+        raise PredictionsError("parameters and seed are of what is drawn: say how many, fresh")
+    if asked.rung is not None and asked.config != LADDER:
+        raise PredictionsError("rungs are of the config ladder, or of what is drawn (fresh)")
+    names = ([] if asked.config == "default" else [asked.config]) + asked.tasks
+    found, chosen = find_release(asked.release).choose(names or None)
+    for instance in found.instances(found.manifest.named_tasks(chosen)).values():
+        if asked.rung is None or rung_of(instance.id) == asked.rung:
+            yield instance
+
+
+def _prompt(instance: Instance) -> str | list[vf.UserMessage]:
+    """Return the prompt: text, or a message with its pictures."""
+    if not instance.images:
+        return instance.prompt
+    urls = [f"data:image/png;base64,{base64.b64encode(one).decode()}" for one in instance.images]
+    pictures = [vf.ImageUrlContentPart(image_url=vf.ImageUrlSource(url=url)) for url in urls]
+    return [vf.UserMessage(content=[vf.TextContentPart(text=instance.prompt), *pictures])]
+
+
+class SpatialHarness(vf.Harness[vf.HarnessConfig]):
+    """One call to the model, without tools: the default; `--env.agent.harness.id bash` has some.
+
+    The harness ``null`` of verifiers does the same in a program that uv installs for it first.
+    """
+
+    APPENDS_SYSTEM_PROMPT = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: vf.ModelContext,
+        trace: vf.Trace,  # noqa: ARG002  (the proxy records the call)
+        runtime: vf.Runtime,  # noqa: ARG002  (nothing is run)
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],  # noqa: ARG002  (there are no tools)
+        data: vf.TaskData,
+    ) -> vf.ProgramResult:
+        """Ask the model once, through verifiers' own proxy, which records the call."""
+        system, prompt = self.resolve_prompt(data)
+        asked = prompt if isinstance(prompt, list) else [vf.UserMessage(content=prompt or "")]
+        messages = [vf.SystemMessage(content=system), *asked] if system else asked
+        body = {"model": ctx.model, "messages": [message_to_wire(one) for one in messages]}
+        headers = {"Authorization": f"Bearer {secret}"}
+        # How long a model may take is the seat's timeout.
+        async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
+            answer = await client.post(f"{endpoint}/chat/completions", json=body, headers=headers)
+        failed = "" if answer.is_success else f"HTTP {answer.status_code}: {answer.text[:500]}"
+        return vf.ProgramResult(exit_code=bool(failed), stdout="", stderr=failed)
+
+
+class SpatialEnvConfig(vf.EnvConfig):
+    """Nothing is run but one call, so no sandbox is asked for, as verifiers does by default."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
+
+
+class SpatialEnv(vf.Env[SpatialEnvConfig]):
+    """One agent that plays each task once."""
+
+    async def run(self, task: vf.Task, agents: vf.Agents) -> None:
+        """Play a task."""
+        await agents.agent.run(task)
+
+
+__all__ = ["SpatialEnv", "SpatialHarness", "SpatialTaskset"]
