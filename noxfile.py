@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nox
 
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 ROOT = Path(__file__).resolve().parent
 
 nox.options.error_on_missing_interpreters = False
@@ -37,7 +37,7 @@ def oldest_versions() -> list[str]:
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
     """Run the suite with the newest dependencies."""
-    session.install(".[test]", "./tests/plugin")
+    session.install(".[test,terrain]", "./tests/plugin")
     session.run("pytest", *session.posargs)
 
 

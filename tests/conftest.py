@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -33,6 +34,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PYBULLET_IS_PUBLISHED = sys.version_info < (3, 12) and platform.system() == "Linux"
 """Whether PyBullet is among the dependencies here, as pyproject.toml has it."""
+HAS_PYBULLET = PYBULLET_IS_PUBLISHED or find_spec("pybullet") is not None
+"""Whether it must be here: as a dependency, or as the extra ``terrain``."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -52,15 +55,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call():
-    """Skip what only PyBullet can judge where it is not published, with the grader's own reason.
+    """Skip what only PyBullet can judge where it is not installed, with the grader's own reason.
 
-    Where it is published, or for any other reason, what cannot be graded fails its test. What ends
+    Where it is, or for any other reason, what cannot be graded fails its test. What ends
     in a sentence instead of an error is up to the test: it may raise that, or ask for `ungraded`.
     """
     try:
         return (yield)
     except ScbenchError as error:
-        if PYBULLET_IS_PUBLISHED or "needs PyBullet" not in str(error):
+        if HAS_PYBULLET or "needs PyBullet" not in str(error):
             raise
         pytest.skip(str(error))
 
@@ -68,7 +71,7 @@ def pytest_pyfunc_call():
 @pytest.fixture(scope="session")
 def ungraded() -> frozenset[str]:
     """The tasks that cannot be graded under this Python."""
-    return frozenset() if PYBULLET_IS_PUBLISHED else frozenset({"terrain_levelling"})
+    return frozenset() if HAS_PYBULLET else frozenset({"terrain_levelling"})
 
 
 @pytest.fixture(scope="session")

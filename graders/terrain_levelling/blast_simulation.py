@@ -45,8 +45,9 @@ def engine() -> Any:  # noqa: ANN401  (it ships no types)
         return quiet_import("pybullet")
     except ImportError as error:
         raise CannotGrade(
-            f"simulating blasts needs PyBullet, which cannot be imported here ({error}); install "
-            "pybullet 3.2.7 under CPython 3.11, the newest that it is published for"
+            f"simulating blasts needs PyBullet, which cannot be imported here ({error}): "
+            "pip install 'scbench[terrain]' (under CPython 3.12 and later it is compiled, "
+            "which takes minutes and a C++ compiler)"
         ) from None
 
 
