@@ -2,7 +2,6 @@
 
 import gc
 import json
-import os
 import warnings
 from concurrent.futures import Future
 from pathlib import Path
@@ -16,6 +15,7 @@ pytest.importorskip("inspect_ai", reason="extra [inspect]")
 import inspect_ai
 from inspect_ai import eval_retry
 from inspect_ai.log import read_eval_log
+from inspect_ai.model import get_model
 
 import scbench
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
@@ -56,7 +56,6 @@ def hasty():
 
     patch.setattr("inspect_ai.model._retry._sleep", at_once)
     patch.setenv("LOOPBACK_API_KEY", "none")
-    patch.setenv("LOOPBACK_BASE_URL", "")
     patch.setenv("INSPECT_DISPLAY", "none")
     yield
     patch.undo()
@@ -87,8 +86,8 @@ def model(replies):
 
 
 def play(name: str, folder: Path, url: str, **options):
-    os.environ["LOOPBACK_BASE_URL"] = url
-    config = {"model": MODEL, "log_dir": str(folder), "max_retries": 3}
+    asked = get_model(MODEL, base_url=url, memoize=False)
+    config = {"model": asked, "log_dir": str(folder), "max_retries": 3}
     (log,) = inspect_ai.eval(f"scbench/{name}", **config, **options)
     return read_eval_log(log.location)
 
