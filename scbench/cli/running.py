@@ -156,12 +156,12 @@ def run(
         check_memory()
         chosen = Variant.LADDER if ladder else variant
         wanted = None if ids is None else sorted(ids_in(ids))
-        names = names_in(tasks)
-        held, covered, instances = select(release, chosen, names, wanted)
+        if wanted is not None and limit is not None:
+            raise PredictionsError("--ids says which items are asked: leave --limit out")
+        held, covered, instances = select(release, chosen, names_in(tasks), wanted)
         parameters = {
-            "tasks": names,
-            "ids": wanted,
-            "variant": chosen.value,
+            "tasks": covered,
+            "variant": held.manifest.config or Variant.DEFAULT.value,
             "release": release,
             "effort": effort,
             "reasoning_tokens": reasoning_tokens,
@@ -181,7 +181,7 @@ def run(
             sorted({*(budget or ())}),
             {name: _value(value) for name, _, value in arguments},
         )
-        pace = Pace(samples, limit, base_url, max_connections, max_retries, quiet)
+        pace = Pace(samples, limit, wanted, base_url, max_connections, max_retries, quiet)
         try:
             complete, files = play(plan, pace, logs)
         except KeyboardInterrupt:

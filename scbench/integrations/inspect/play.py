@@ -19,6 +19,7 @@ from scbench.errors import PredictionsError, ResultsError
 from scbench.integrations.inspect.tasks import TASKS
 from scbench.work_folder import WorkFolder
 
+_IDS = "ids.txt"
 _HELLO = "Answer with the one word: yes"
 _HELLO_RETRIES = 2
 
@@ -54,6 +55,7 @@ class Pace:
     Attributes:
         samples: how often each item is asked.
         limit: how many items are asked; None for all.
+        ids: only these, and those that the folder was begun with; None for all.
         base_url: of the endpoint; None for the provider's.
         max_connections: calls at a time; None for Inspect's own rule.
         max_retries: how often a call is made again that the provider could not answer.
@@ -62,6 +64,7 @@ class Pace:
 
     samples: int
     limit: int | None
+    ids: Sequence[str] | None
     base_url: str | None
     max_connections: int | None
     max_retries: int
@@ -139,6 +142,7 @@ def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list
         model=model,
         epochs=pace.samples,
         limit=pace.limit,
+        sample_id=None if pace.ids is None else _remembered(pace.ids, logs / _IDS),
         # The logs are graded as one run afterwards, in the way of all other files.
         score=False,
         # What was never answered is asked once more, and again by the next call.
@@ -151,6 +155,14 @@ def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list
         ctl_server=False,
     )
     return complete, [log.location for log in made]
+
+
+def _remembered(ids: Sequence[str], path: Path) -> list[str]:
+    """Add ids to those of earlier calls: a run that goes on keeps what was answered."""
+    held = path.read_text("utf-8").splitlines() if path.exists() else []
+    together = list(dict.fromkeys([*held, *ids]))
+    path.write_text("".join(f"{row_id}\n" for row_id in together), "utf-8")
+    return together
 
 
 @contextmanager

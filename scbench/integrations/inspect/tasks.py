@@ -42,7 +42,7 @@ def select(
     Args:
         release: as `scbench.load_release` takes it.
         variant: default, terse or ladder.
-        tasks: tasks and buckets; None for all of the config, or for those of the ids.
+        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
         ids: only these instances; None for all.
 
     Raises:
@@ -53,8 +53,8 @@ def select(
     if ids is not None and not beside:
         held = held.fitting(min(ids, default=""))
     instances = chosen_instances(held, names, None if ids is None else {*ids})
-    if names is None and ids is not None:
-        names = list(dict.fromkeys(instance.task for instance in instances))
+    if names is None and {one.task for one in instances} - {*held.manifest.default_tasks}:
+        names = list(held.manifest.tasks)
     return Selected(held, names, instances)
 
 
