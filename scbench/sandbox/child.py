@@ -25,7 +25,6 @@ third has started; and each dies with the one before it.
 
 import contextlib
 import ctypes
-import errno
 import importlib.util
 import json
 import os
@@ -60,7 +59,7 @@ def main(job: Job) -> NoReturn:
         _die_with_parent()
         spaces = job["kind"] == "namespaces"
         if spaces:
-            _enter_namespaces(as_root=job["user"] is not None)
+            _enter_namespaces(job)
             _wait_for(os.fork())
         function = _load(job) if job["mode"] == "function" else None
         if spaces:
@@ -120,14 +119,25 @@ def _wait_for(child: int) -> None:
             os._exit(128 - code if code < 0 else code)
 
 
-def _enter_namespaces(*, as_root: bool) -> None:
+def _enter_namespaces(job: Job) -> None:
+    if job["user"] is not None:
+        try:
+            _libc("unshare", _SPACES)
+        except PermissionError:  # root of a container: go on as others than root do
+            if (
+                job["mode"] == "program"
+            ):  # a function starts none, and may lie where root alone reads
+                _become(job["user"])
+                _prctl(4, 1)  # the files of this process in /proc become its own again
+            job["user"] = None
+        else:
+            return
     user, group = os.geteuid(), os.getegid()
-    _libc("unshare", _SPACES if as_root else _SPACES | _USERS)
-    if not as_root:
-        # The same numbers inside: only of users other than root are the processes counted.
-        Path("/proc/self/setgroups").write_text("deny", "ascii")
-        Path("/proc/self/uid_map").write_text(f"{user} {user} 1", "ascii")
-        Path("/proc/self/gid_map").write_text(f"{group} {group} 1", "ascii")
+    _libc("unshare", _SPACES | _USERS)
+    # The same number inside, but never that of root.
+    Path("/proc/self/setgroups").write_bytes(b"deny")
+    Path("/proc/self/uid_map").write_bytes(b"%d %d 1" % (user or NOBODY, user))
+    Path("/proc/self/gid_map").write_bytes(b"%d %d 1" % (group or NOBODY, group))
 
 
 def _load(job: Job) -> Callable[[bytes], bytes]:
@@ -214,19 +224,17 @@ def _prepare(job: Job, function: Callable[[bytes], bytes] | None) -> Callable[[]
     return call
 
 
+def _become(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+    _die_with_parent()  # becoming another user took it back
+
+
 def _give_up_rights(user: int | None) -> None:
     """Become another user, if one is given, and lose every capability for good."""
     if user is not None:
-        os.setgroups([])
-        try:
-            os.setresgid(user, user, user)
-        except OSError as error:
-            if error.errno != errno.EINVAL:
-                raise
-            user = NOBODY  # in a container that knows few users
-            os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-        _die_with_parent()  # becoming another user took it back
+        _become(user)
     if sys.platform == "linux":
         _libc("capset", (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
         _prctl(38, 1)  # no new privileges

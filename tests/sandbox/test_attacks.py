@@ -85,7 +85,24 @@ def test_what_ends_itself_and_its_group_ends_nothing_else(kind):
     assert run_python(b"print(1)", LIMITS, kind).stdout == b"1\n"
 
 
-def test_consecutive_children_of_root_are_different_users():
-    users = [sandbox._own_user() for _ in range(sandbox._USERS_EACH)]
-    assert len(set(users)) == len(users)
-    assert 0x70000000 <= min(users) <= max(users) < 0x80000000
+@pytest.mark.parametrize(
+    ("known", "first", "count"),
+    [
+        ("0 0 4294967295", 0x70000000, sandbox._USERS_EACH),
+        ("0 100000 65536", 65534, 1),  # a container with few users
+        ("0 1000 1", None, 1),  # with none but root
+    ],
+)
+def test_children_of_root_are_users_of_their_own_where_there_are_any(
+    monkeypatch, known, first, count
+):
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(sandbox.Path, "read_text", lambda *_: f"  {known}\n")
+    users = {sandbox._own_user() for _ in range(sandbox._USERS_EACH)}
+    assert len(users) == count
+    assert users == {first} or 0x70000000 <= min(users) <= max(users) < 0x80000000
+
+
+def test_others_than_root_have_no_further_users(monkeypatch):
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 1000)
+    assert sandbox._own_user() is None
