@@ -79,6 +79,16 @@ def lighteval(entry: Entry) -> Iterator[Reply]:
         yield reply(tried, None, said, _ENDED, counts, thought)
 
 
+def ended(text: str | None, finish: object) -> tuple[str | None, State]:
+    """Return what a model said at last in verifiers, and how its call ended.
+
+    Empty replies are not logged there, nor are reasons to stop but stop, length and tool_calls.
+    What ended as it should and said nothing is the model's doing.
+    """
+    state = state_of(finish, text=text is not None)
+    return ("" if text is None and state.status is None else text), state
+
+
 def verifiers(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
     """Read an episode of ``traces.jsonl``; rollouts of one task are its samples, in order.
 
@@ -118,7 +128,7 @@ def verifiers(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
     if errors and text is None:
         state = State(Status.API_ERROR, None)
     else:
-        state = state_of(last.get("finish_reason"), text=text is not None)
+        text, state = ended(text, last.get("finish_reason"))
     yield reply(asked, last.get("model"), text, state, counts, error=told if text is None else "")
 
 

@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from scbench.catalog import all_tasks, get_task
 from scbench.errors import PredictionsError
-from scbench.imports.batches import state_of
+from scbench.imports.harnesses import ended
+from scbench.imports.replies import content_text
 from scbench.model import LADDER, Instance, Prediction, rung_of
 from scbench.reward import outcome, packed, unpacked
 
@@ -70,11 +71,10 @@ class SpatialTask(vf.Task[SpatialData]):
             RuntimeError: the reply cannot be graded, and is no zero: the rollout is an error.
         """
         replies = trace.assistant_messages
-        text = replies[-1].content if replies else None
         finish = trace.calls[-1].finish_reason if trace.calls else None
-        ended = state_of(finish, text=text is not None)
+        text, state = ended(content_text(replies[-1].content) if replies else None, finish)
         prediction = Prediction(
-            id=self.key, response=text, status=ended.status, finish_reason=ended.finish
+            id=self.key, response=text, status=state.status, finish_reason=state.finish
         )
         asked = unpacked(self.data.instance) if self.data.instance else self.key
         found = await asyncio.to_thread(outcome, asked, prediction, self.data.release)

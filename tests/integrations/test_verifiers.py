@@ -1,0 +1,190 @@
+"""The environment for verifiers, played by the real package in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from stored_replies import (
+    VERIFIERS,
+    by_prompt,
+    chat_api,
+    expected,
+    graded,
+    said,
+    stored_replies,
+    text_of,
+    verifiers_folder,
+)
+
+import scbench
+from scbench.imports.gather import gather
+from scbench.release.load import find_release
+from scbench.reward import unpacked
+from scbench.version import __version__
+
+FOLDER = Path(str(files("scbench.integrations"))) / "verifiers_env"
+WITHHELD = "maze_3d/00"
+PICTURED = "polynomial_curve_fitting/04"
+
+PROGRAM = """
+import json, sys
+import verifiers.v1 as vf
+from verifiers.v1.cli.eval.main import main
+config = vf.taskset_config_type("scbench-env")
+told = []
+for asked in json.loads(sys.argv[1]):
+    try:
+        taskset = vf.load_taskset(config(id="scbench-env", **asked))
+        told.append([task.data.model_dump() for task in taskset])
+    except Exception as error:
+        told.append(str(error))
+open(sys.argv[2], "w").write(json.dumps(told))
+main(sys.argv[3:])
+"""
+"""Loads some tasksets, and then is the command vf-eval."""
+
+ASKED = [
+    {"tasks": ["arithmetic"], "fresh": 3, "seed": 5, "parameters": {"length": 4}},
+    {"tasks": ["arithmetic"], "fresh": 3, "seed": 6, "parameters": {"length": 4}},
+    {"tasks": ["two_segments"], "fresh": 1, "rung": 2},
+    {"tasks": ["two_segments"], "config": "ladder", "rung": 2},
+    {"tasks": ["planning"], "config": "terse"},
+    {"tasks": ["polynomial_curve_fitting"], "images": False},
+    {"tasks": ["plannin"]},
+    {"fresh": 2},
+    {"tasks": ["arithmetic"], "parameters": {"length": 4}},
+    {"tasks": ["two_segments"], "fresh": 1, "rung": 99},
+    {"rung": 1},
+]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory, pytestconfig):
+    """The tasksets that were loaded, the episodes, and the requests that the model got."""
+    cache = pytestconfig.cache.mkdir("packages")
+    folder = verifiers_folder(cache)
+    out = tmp_path_factory.mktemp("verifiers")
+    replies = stored_replies()
+    play = by_prompt(replies)
+    withheld = find_release().instances([WITHHELD.partition("/")[0]])[WITHHELD].prompt
+    ids = [*replies, WITHHELD, PICTURED]
+    tasks = list(dict.fromkeys(row_id.partition("/")[0] for row_id in ids))
+    with chat_api(
+        lambda text: said(None, "content_filter") if text == withheld else play(text)
+    ) as (url, asked):
+        done = subprocess.run(
+            [
+                *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
+                *("scbench-env", "--no-push", "--no-rich", "-m", "m", "-o", str(out / "run")),
+                *("--env.taskset.tasks", json.dumps(tasks), "--client.base-url", url),
+                *("--client.api-key-var", "NO_KEY", "--select.include.keys", json.dumps(ids)),
+            ],
+            env=os.environ | {"NO_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"},
+            cwd=out,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (traces,) = out.glob("run/*/traces.jsonl")
+    return json.loads((out / "loaded.json").read_text()), traces, asked
+
+
+@pytest.mark.slow
+def test_rewards_are_the_scores_of_the_command(played, tmp_path):
+    replies = stored_replies()
+    _, traces, _ = played
+    episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
+    assert episodes.keys() == {*replies, WITHHELD, PICTURED}
+    for row_id, one in replies.items():
+        (trace,) = episodes[row_id]["traces"]
+        assert trace["rewards"] == {"scbench": {"score": one.score, "weight": 1.0}}
+        assert trace["ok"]
+    with (tmp_path / "predictions.jsonl").open("wb") as sink:
+        assert gather([str(traces)], sink).problems == []
+    unscored = {WITHHELD: ("api_error", None), PICTURED: ("unparsed", 0.0)}
+    assert graded(tmp_path / "predictions.jsonl", tmp_path / "graded") == {
+        "m": expected(replies) | unscored
+    }
+
+
+@pytest.mark.slow
+def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
+    _, traces, _ = played
+    (episode,) = (
+        one for one in map(json.loads, traces.read_text().splitlines()) if WITHHELD in str(one)
+    )
+    (trace,) = episode["traces"]
+    assert not episode["ok"]
+    assert trace["rewards"] == {"scbench": None}
+    (error,) = trace["errors"]
+    assert error["type"] == "TaskError"
+    assert f"{WITHHELD} is unscored (api_error)" in error["message"]
+
+
+@pytest.mark.slow
+def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
+    instances = find_release().instances()
+    _, _, asked = played
+    wanted = sorted(instances[row_id].prompt for row_id in [*stored_replies(), WITHHELD, PICTURED])
+    assert sorted(map(text_of, asked)) == wanted
+    (pictured,) = (one for one in asked if not isinstance(one["messages"][0]["content"], str))
+    parts = [part["type"] for part in pictured["messages"][0]["content"]]
+    assert parts == ["text", *["image_url"] * len(instances[PICTURED].images)]
+    assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
+
+
+@pytest.mark.slow
+def test_tasksets_by_parameters(played):
+    (first, second, drawn_rung, rung, terse, no_pictures, *errors), _, _ = played
+    same = scbench.generate("arithmetic", count=3, seed=5, length=4)
+    assert [one["id"] for one in first] == [one.id for one in same]
+    assert [one["prompt"] for one in first] == [one.prompt for one in same]
+    assert not {one["prompt"] for one in first} & {one["prompt"] for one in second}
+    assert [one["idx"] for one in first] == [0, 1, 2]
+    right = unpacked(first[0]["instance"])
+    assert right.all_params == same[0].all_params
+    assert scbench.score(right, "no") == 0.0
+    assert ":two_segments/" in drawn_rung[0]["id"]
+    ladder = find_release().ladder().instances(["two_segments"])
+    assert [one["id"] for one in rung] == [one for one in ladder if "/ladder-02-" in one]
+    assert {one["bucket"] for one in terse} == {"planning"}
+    assert all(one["id"].endswith("-terse") and one["instance"] is None for one in terse)
+    assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
+    for told, error in zip(
+        ("Did you mean 'planning'", "add tasks", "fresh", "no rung 99", "config ladder"),
+        errors,
+        strict=True,
+    ):
+        assert told in error
+
+
+def test_the_folder_is_what_the_hub_takes():
+    project = tomllib.loads((FOLDER / "pyproject.toml").read_text("utf-8"))
+    assert project["project"]["name"] == "scbench-env"
+    assert project["project"]["version"] == __version__
+    assert project["project"]["readme"] == "README.md"
+    needs = project["project"]["dependencies"]
+    assert f"scbench>={__version__},<3" in needs
+    assert VERIFIERS.replace("==0.4.0", ">=0.4,<0.5") in needs
+    (package,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert (FOLDER / package / "__init__.py").is_file()
+    assert f"# {project['project']['name']}" in (FOLDER / "README.md").read_text("utf-8")
+
+
+def test_beside_the_openai_of_inspect_it_says_what_to_do(tmp_path):
+    (tmp_path / "openai-3.54.0.dist-info").mkdir()
+    (tmp_path / "openai-3.54.0.dist-info" / "METADATA").write_text("Name: openai\nVersion: 3.54.0")
+    done = subprocess.run(
+        [sys.executable, "-c", "import scbench.integrations.verifiers"],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "scbench[verifiers] and scbench[inspect] exclude each other" in done.stderr
