@@ -84,7 +84,9 @@ def played(tmp_path_factory, pytestconfig):
                 *("--env.taskset.tasks", json.dumps(tasks), "--client.base-url", url),
                 *("--client.api-key-var", "NO_KEY", "--select.include.keys", json.dumps(ids)),
             ],
-            env=os.environ | {"NO_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"},
+            env=os.environ
+            | {"NO_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
+            | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache / "compiled")},
             cwd=out,
             capture_output=True,
             text=True,
