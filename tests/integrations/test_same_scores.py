@@ -9,12 +9,10 @@ import polars as pl
 import pytest
 from stored_replies import (
     Stored,
-    by_prompt,
-    chat_api,
     expected,
     graded,
+    playing,
     run_lm_eval,
-    said,
     stored_replies,
 )
 
@@ -36,7 +34,8 @@ def answered(row_id: str, body: dict) -> dict:
 
 
 def openai_chat(row_id: str, one: Stored) -> dict:
-    return answered(row_id, {"choices": [said(one.text, one.finish)]})
+    choice = {"finish_reason": one.finish, "message": {"role": "assistant", "content": one.text}}
+    return answered(row_id, {"choices": [choice]})
 
 
 def openai_responses(row_id: str, one: Stored) -> dict:
@@ -155,8 +154,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     if find_spec("inspect_ai") is not None:
         found |= {f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)}
     tasks = [f"scbench_{row_id.removesuffix('/00')}" for row_id in replies]
-    with chat_api(by_prompt(replies)) as (url, _):
-        found["lm-eval"] = run_lm_eval(url, tasks, 1, folder / "lm-eval")
+    with playing(replies) as served:
+        found["lm-eval"] = run_lm_eval(served.url, tasks, 1, folder / "lm-eval")
     return found
 
 

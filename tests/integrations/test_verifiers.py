@@ -11,13 +11,10 @@ from pathlib import Path
 import pytest
 from stored_replies import (
     VERIFIERS,
-    by_prompt,
-    chat_api,
     expected,
     graded,
-    said,
+    playing,
     stored_replies,
-    text_of,
     verifiers_folder,
 )
 
@@ -65,23 +62,21 @@ ASKED = [
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory, pytestconfig):
-    """The tasksets that were loaded, the episodes, and the requests that the model got."""
+    """The tasksets that were loaded, the episodes, and the server that was asked."""
     cache = pytestconfig.cache.mkdir("packages")
     folder = verifiers_folder(cache)
     out = tmp_path_factory.mktemp("verifiers")
     replies = stored_replies()
-    play = by_prompt(replies)
     withheld = find_release().instances([WITHHELD.partition("/")[0]])[WITHHELD].prompt
     ids = [*replies, WITHHELD, PICTURED]
     tasks = list(dict.fromkeys(row_id.partition("/")[0] for row_id in ids))
-    with chat_api(
-        lambda text: said(None, "content_filter") if text == withheld else play(text)
-    ) as (url, asked):
+    with playing(replies) as served:
+        served.faults[withheld] = ["filter!"]
         done = subprocess.run(
             [
                 *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
                 *("scbench-env", "--no-push", "--no-rich", "-m", "m", "-o", str(out / "run")),
-                *("--env.taskset.tasks", json.dumps(tasks), "--client.base-url", url),
+                *("--env.taskset.tasks", json.dumps(tasks), "--client.base-url", served.url),
                 *("--client.api-key-var", "NO_KEY", "--select.include.keys", json.dumps(ids)),
             ],
             env=os.environ
@@ -94,7 +89,7 @@ def played(tmp_path_factory, pytestconfig):
         )
     assert done.returncode == 0, done.stderr[-3000:]
     (traces,) = out.glob("run/*/traces.jsonl")
-    return json.loads((out / "loaded.json").read_text()), traces, asked
+    return json.loads((out / "loaded.json").read_text()), traces, served
 
 
 @pytest.mark.slow
@@ -109,7 +104,7 @@ def test_rewards_are_the_scores_of_the_command(played, tmp_path):
         assert trace["ok"]
     with (tmp_path / "predictions.jsonl").open("wb") as sink:
         assert gather([str(traces)], sink).problems == []
-    unscored = {WITHHELD: ("api_error", None), PICTURED: ("unparsed", 0.0)}
+    unscored = {WITHHELD: ("api_error", None), PICTURED: ("refused", 0.0)}
     assert graded(tmp_path / "predictions.jsonl", tmp_path / "graded") == {
         "m": expected(replies) | unscored
     }
@@ -132,13 +127,15 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
 @pytest.mark.slow
 def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     instances = find_release().instances()
-    _, _, asked = played
+    _, _, served = played
     wanted = sorted(instances[row_id].prompt for row_id in [*stored_replies(), WITHHELD, PICTURED])
-    assert sorted(map(text_of, asked)) == wanted
-    (pictured,) = (one for one in asked if not isinstance(one["messages"][0]["content"], str))
+    assert sorted(served.asked) == wanted
+    (pictured,) = (
+        one for one in served.requests if not isinstance(one["messages"][0]["content"], str)
+    )
     parts = [part["type"] for part in pictured["messages"][0]["content"]]
     assert parts == ["text", *["image_url"] * len(instances[PICTURED].images)]
-    assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
+    assert all(len(one["messages"]) == 1 and "tools" not in one for one in served.requests)
 
 
 @pytest.mark.slow
