@@ -1,6 +1,6 @@
 """What evaluation harnesses log: lm-evaluation-harness, lighteval, verifiers.
 
-Their scores are left alone: replies are graded anew, so that all ways give the same.
+Their scores are not read: replies are graded anew, so that all ways give the same.
 
 Sources: lm-eval 0.4.13 ``result_schema.py``; lighteval 0.13 ``logging/evaluation_tracker.py``;
 verifiers 0.4 ``v1/episode.py``, ``v1/trace.py``. The last writes plain JSON Lines and its library

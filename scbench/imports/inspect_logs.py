@@ -1,6 +1,6 @@
 """Logs of Inspect, ``.eval`` and ``.json``, read by its own library (extra ``inspect``).
 
-Its scores are left alone: replies are graded anew. Source: inspect_ai 0.3.285 ``log/_log.py``,
+Its scores are not read: replies are graded anew. Source: inspect_ai 0.3.285 ``log/_log.py``,
 ``model/_model_output.py``.
 """
 

@@ -1,4 +1,4 @@
-"""Every example of the README's Analyse part, on simulated runs with gaps.
+"""Every example of the part Analyse of docs/analyse.md, on simulated runs with gaps.
 
 What is printed is recomputed here a second way, from the rows alone: with loops, scipy and numbers
 solved for, and none of the package's analysis.
@@ -23,13 +23,13 @@ from scbench.catalog import all_tasks, get_task
 from scbench.grading.rows.schema import column_types
 from scbench.release.load import find_release
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "analyse.md"
 STATUSES = ["answered"] * 14 + ["unparsed", "truncated", "refused", "missing", "api_error"]
 SCORED = {"answered", "unparsed", "truncated", "refused"}
 
 
 def examples() -> list[list[str]]:
-    text = README.read_text("utf-8").partition("## Analyse")[2]
+    text = PAGE.read_text("utf-8").partition("## Analyse")[2]
     block = text.partition("```sh\n")[2].partition("```")[0]
     return [shlex.split(line, comments=True)[1:] for line in block.splitlines()]
 
@@ -87,7 +87,7 @@ def _checks(rng, score) -> str:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """A folder with the results that the README speaks of, and their rows by name."""
+    """A folder with the results that the page speaks of, and their rows by name."""
     release = find_release()
     floors = release.floors()
     home = tmp_path_factory.mktemp("analyse")
@@ -589,7 +589,7 @@ def test_failure_modes(runs, ran):
 def test_the_notebook_reads_what_the_commands_read(runs, monkeypatch):
     home, _ = runs
     monkeypatch.chdir(home)
-    text = README.read_text("utf-8").partition("## Analyse")[2]
+    text = PAGE.read_text("utf-8").partition("## Analyse")[2]
     lines = text.partition("```python\n")[2].partition("```")[0]
     import scbench
     from scbench.analysis import paper_table
