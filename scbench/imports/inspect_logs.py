@@ -17,7 +17,7 @@ from scbench.imports.replies import Reply, State, count, failed, placed, reply, 
 from scbench.model import Status
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalSample, EvalSpec
+    from inspect_ai.log import EvalError, EvalSample, EvalSpec
     from inspect_ai.model import ModelOutput
 
 _MOST_BYTES = 2**30
@@ -25,6 +25,7 @@ _MOST_BYTES = 2**30
 _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
 _NEVER_READ = {"events", "store", "scores"}
+_CAUSED = "The above exception was the direct cause of the following exception"
 GRADER_FAILED = "the grader failed, not the model"
 """In the error of a sample whose reply is there, and could not be graded."""
 
@@ -98,10 +99,17 @@ def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     error = sample.error
     # What a grader failed on is a reply like every other.
     if error is not None and GRADER_FAILED not in error.message:
-        return failed(asked, error.message or "the sample failed", model=spec.model)
+        return failed(asked, _why(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
     made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
     return replace(made, fields={**made.fields, **_told(sample, spec)})
+
+
+def _why(error: "EvalError") -> str:
+    """Return what went wrong; of a call that was retried in vain, what went wrong at last."""
+    before, cause, _ = error.traceback.rpartition(_CAUSED)
+    last = before.rstrip().rpartition("\n")[2] if cause else ""
+    return last if last and error.message.startswith("RetryError") else error.message
 
 
 def asked_of(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Asked:

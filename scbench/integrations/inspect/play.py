@@ -154,7 +154,9 @@ def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list
         display="none" if pace.quiet else "rich" if sys.stderr.isatty() else "plain",
         ctl_server=False,
     )
-    return complete, [log.location for log in made]
+    if len(made) < len(tasks):  # how it tells of Ctrl-C
+        raise KeyboardInterrupt
+    return complete, [str(logs / log.location.rpartition("/")[2]) for log in made]
 
 
 def _remembered(ids: Sequence[str], path: Path) -> list[str]:

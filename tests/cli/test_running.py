@@ -1,0 +1,216 @@
+"""`scbench run` against a model on this machine, by Inspect's real provider, in this process."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import polars as pl
+import pytest
+from loopback import Loopback, stored
+from typer.testing import CliRunner
+
+pytest.importorskip("inspect_ai", reason="extra [inspect]")
+
+import scbench
+from scbench.cli.main import app
+
+pytestmark = [  # Inspect's own
+    pytest.mark.filterwarnings(f"ignore::{name}")
+    for name in ("DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+]
+HELLO = "Answer with the one word: yes"
+IDS = Path(__file__)
+"""A file that is no list of ids, too."""
+MODEL = "openai-api/loopback/a-model"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hasty():
+    patch = pytest.MonkeyPatch()
+
+    async def at_once(_: float) -> None:
+        pass
+
+    patch.setattr("inspect_ai.model._retry._sleep", at_once)
+    patch.setenv("LOOPBACK_API_KEY", "none")
+    yield
+    patch.undo()
+    with warnings.catch_warnings():  # it leaves sockets open
+        warnings.simplefilter("ignore")
+        gc.collect()
+
+
+@pytest.fixture(scope="module")
+def instances():
+    return scbench.load_release().instances()
+
+
+@pytest.fixture
+def model(instances):
+    prompts = {row_id: one.prompt for row_id, one in instances.items()}
+    held = scbench.load_release().references()
+    lines = [
+        {"id": one.id, "answer": json.loads(one.answer)}
+        for one in held
+        if one.score == 1 and one.id.startswith(("two_segments/", "shikaku"))
+    ]
+    with Loopback(stored(lines, prompts)) as loopback:
+        yield loopback
+
+
+@pytest.fixture
+def run(model, tmp_path):
+    def called(*options: str, name: str = MODEL, out: str = "out"):
+        # The client of the interface waits between tries of its own.
+        given = [
+            "-M",
+            "max_retries=0",
+            "--base-url",
+            model.url,
+            "--out",
+            str(tmp_path / out),
+            "--quiet",
+            *options,
+        ]
+        return CliRunner().invoke(app, ["run", name, *given])
+
+    return called
+
+
+def statuses(folder):
+    rows = pl.read_parquet(folder / "results.parquet").filter(pl.col("status") != "missing")
+    return {(row["id"][-2:], row["sample"]): row["status"] for row in rows.rows(named=True)}
+
+
+def test_a_run_ends_in_tables_and_grows(run, model, tmp_path):
+    done = run("--tasks", "two_segments", "--limit", "2")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "openai-api/loopback/a-model" in done.stdout
+    assert "2 answered, 25 missing" in done.stdout
+    assert len(model.asked) == 1 + 2
+    assert model.asked[0] == HELLO
+    more = run("--tasks", "two_segments", "--limit", "3", "--samples", "2")
+    assert "6 answered, 48 missing" in more.stdout
+    assert len(model.asked) == 1 + 6
+    assert len(set(model.asked)) == 1 + 3
+    held = tmp_path / "out" / "logs" / "mine.txt"
+    held.write_text("kept")
+    again = run("--tasks", "two_segments", "--limit", "3", "--samples", "2")
+    assert held.read_text() == "kept"
+    assert again.stdout == more.stdout, again.stderr
+    assert len(model.asked) == 1 + 6
+    other = run("--tasks", "two_segments", "--budget", "900")
+    assert other.exit_code == 2
+    assert "holds another run, of openai-api/loopback/a-model" in other.stderr
+
+
+def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, instances, tmp_path):
+    faults = {"00": "429 500 cut", "01": "500!", "02": "empty", "03": "404!", "04": "filter"}
+    for place, names in faults.items():
+        model.faults[instances[f"two_segments/{place}"].prompt] = names.split()
+    options = ("--tasks", "two_segments", "--limit", "5", "--max-retries", "3")
+    done = run(*options)
+    assert done.exit_code == 1
+    assert "some calls were never answered; the same command asks these again" in done.stderr
+    ended = dict(zip(faults, ("answered", "api_error", "unparsed", "api_error", "blocked")))
+    assert statuses(tmp_path / "out") == {(place, 0): status for place, status in ended.items()}
+    rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
+    told = rows.filter(pl.col("id") == "two_segments/01")["reason"].item()
+    assert told.startswith("openai.InternalServerError: ")
+    assert told.endswith("told to say 500")
+    model.faults.clear()
+    before = len(model.asked)
+    assert run(*options).exit_code == 0
+    assert len(model.asked) == before + 2
+    assert statuses(tmp_path / "out")["01", 0] == "answered"
+
+
+def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
+    said, stops = model.replies, [3, 6]
+
+    def reply(body):
+        if stops and len(model.asked) == stops[0]:
+            stops.pop(0)
+            os.kill(os.getpid(), signal.SIGINT)
+        return said.get(body["messages"][0]["content"], "yes")
+
+    model.replies = reply
+    options = ("--tasks", "two_segments", "--limit", "6", "--max-connections", "1")
+    for _ in range(2):
+        done = run(*options)
+        assert done.exit_code == 130, (done.stdout, done.stderr)
+        assert "the same command goes on" in done.stderr
+    assert run(*options).exit_code == 0
+    assert set(statuses(tmp_path / "out").values()) == {"answered"}
+    assert len(statuses(tmp_path / "out")) == 6
+    assert len(model.asked) <= 1 + 6 + 2
+
+
+def test_a_sweep_over_budgets_and_what_is_left_out(run, model, tmp_path):
+    options = ("--budget", "900", "--budget", "4000", "--no-images", "--effort", "high")
+    done = run("--tasks", "polynomial_curve_fitting", *options, "--limit", "1")
+    assert done.exit_code == 0, done.stderr
+    asked = model.requests[1:]
+    assert {one["max_tokens"] for one in asked} == {900, 4000}
+    assert {one["reasoning_effort"] for one in asked} == {"high"}
+    rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
+    counts = rows.group_by("budget", "status").len().sort("budget", "status").rows()
+    told = [("missing", 3), ("not_run", 5), ("refused", 1)]
+    assert counts == [(budget, *count) for budget in (900, 4000) for count in told]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--tasks", "two_segmints"), "Did you mean 'two_segments'?"),
+        (("--ids", str(IDS), "--limit", "3"), "leave --limit out"),
+        (("--model-arg", "stream"), "--model-arg wants NAME=VALUE"),
+        (("--tasks", "terse,ladder"), "name one of them"),
+    ],
+)
+def test_wrong_use_is_told_before_anything_is_asked(run, model, options, said):
+    done = run(*options)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert model.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gpt-9", "should be in the format of"),
+        ("opnai/gpt-9", "Model API opnai of model"),
+        ("openai-api/nobody/gpt-9", "NOBODY_API_KEY"),
+        (MODEL, "does not answer: NotFoundError"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_told_at_once(run, model, tmp_path, name, said):
+    model.faults[HELLO] = ["404!"]
+    done = run("--tasks", "two_segments", name=name)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not (tmp_path / "out" / "logs").exists()
+
+
+def test_a_folder_in_use_or_of_somebody_else_is_left_alone(run, tmp_path):
+    logs = tmp_path / "out" / "logs"
+    logs.mkdir(parents=True)
+    (logs / "mine.eval").write_text("x")
+    done = run("--tasks", "two_segments")
+    assert done.exit_code == 2
+    assert "was not made by scbench" in done.stderr
+    assert [path.name for path in logs.iterdir()] == ["mine.eval"]
+
+
+def test_without_inspect_the_extra_is_named(tmp_path):
+    code = "import sys; sys.modules['inspect_ai'] = None; from scbench.cli.main import run; run()"
+    command = [sys.executable, "-c", code, "run", MODEL, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "pip install 'scbench[inspect]'" in done.stderr
+    assert not (tmp_path / "out").exists()
