@@ -117,7 +117,9 @@ def test_what_was_never_answered_is_no_zero_and_is_asked_again(run, model, insta
     done = run(*options)
     assert done.exit_code == 1
     assert "some calls were never answered; the same command asks these again" in done.stderr
-    ended = dict(zip(faults, ("answered", "api_error", "unparsed", "api_error", "blocked")))
+    ended = dict(
+        zip(faults, ("answered", "api_error", "unparsed", "api_error", "blocked"), strict=True)
+    )
     assert statuses(tmp_path / "out") == {(place, 0): status for place, status in ended.items()}
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
     told = rows.filter(pl.col("id") == "two_segments/01")["reason"].item()
