@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from loopback import Loopback
 
 PAGE = Path(__file__).parents[1] / "docs" / "integrations.md"
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
@@ -44,9 +45,12 @@ def test_all_blocks_are_commands():
 
 
 @pytest.mark.slow
-def test_the_blocks_run_one_after_the_other(tmp_path):
-    for block in BLOCKS:
-        run(tmp_path, block)
+def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):
+    monkeypatch.setenv("ACME_API_KEY", "none")
+    with Loopback({}) as model:
+        monkeypatch.setenv("ACME_BASE_URL", model.url)
+        for block in BLOCKS:
+            run(tmp_path, block)
 
 
 def run(folder: Path, block: str) -> None:
