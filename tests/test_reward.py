@@ -1,7 +1,6 @@
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -104,24 +103,6 @@ def test_an_unknown_id_names_near_ones():
 def test_batches_must_fit_together():
     with pytest.raises(ValueError, match="zip"):
         scbench.scores(["two_segments/00"], [])
-
-
-def test_the_documented_reward_function_fits_a_trainers_call(references):
-    text = (Path(__file__).parent.parent / "docs" / "reward.md").read_text("utf-8")
-    space = {}
-    exec(text.partition("```python\n")[2].partition("```")[0], space)  # noqa: S102  (our own page)
-    some = [ref for ref in references if not ref.answer.startswith('"')][:12]
-    plain = [f"Answer: {ref.answer}" for ref in some]
-    talk = [[{"role": "assistant", "content": reply}] for reply in plain]
-    for completions in (plain, talk):
-        given = space["reward"](
-            prompts=["..."] * len(some),
-            completions=completions,
-            id=[ref.id for ref in some],
-            difficulty=["easy"] * len(some),
-        )
-        assert given == scbench.scores([ref.id for ref in some], plain)
-    assert 1.0 in given
 
 
 def test_a_fresh_case_is_never_graded_against_an_instance_of_a_release():

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -19,6 +20,7 @@ from stored_replies import (
 from scbench.custom_id import Asked
 from scbench.imports.gather import Wanted, gather
 from scbench.imports.tables import read_mapping
+from scbench.release.load import find_release
 
 Replies = Mapping[str, Stored]
 Maker = Callable[[str, Stored], dict]
@@ -142,8 +144,8 @@ def inspect_logs(folder: Path, replies: Replies) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
-    """What each way writes, for the stored replies."""
+def ways(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """What each way writes for the stored replies; and what the harness asked and logged."""
     folder = tmp_path_factory.mktemp("ways")
     replies = stored_replies()
     found = {
@@ -155,14 +157,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
         found |= {f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)}
     tasks = [f"scbench_{row_id.removesuffix('/00')}" for row_id in replies]
     with playing(replies) as served:
-        found["lm-eval"] = run_lm_eval(served.url, tasks, 1, folder / "lm-eval")
-    return found
+        found["lm-eval"], log = run_lm_eval(
+            served.url, tasks, 1, folder / "lm-eval", {"release": "2.0.0"}
+        )
+    return SimpleNamespace(files=found, log=log, served=served)
 
 
-def test_the_same_replies_give_the_same_rows_by_every_way(files, tmp_path):
+def test_the_same_replies_give_the_same_rows_by_every_way(ways, tmp_path):
     path = tmp_path / "predictions.jsonl"
     with path.open("wb") as sink:
-        for way, paths in files.items():
+        for way, paths in ways.files.items():
             found = gather(
                 [*map(str, paths)], sink, Wanted(MAPPED if way == "table" else None, way)
             )
@@ -180,13 +184,20 @@ def test_the_same_replies_give_the_same_rows_by_every_way(files, tmp_path):
         for row_id, (status, score) in wanted.items()
     }
     assert graded(path, tmp_path / "graded") == {
-        way: unsaid if way in SAYS_NO_REASON else wanted for way in files
+        way: unsaid if way in SAYS_NO_REASON else wanted for way in ways.files
     }
 
 
-def test_the_metrics_of_the_real_harness_are_these_scores(files):
+def test_the_metrics_of_the_real_harness_are_these_scores(ways):
     logged = {}
-    for path in files["lm-eval"]:
+    for path in ways.files["lm-eval"]:
         (line,) = map(json.loads, path.read_text().splitlines())
         logged[line["doc"]["id"]] = line["score"]
+        assert line["doc"]["release"] == "2.0.0"
     assert logged == {row_id: one.score for row_id, one in stored_replies().items()}
+
+
+def test_the_harness_asks_prompts_as_they_stand(ways):
+    instances = find_release().instances()
+    assert {instances[row_id].prompt for row_id in stored_replies()} <= {*ways.served.asked}
+    assert all(one["max_tokens"] == 32768 and one["stop"] == [] for one in ways.served.requests)

@@ -7,7 +7,7 @@ named on the command line: ``--metadata '{"release": "fresh"}'``. Sources: lm-ev
 
 import io
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,12 +15,18 @@ import datasets
 from PIL import Image
 
 import scbench
-from scbench.model import Instance
+from scbench.errors import PredictionsError
+from scbench.model import Instance, task_of
 from scbench.release.load import Release, find_release
 
 _log = logging.getLogger("scbench")
 
 Document = Mapping[str, Any]
+
+_loaded: set[bool] = set()
+"""Whether documents with pictures, and without, were asked for."""
+_shown: dict[str, list[Image.Image]] = {}
+"""Pictures by document: each is opened, and read when the harness makes a request of it."""
 
 
 def load(
@@ -40,14 +46,22 @@ def load(
         images: whether documents with pictures are wanted; without, those are left out.
 
     Raises:
-        ScbenchError: there is no such release, config or task.
+        ScbenchError: there is no such release, config or task; or it is a run of both kinds, in
+            which lm-eval 0.4.13 drops all pictures (``models/api_models.py`` looks at the first
+            request alone).
     """
+    _loaded.add(images)
+    if len(_loaded) > 1:
+        raise PredictionsError(
+            "scbench_images wants a run of its own: beside prompts of text alone the harness "
+            "leaves pictures out without a word"
+        )
     found, names = _named(release).choose(_names(tasks, config))
     instances = found.instances(found.manifest.named_tasks(names)).values()
     kept = [one for one in instances if bool(one.images) == images]
     if not images and len(kept) < len(instances):
         left = ", ".join(one.id for one in instances if one.images)
-        _log.warning("left out, for their pictures: %s; they are scbench_images", left)
+        _log.warning("left out, for their pictures (see scbench_images): %s", left)
     return {"test": datasets.Dataset.from_list([_document(one, release) for one in kept])}
 
 
@@ -76,6 +90,9 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
     ``effective`` nor the sizes that groups weigh tasks by.
     """
     (text, *_) = results
+    if any(picture.tile for picture in _shown.get(document["id"], ())):
+        _log.warning("%s was asked without its pictures, so there is no score", document["id"])
+        return {}
     if text is None:
         _log.warning("%s: there is no reply, so there is no score", document["id"])
         return {}
@@ -88,11 +105,7 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
 
 def pictures(document: Document) -> list[Image.Image]:
     """Return the pictures of a document's prompt, in order."""
-    return list(_opened(document["id"], document["release"]))
-
-
-def _opened(instance_id: str, release: str | None) -> Iterator[Image.Image]:
-    found = _named(release).fitting(instance_id)
-    (instance,) = (one for one in found.instances().values() if one.id == instance_id)
-    for data in instance.images:
-        yield Image.open(io.BytesIO(data))
+    row_id = document["id"]
+    instance = _named(document["release"]).instances([task_of(row_id)])[row_id]
+    _shown[row_id] = [Image.open(io.BytesIO(data)) for data in instance.images]
+    return _shown[row_id]

@@ -1,0 +1,97 @@
+"""The tasks for lm-evaluation-harness: what their files cover, and the functions they name."""
+
+import io
+import runpy
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+from scbench.errors import PredictionsError
+from scbench.release.load import find_release
+
+FOLDER = Path(str(files("scbench.integrations"))) / "lm_eval"
+
+
+def test_every_task_and_bucket_of_the_release_has_a_file():
+    records = find_release().manifest.tasks
+    buckets: dict[str, list[str]] = {}
+    wanted = {
+        FOLDER / name for name in ("scbench.yaml", "images.yaml", "terse.yaml", "ladder.yaml")
+    }
+    for task, record in records.items():
+        path = FOLDER / record.bucket / f"{task}.yaml"
+        assert yaml.safe_load(path.read_text()) == {
+            "include": "../_task",
+            "task": f"scbench_{task}",
+            "dataset_kwargs": {"tasks": task},
+        }
+        buckets.setdefault(record.bucket, []).append(f"scbench_{task}")
+        wanted.add(path)
+    for bucket, tasks in buckets.items():
+        path = FOLDER / bucket / f"_{bucket}.yaml"
+        assert yaml.safe_load(path.read_text()) == {
+            "include": "../_group",
+            "group": f"scbench_{bucket}",
+            "task": tasks,
+        }
+        wanted.add(path)
+    whole = yaml.safe_load((FOLDER / "scbench.yaml").read_text())
+    assert whole["task"] == [f"scbench_{name}" for name in buckets if name != "manifolds"]
+    assert {*FOLDER.rglob("*.yaml")} == wanted
+
+
+@pytest.fixture
+def documents():
+    """The module of functions, loaded anew by its path, as the harness does."""
+    return runpy.run_path(str(FOLDER / "documents.py"))
+
+
+def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, caplog):
+    instances = find_release().instances(["polynomial_curve_fitting"])
+    pictured = [row_id for row_id, one in instances.items() if one.images]
+    found = documents["load"](tasks="polynomial_curve_fitting")["test"]
+    assert found["id"] == [row_id for row_id in instances if row_id not in pictured]
+    assert f"left out, for their pictures (see scbench_images): {', '.join(pictured)}" in caplog.text
+    with pytest.raises(PredictionsError, match="a run of its own"):
+        documents["load"](images=True)
+    found = runpy.run_path(str(FOLDER / "documents.py"))["load"](images=True)["test"]
+    assert found["id"] == pictured
+
+
+def test_a_prompt_that_was_asked_without_its_pictures_has_no_score(documents, caplog):
+    document = documents["load"](images=True)["test"][0]
+    (picture,) = documents["pictures"](document)
+    assert documents["process_results"](document, ["no"]) == {}
+    assert "was asked without its pictures" in caplog.text
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    (held,) = find_release().instances()[document["id"]].images
+    assert Image.open(written).tobytes() == Image.open(io.BytesIO(held)).tobytes()
+    assert documents["process_results"](document, ["no"]) == {"score": 0.0}
+
+
+def test_what_cannot_be_graded_has_no_metric(documents, caplog):
+    document = {"id": "interlocking_parts/00", "release": None}
+    here = [float(i % 5 == 0) for i in range(16)]
+    program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
+    reply = str({"parts": [program]}).replace("'", '"')
+    assert documents["process_results"](document, [reply]) == {}
+    assert documents["process_results"](document, [None]) == {}
+    assert documents["process_results"](document, ["no"]) == {"score": 0.0}
+    assert "is unscored (not_run)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [
+        ({"config": "terse", "tasks": "planning"}, 39),
+        ({"config": "ladder", "tasks": "maze_3d"}, 48),
+    ],
+)
+def test_configs_and_tasks(documents, asked, count):
+    found = documents["load"](**asked, version=2.0, config_source="ignored")["test"]
+    assert len(found) == count
+    assert found.column_names == ["id", "prompt", "instance_hash", "release"]

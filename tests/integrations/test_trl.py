@@ -1,0 +1,113 @@
+"""The reward function for TRL, called by the lines of the trainer that call one."""
+
+import ast
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+from stored_replies import installed, stored_replies
+
+import scbench
+from scbench.errors import PredictionsError
+from scbench.reward import for_trl, packed
+
+
+@pytest.fixture(scope="module")
+def call(pytestconfig):
+    """A function that calls a reward function as ``GRPOTrainer._calculate_rewards`` does.
+
+    The trainer cannot be imported without torch, so the lines that make the arguments, and the call
+    itself, are taken from its source.
+    """
+    folder = installed(pytestconfig.cache.mkdir("packages"), "trl==1.16.0", "--no-deps")
+    source = (folder / "trl" / "trainer" / "grpo_trainer.py").read_text("utf-8")
+    (method,) = (
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef) and node.name == "_calculate_rewards"
+    )
+    begin = next(i for i, node in enumerate(method.body) if ast.unparse(node).startswith("keys ="))
+    end = next(i for i, node in enumerate(method.body) if "async_funcs_info" in ast.unparse(node))
+    (called,) = (
+        node
+        for node in ast.walk(method)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "reward_func" and node.keywords
+        if "completion_ids" in ast.unparse(node)
+    )
+    arguments = compile(ast.Module(method.body[begin:end], []), "trl", "exec")
+    expression = compile(ast.Expression(called), "trl", "eval")
+
+    def make(inputs, completions, log=None):
+        trainer = SimpleNamespace(
+            state="state", environments=None, _log_completion_extra=print, _log_metric=log
+        )
+        space = {"self": trainer, "inputs": inputs, "completions": completions}
+        space |= {"prompts": [one["prompt"] for one in inputs], "reward_func": for_trl}
+        space["completion_ids_list"] = [[1]] * len(inputs)
+        exec(arguments, space)  # noqa: S102  (the trainer's own lines)
+        return eval(expression, space)  # noqa: S307
+
+    return make
+
+
+def test_completions_as_text_and_as_messages_get_the_scores_of_the_command(call):
+    replies = stored_replies()
+    inputs = [{"prompt": "Q", "id": row_id, "difficulty": "easy"} for row_id in replies]
+    texts = [one.text for one in replies.values()]
+    talks = [
+        [
+            {"role": "assistant", "content": None, "tool_calls": []},
+            {"role": "tool", "content": "{}"},
+            {"role": "assistant", "content": text},
+        ]
+        for text in texts
+    ]
+    told = []
+    scores = [one.score for one in replies.values()]
+    assert call(inputs, texts, lambda *pair: told.append(pair)) == scores
+    assert told == [("scbench_scored", 1.0)]
+    assert call(inputs, talks, lambda *_: None) == scores
+    assert call(inputs, [[{"role": "tool", "content": "x"}]] * len(inputs)) == [0.0] * len(inputs)
+
+
+def test_fresh_instances_travel_in_a_column(call):
+    first, second = scbench.generate("arithmetic", count=2, seed=3, length=3)
+    inputs = [
+        {"prompt": "Q", "id": first.id, "instance": packed(first)},
+        {"prompt": "Q", "id": "two_segments/00", "instance": None},
+        {"prompt": "Q", "id": second.id, "instance": packed(second)},
+    ]
+    right = stored_replies()["two_segments/00"].text
+    given = [scbench.score(first, "Answer: 4"), 1.0, scbench.score(second, "Answer: 5")]
+    assert call(inputs, ["Answer: 4", right, "Answer: 5"]) == given
+
+
+def test_what_cannot_be_graded_is_none_and_counted(call):
+    here = [float(i % 5 == 0) for i in range(16)]
+    program = {"fileContents": "print(1)", "fileType": "Python Generating STL", "transform": here}
+    answer = str({"parts": [program]}).replace("'", '"')
+    told = []
+    inputs = [{"prompt": "Q", "id": "interlocking_parts/00"}, {"prompt": "Q", "id": "maze_3d/00"}]
+    assert call(inputs, [answer, "no"], lambda *pair: told.append(pair)) == [None, 0.0]
+    assert told == [("scbench_scored", 0.5)]
+
+
+def test_a_data_set_without_ids_is_refused(call):
+    with pytest.raises(PredictionsError, match="no column 'id'"):
+        call([{"prompt": "Q"}], ["x"])
+    with pytest.raises(PredictionsError, match="no instance"):
+        call([{"prompt": "Q", "instance": "[]"}], ["x"])
+
+
+def test_the_block_of_the_page_makes_what_the_trainer_takes(call, monkeypatch):
+    page = Path(__file__).parents[2] / "docs" / "reward.md"
+    made = {}
+    trl = ModuleType("trl")
+    trl.GRPOTrainer = lambda _, **given: made.update(given)
+    monkeypatch.setitem(sys.modules, "trl", trl)
+    exec(page.read_text("utf-8").partition("```python\n")[2].partition("```")[0], {})  # noqa: S102
+    assert made["reward_funcs"] is for_trl
+    inputs = list(made["train_dataset"])
+    assert len(inputs) == 100
+    assert call(inputs[:2], ["I think", "nothing"], lambda *_: None) == [0.0, 0.0]
