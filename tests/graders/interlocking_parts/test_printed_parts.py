@@ -446,3 +446,12 @@ def test_programs_that_make_no_part_are_told(code, source, too_much):
     (part,) = read_parts([("Python Generating STL", source)])
     assert part.shell is None
     assert part.too_much == too_much
+
+
+def test_a_program_that_the_sandbox_ends_is_told_and_the_next_one_is_judged(code):
+    attack = "import ctypes, os\nctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0)"
+    (part,) = read_parts([("Python Generating STL", attack)])
+    assert part.problem == "the program makes a system call that the sandbox refuses"
+    assert not part.too_much
+    (part,) = read_parts([("Python Generating STL", f"print({TEXT!r}) # next")])
+    assert volume(part) == pytest.approx(36)
