@@ -153,6 +153,15 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
     assert len(model.asked) <= 1 + 6 + 2
 
 
+def test_more_ids_join_the_same_folder(run, model, tmp_path):
+    ids = tmp_path / "ids.txt"
+    for names in ("two_segments/07\n", "two_segments/08\ntwo_segments/07\n"):
+        ids.write_text(names)
+        assert run("--ids", str(ids)).exit_code == 0
+    assert statuses(tmp_path / "out") == {("07", 0): "answered", ("08", 0): "answered"}
+    assert len(model.asked) == 1 + 2
+
+
 def test_a_sweep_over_budgets_and_what_is_left_out(run, model, tmp_path):
     options = ("--budget", "900", "--budget", "4000", "--no-images", "--effort", "high")
     done = run("--tasks", "polynomial_curve_fitting", *options, "--limit", "1")

@@ -15,14 +15,15 @@ UNSCORED = float("nan")
 
 
 @metric(scores="unreduced")
-def by_bucket(expected: Mapping[str, int]) -> Metric:
+def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     """The mean of each bucket and its coverage, as `scbench.grading.score_tables` has them.
 
     Samples without a score (errors, blocked replies, what cannot be graded here) are no zeros:
     they lower the coverage. It is of all items of the tasks, however many were asked.
 
     Args:
-        expected: scores that one try at all items of the tasks has, by bucket.
+        expected: scores that one try at all items of the tasks has, by bucket; None if that is not
+            known, and then no coverage is given.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
@@ -31,14 +32,14 @@ def by_bucket(expected: Mapping[str, int]) -> Metric:
         rows, tries = _rows(scores)
         lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
         found = {line["bucket"]: line for line in lines}
-        wanted = dict(expected)
-        if OVERALL in found:
-            wanted[OVERALL] = sum(expected[name] for name in found if name in expected)
         made: dict[str, str | int | float | bool | None] = {}
-        for name, count in wanted.items():
+        for name in dict.fromkeys([*(expected or ()), *found]):
             line = found.get(name)
             made[name] = UNSCORED if line is None else line["mean"]
-            made[f"{name} coverage"] = 0.0 if line is None else line["scored"] / (count * tries)
+            if expected is not None:
+                parts = found if name == OVERALL else [name]
+                count = sum(expected.get(part, 0) for part in parts)
+                made[f"{name} coverage"] = line["scored"] / (count * tries) if line else 0.0
         return made
 
     return measure

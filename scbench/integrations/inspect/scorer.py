@@ -16,6 +16,7 @@ from scbench.errors import ScbenchError
 from scbench.grading.rows.wire import WireOutcome
 from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
 from scbench.integrations.inspect.grading import grading, named_instances
+from scbench.integrations.inspect.metrics import by_bucket
 from scbench.model import Status
 
 _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal"}
@@ -26,7 +27,7 @@ class GraderFailedError(ScbenchError):
     """A grader failed on an answer: an error of the sample, which is never a zero."""
 
 
-@scorer(metrics=[])
+@scorer(metrics=[by_bucket()])
 def outcome(release: str | None = None) -> Scorer:
     """Grade replies with the benchmark's graders.
 
