@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from loopback import Loopback
 
@@ -47,10 +48,13 @@ def test_all_blocks_are_commands():
 @pytest.mark.slow
 def test_the_blocks_run_one_after_the_other(tmp_path, monkeypatch):
     monkeypatch.setenv("ACME_API_KEY", "none")
+    elsewhere = [block for block in BLOCKS if "vf-eval" in block]
+    assert len(elsewhere) == 1  # run by tests/integrations/test_verifiers.py: it excludes Inspect
     with Loopback({}) as model:
         monkeypatch.setenv("ACME_BASE_URL", model.url)
         for block in BLOCKS:
-            run(tmp_path, block)
+            if block not in elsewhere:
+                run(tmp_path, block)
 
 
 def run(folder: Path, block: str) -> None:
@@ -70,6 +74,18 @@ def run(folder: Path, block: str) -> None:
         assert summary["problem_counts"] == {}
         lines = (folder / "predictions.jsonl").read_bytes()
         assert lines == (folder / "graded" / "imported.jsonl").read_bytes()
+    if "lm_eval" in block:
+        samples = [
+            json.loads(line)
+            for path in folder.glob("harness-logs/*/samples_*.jsonl")
+            for line in path.read_text().splitlines()
+        ]
+        rows = pl.read_parquet(folder / "by-harness" / "results.parquet").filter(
+            pl.col("score").is_not_null()
+        )
+        scores = dict(rows.select("id", "score").iter_rows())
+        assert {one["doc"]["id"]: one["score"] for one in samples} == scores
+        assert len(samples) == 272
     if "answers.csv" in block:
         (line,) = (folder / "mapped.jsonl").read_text().splitlines()
         assert json.loads(line) == {

@@ -54,7 +54,9 @@ def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, capl
     pictured = [row_id for row_id, one in instances.items() if one.images]
     found = documents["load"](tasks="polynomial_curve_fitting")["test"]
     assert found["id"] == [row_id for row_id in instances if row_id not in pictured]
-    assert f"left out, for their pictures (see scbench_images): {', '.join(pictured)}" in caplog.text
+    assert (
+        f"left out, for their pictures (see scbench_images): {', '.join(pictured)}" in caplog.text
+    )
     with pytest.raises(PredictionsError, match="a run of its own"):
         documents["load"](images=True)
     found = runpy.run_path(str(FOLDER / "documents.py"))["load"](images=True)["test"]

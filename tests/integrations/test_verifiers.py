@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -11,14 +13,13 @@ from pathlib import Path
 import pytest
 from stored_replies import (
     expected,
-    graded,
     installed,
     playing,
+    rows,
     stored_replies,
 )
 
 import scbench
-from scbench.imports.gather import gather
 from scbench.release.load import find_release
 from scbench.reward import unpacked
 from scbench.version import __version__
@@ -43,6 +44,11 @@ open(sys.argv[2], "w").write(json.dumps(told))
 main(sys.argv[3:])
 """
 """Loads some tasksets, and then is the command vf-eval."""
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations.md"
+(BLOCK,) = re.findall(
+    r"^```sh\n(vf-eval .*)\n(scbench-grade .*)\n```$", PAGE.read_text("utf-8"), re.MULTILINE
+)
 
 ASKED = [
     {"tasks": ["arithmetic"], "fresh": 3, "seed": 5, "parameters": {"length": 4}},
@@ -74,12 +80,12 @@ def played(tmp_path_factory, pytestconfig):
         done = subprocess.run(
             [
                 *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
-                *("scbench-env", "--no-push", "--no-rich", "-m", "m", "-o", str(out / "run")),
-                *("--env.taskset.tasks", json.dumps(tasks), "--client.base-url", served.url),
-                *("--client.api-key-var", "NO_KEY", "--select.include.keys", json.dumps(ids)),
+                *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
+                *("--no-rich", "--env.taskset.tasks", json.dumps(tasks)),
+                *("--select.include.keys", json.dumps(ids)),
             ],
             env=os.environ
-            | {"NO_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
+            | {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
             | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache / "compiled")},
             cwd=out,
             capture_output=True,
@@ -87,12 +93,12 @@ def played(tmp_path_factory, pytestconfig):
             check=False,
         )
     assert done.returncode == 0, done.stderr[-3000:]
-    (traces,) = out.glob("run/*/traces.jsonl")
+    (traces,) = out.glob("outputs/*/traces.jsonl")
     return json.loads((out / "loaded.json").read_text()), traces, served
 
 
 @pytest.mark.slow
-def test_rewards_are_the_scores_of_the_command(played, tmp_path):
+def test_rewards_are_the_scores_of_the_command(played):
     replies = stored_replies()
     _, traces, _ = played
     episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
@@ -101,11 +107,13 @@ def test_rewards_are_the_scores_of_the_command(played, tmp_path):
         (trace,) = episodes[row_id]["traces"]
         assert trace["rewards"] == {"scbench": {"score": one.score, "weight": 1.0}}
         assert trace["ok"]
-    with (tmp_path / "predictions.jsonl").open("wb") as sink:
-        assert gather([str(traces)], sink).problems == []
-    unscored = {WITHHELD: ("api_error", None), PICTURED: ("refused", 0.0)}
-    assert graded(tmp_path / "predictions.jsonl", tmp_path / "graded") == {
-        "m": expected(replies) | unscored
+    command = ["bash", "-c", BLOCK[1]]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = os.environ | {"PATH": path}
+    subprocess.run(command, cwd=traces.parents[2], check=True, capture_output=True, env=env)
+    others = {WITHHELD: ("api_error", None), PICTURED: ("refused", 0.0)}
+    assert rows(traces.parents[2] / "by-verifiers" / "results.parquet") == {
+        "my-model": expected(replies) | others
     }
 
 
