@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import datasets
-from PIL import Image
+from PIL import Image, ImageFile
 
 import scbench
 from scbench.errors import PredictionsError
@@ -25,7 +25,7 @@ Document = Mapping[str, Any]
 
 _loaded: set[bool] = set()
 """Whether documents with pictures, and without, were asked for."""
-_shown: dict[str, list[Image.Image]] = {}
+_shown: dict[str, list[ImageFile.ImageFile]] = {}
 """Pictures by document: each is opened, and read when the harness makes a request of it."""
 
 
@@ -103,7 +103,7 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
     return {"score": sum(verdict.score for verdict in found.verdicts) / len(found.verdicts)}
 
 
-def pictures(document: Document) -> list[Image.Image]:
+def pictures(document: Document) -> list[ImageFile.ImageFile]:
     """Return the pictures of a document's prompt, in order."""
     row_id = document["id"]
     instance = _named(document["release"]).instances([task_of(row_id)])[row_id]
