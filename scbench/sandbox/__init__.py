@@ -33,9 +33,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scbench.errors import CannotGrade
+from scbench.sandbox import groups
 from scbench.sandbox.system_calls import filter_program, keyctl_number
 
 _CALLS = "seccomp: system calls"
@@ -57,6 +58,8 @@ _SIGNALLED, _SIGSYS = 128, 31
 _USERS, _USERS_EACH, _PROCESSES = 0x70000000, 64, 2**22
 """Numbers of users that systemd(1) sets aside for nobody; Linux numbers fewer processes."""
 _NOBODY = 65534
+_OVERHEAD = 2**26
+"""Bytes that the processes around a program take together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +124,11 @@ def allow_code(allowed: bool) -> None:  # noqa: FBT001  (a switch is a boolean)
 
 def protections() -> tuple[str, ...]:
     """Return what children are protected by on this machine, in words."""
-    kind = strongest()
-    missing = _tried(kind)[1]
-    return tuple(f"no {it} ({missing})" if missing and it == _CALLS else it for it in KINDS[kind])
+    tried = _tried(strongest())
+    words = KINDS[strongest()]
+    if tried.missing:
+        words = tuple(f"no {it} ({tried.missing})" if it == _CALLS else it for it in words)
+    return (*words, *(["cgroup: memory of programs"] if tried.counted else []))
 
 
 @cache
@@ -134,23 +139,42 @@ def strongest() -> str:
 
 def trouble(kind: str) -> str:
     """Return why a kind of sandbox cannot be set up here, or an empty string."""
-    return _tried(kind)[0]
+    return _tried(kind).trouble
+
+
+class _Tried(NamedTuple):
+    """What came of trying a kind of sandbox."""
+
+    trouble: str = ""
+    """Why it cannot be set up; empty if it can."""
+    missing: str = ""
+    """Why it filters no system calls; empty if it does."""
+    counted: bool = False
+    """Whether the memory of a program is counted in a control group."""
 
 
 @cache
-def _tried(kind: str) -> tuple[str, str]:
-    """Try a kind of sandbox; return why it cannot be set up, and why it filters no system calls."""
-    job: dict[str, Any] = {"mode": "nothing", "strict": False}
-    if kind != "rlimits":
-        job |= {**_program(), "strict": False}
+def _tried(kind: str) -> _Tried:
+    """Try a kind of sandbox with a program of ours."""
+    if kind == "rlimits":
+        return _try({"mode": "nothing"}, kind)
+    if kind == "namespaces" and groups.home():
+        tried = _try(_program(), kind, counted=True)
+        if not tried.trouble:
+            return tried
+    return _try(_program(), kind)
+
+
+def _try(job: dict[str, Any], kind: str, *, counted: bool = False) -> _Tried:
+    job = {**job, "strict": False}
     try:
-        done = _run(job, b"print('ready')", Limits(seconds=20), kind)
+        done = _run(job, b"print('ready')", Limits(seconds=20), kind, counted=counted)
     except (SandboxError, ChildError, OSError) as error:
-        return str(error), ""
-    if kind != "rlimits" and done.stdout != b"ready\n":
-        words = done.stderr.decode("utf-8", "replace").split("\n")
-        return f"Python does not start in it: {' '.join(words)[-200:].strip()}", ""
-    return "", done.missing
+        return _Tried(str(error))
+    if job["mode"] == "program" and done.stdout != b"ready\n":
+        words = " ".join(done.stderr.decode("utf-8", "replace").split())
+        return _Tried(f"Python does not start in it: {words[-200:]}")
+    return _Tried(missing=done.missing, counted=counted)
 
 
 def call_script(script: Path, data: bytes, limits: Limits, kind: str | None = None) -> Finished:
@@ -191,7 +215,8 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
         SandboxError: the kind that was asked for cannot be set up.
     """
     check_code_can_run(kind)
-    done = _run(_program(), source, limits, kind or strongest())
+    kind = kind or strongest()
+    done = _run(_program(), source, limits, kind, counted=_tried(kind).counted)
     if done.code > _SIGNALLED and not done.flooded and not done.refused:
         raise ChildError(f"the program was ended by signal {done.code - _SIGNALLED}")
     return done
@@ -211,7 +236,7 @@ def check_code_can_run(kind: str | None = None) -> None:
             "the answer holds a Python program, and this machine cannot put it in a sandbox; "
             f"install bubblewrap or allow user namespaces, see docs/sandbox.md ({reasons})"
         )
-    if missing := _tried(chosen)[1]:
+    if missing := _tried(chosen).missing:
         raise CannotGrade(
             "the answer holds a Python program, and this machine cannot filter its system calls; "
             f"grade where docs/sandbox.md says that they can be ({missing})"
@@ -237,7 +262,20 @@ def _interpreter_files() -> list[str]:
     return [place for place in dict.fromkeys(places) if os.path.exists(place)]  # noqa: PTH110  (false where we may not look, too)
 
 
-def _run(job: dict[str, Any], data: bytes, limits: Limits, kind: str) -> Finished:
+def _run(
+    job: dict[str, Any], data: bytes, limits: Limits, kind: str, *, counted: bool = False
+) -> Finished:
+    """Run a child, in a control group if its memory is to be counted."""
+    if not counted:
+        return _run_in(None, job, data, limits, kind)
+    together = limits.memory * max(1, limits.processes) + limits.files + _OVERHEAD
+    with groups.group(together) as group:
+        return _run_in(group, job, data, limits, kind)
+
+
+def _run_in(
+    group: Path | None, job: dict[str, Any], data: bytes, limits: Limits, kind: str
+) -> Finished:
     """Start a child, feed it, and end it with all that it started."""
     says, status = os.pipe()
     job = {"files": [], **job, "kind": kind, "limits": asdict(limits), "folder": _FOLDER}
@@ -245,6 +283,7 @@ def _run(job: dict[str, Any], data: bytes, limits: Limits, kind: str) -> Finishe
     job |= {"status": status, "user": _own_user() if kind != "rlimits" else None}
     allowed = filter_program(for_program=job["mode"] == "program")
     job |= {"filter": allowed.hex(), "keyctl": keyctl_number()}
+    job["group"] = None if group is None else str(group)
     try:
         command = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps(job)]
         if kind == "bubblewrap":

@@ -11,6 +11,7 @@ one argument is the job as JSON:
     files: paths a program may read
     folder: the private folder of a program
     user: the user to become; null for whoever starts this
+    group: folder of the control group that counts its memory; null if there is none
     filter: of system calls, as the kernel takes it, in hexadecimal digits; empty if there is none
     strict: whether nothing is done without the filter
     keyctl: number of that system call; null if unknown
@@ -20,7 +21,8 @@ one argument is the job as JSON:
 
 With namespaces there are three processes: the first waits in the old namespaces, the second is the
 init of the new one, and the third does the job. When the second ends, the kernel ends whatever the
-third has started; and each dies with the one before it.
+third has started; and each dies with the one before it. A control group takes one more: it holds
+these three, and a process outside waits for them.
 """
 
 import contextlib
@@ -57,6 +59,8 @@ def main(job: Job) -> NoReturn:
     """Set the sandbox up and do the job in it."""
     try:
         _die_with_parent()
+        if job["group"]:
+            _wait_for(_fork_into(job["group"]))
         spaces = job["kind"] == "namespaces"
         if spaces:
             _enter_namespaces(job)
@@ -117,6 +121,18 @@ def _wait_for(child: int) -> None:
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             os._exit(128 - code if code < 0 else code)
+
+
+def _fork_into(group: str) -> int:
+    """Fork, with the child in a control group from its start; to move it would take 10 ms."""
+    folder = os.open(group, os.O_RDONLY | os.O_DIRECTORY)
+    words = (ctypes.c_uint64 * 11)(0x200000000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0, 0, 0, folder)
+    clone3, size = ctypes.c_long(435), ctypes.c_size_t(ctypes.sizeof(words))
+    child: int = ctypes.CDLL(None, use_errno=True).syscall(clone3, ctypes.byref(words), size)
+    os.close(folder)
+    if child < 0:
+        raise OSError(ctypes.get_errno(), f"clone3: {os.strerror(ctypes.get_errno())}")
+    return child
 
 
 def _enter_namespaces(job: Job) -> None:

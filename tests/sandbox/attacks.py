@@ -346,7 +346,7 @@ def attempt(function):
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(3)
+        signal.alarm(10)
         try:
             said = str(function())
         except OSError as error:

@@ -113,7 +113,8 @@ def test_a_process_that_lost_its_parent_is_found():
 
 def test_the_protections_are_named():
     assert sandbox.strongest() in sandbox.KINDS
-    assert sandbox.protections() == sandbox.KINDS[sandbox.strongest()]
+    named = sandbox.KINDS[sandbox.strongest()]
+    assert sandbox.protections()[: len(named)] == named
     assert sandbox.strongest() == ALL[0]
 
 
@@ -162,6 +163,54 @@ def test_an_error_ends_a_program_with_its_code(full):
 def test_each_run_finds_an_empty_folder(full):
     text = "import os\nprint(os.listdir('.'))\nopen('left', 'w').close()"
     assert program(text, full) == program(text, full) == "['program.py']\n"
+
+
+def test_what_honest_programs_do_works(full):
+    text = """
+    import asyncio, concurrent.futures, datetime, os, random, resource, select, shutil, signal
+    import socket, sqlite3, subprocess, sys, tarfile, tempfile, threading, time, uuid
+    from pathlib import Path
+
+    async def later():
+        await asyncio.sleep(0.001)
+        return await asyncio.to_thread(lambda: 3)
+
+    def deep(n):
+        return 0 if n == 0 else 1 + deep(n - 1)
+
+    assert asyncio.run(later()) == 3
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(abs, [-1, 2])) == [1, 2]
+    sys.setrecursionlimit(10**6)
+    resource.setrlimit(resource.RLIMIT_STACK, resource.getrlimit(resource.RLIMIT_STACK))
+    threading.stack_size(2**26)
+    threading.Thread(target=deep, args=[10_000]).start()
+    words = [sys.executable, "-c", "print(6 * 7)"]
+    for options in ({}, {"close_fds": False}, {"start_new_session": True}):
+        assert subprocess.run(words, capture_output=True, **options).stdout == b"42\\n"
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+    folder = Path(tempfile.mkdtemp())
+    (folder / "a").write_text("x" * 5000)
+    shutil.copy2(folder / "a", folder / "b")
+    shutil.copytree(folder, "tree")
+    with tarfile.open("all.tgz", "w:gz") as archive:
+        archive.add("tree")
+    shutil.rmtree("tree")
+    base = sqlite3.connect("base")
+    base.execute("pragma journal_mode=wal")
+    base.execute("create table t(x)")
+    base.commit()
+    signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.001)
+    time.sleep(0.01)
+    one, two = socket.socketpair()
+    one.sendall(b"x")
+    assert select.select([two], [], [], 1)[0] and two.recv(1) == b"x"
+    random.random(), uuid.uuid1(), datetime.datetime.now().astimezone(), os.isatty(1), os.times()
+    print("all")
+    """
+    limits = Limits(seconds=20, memory=2**30, output=2**20, processes=20, files=2**24)
+    assert program(text, full, limits) == "all\n"
 
 
 # ---- Who may run what ----
