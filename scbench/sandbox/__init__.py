@@ -19,24 +19,27 @@ its own and dies with its parent (on Linux). What the child does lies in ``child
 is worth, in docs/sandbox.md.
 """
 
-import contextlib
 import itertools
 import json
 import os
-import selectors
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scbench.errors import CannotGrade
 from scbench.sandbox import groups
+from scbench.sandbox.conversation import (
+    SIGNALLED,
+    ChildError,
+    Finished,
+    Limits,
+    SandboxError,
+    converse,
+)
 from scbench.sandbox.system_calls import filter_program, keyctl_number
 
 _CALLS = "seccomp: system calls"
@@ -50,67 +53,12 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 _CHILD = Path(__file__).with_name("child.py")
 _FLAGS = ("-P", "-s", "-S", "-B")
 """With an environment of ours the same as -I -S, which would also ignore the hash seed."""
-_ENVIRONMENT = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 _FOLDER = "/.private"
-_READ = 65536
-_STDERR = 4096
-_SIGNALLED, _SIGSYS = 128, 31
 _USERS, _USERS_EACH, _PROCESSES = 0x70000000, 64, 2**22
 """Numbers of users that systemd(1) sets aside for nobody; Linux numbers fewer processes."""
 _NOBODY = 65534
 _OVERHEAD = 2**26
 """Bytes that the processes around a program take together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a child may use.
-
-    Attributes:
-        seconds: wall clock, and processor time of each process.
-        memory: bytes of address space of each process.
-        output: bytes on standard output.
-        processes: about how many processes it may start.
-        files: bytes in the private folder.
-    """
-
-    seconds: float = 60.0
-    memory: int = 2 * 2**30
-    output: int = 64 * 2**20
-    processes: int = 0
-    files: int = 64 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """How a child ended, by itself or at its limit of output.
-
-    Attributes:
-        code: exit code.
-        stdout: what it wrote, at most the limit.
-        stderr: the last few thousand bytes of it.
-        flooded: whether it wrote more than the limit and was ended for it.
-        missing: why there was no filter of system calls; empty if there was one.
-    """
-
-    code: int
-    stdout: bytes
-    stderr: bytes
-    flooded: bool = False
-    missing: str = ""
-
-    @property
-    def refused(self) -> bool:
-        """Whether it was ended for a system call that no sandbox lets through."""
-        return self.code == _SIGNALLED + _SIGSYS
-
-
-class ChildError(RuntimeError):
-    """A child hit its limit of time or memory, or crashed: nothing that a score may rest on."""
-
-
-class SandboxError(RuntimeError):
-    """A kind of sandbox cannot be set up on this system."""
 
 
 _allowed = False
@@ -217,8 +165,8 @@ def run_python(source: bytes, limits: Limits, kind: str | None = None) -> Finish
     check_code_can_run(kind)
     kind = kind or strongest()
     done = _run(_program(), source, limits, kind, counted=_tried(kind).counted)
-    if done.code > _SIGNALLED and not done.flooded and not done.refused:
-        raise ChildError(f"the program was ended by signal {done.code - _SIGNALLED}")
+    if done.code > SIGNALLED and not done.flooded and not done.refused:
+        raise ChildError(f"the program was ended by signal {done.code - SIGNALLED}")
     return done
 
 
@@ -266,50 +214,21 @@ def _run(
     job: dict[str, Any], data: bytes, limits: Limits, kind: str, *, counted: bool = False
 ) -> Finished:
     """Run a child, in a control group if its memory is to be counted."""
+    job = {"files": [], **job, "kind": kind, "limits": asdict(limits), "folder": _FOLDER}
+    job |= {"processor": _processor(), "user": _own_user() if kind != "rlimits" else None}
+    allowed = filter_program(for_program=job["mode"] == "program")
+    job |= {"filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
+
+    def command(status: int) -> list[str]:
+        words = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps({**job, "status": status})]
+        return [*_bubblewrap(job), *words] if kind == "bubblewrap" else words
+
     if not counted:
-        return _run_in(None, job, data, limits, kind)
+        return converse(command, data, limits)
     together = limits.memory * max(1, limits.processes) + limits.files + _OVERHEAD
     with groups.group(together) as group:
-        return _run_in(group, job, data, limits, kind)
-
-
-def _run_in(
-    group: Path | None, job: dict[str, Any], data: bytes, limits: Limits, kind: str
-) -> Finished:
-    """Start a child, feed it, and end it with all that it started."""
-    says, status = os.pipe()
-    job = {"files": [], **job, "kind": kind, "limits": asdict(limits), "folder": _FOLDER}
-    job["processor"] = _processor()
-    job |= {"status": status, "user": _own_user() if kind != "rlimits" else None}
-    allowed = filter_program(for_program=job["mode"] == "program")
-    job |= {"filter": allowed.hex(), "keyctl": keyctl_number()}
-    job["group"] = None if group is None else str(group)
-    try:
-        command = [_interpreter(), *_FLAGS, str(_CHILD), json.dumps(job)]
-        if kind == "bubblewrap":
-            command = [*_bubblewrap(job), *command]
-        child = subprocess.Popen(  # noqa: S603  (our interpreter, our file)
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd="/",
-            env=_ENVIRONMENT,
-            pass_fds=(status,),
-            start_new_session=True,
-        )
-    except BaseException:
-        os.close(says)
-        raise
-    finally:
-        os.close(status)
-    with child, open(says, "rb", buffering=0) as said:  # noqa: PTH123  (a descriptor)
-        try:
-            return _converse(child, said, data, limits)
-        finally:
-            if child.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
+        job["group"] = str(group)
+        return converse(command, data, limits)
 
 
 _users = itertools.count()
@@ -342,56 +261,6 @@ def _processor() -> int | None:
         return None
     processors = sorted(os.sched_getaffinity(0))
     return processors[os.getpid() % len(processors)]
-
-
-def _converse(child: Any, said: Any, data: bytes, limits: Limits) -> Finished:  # noqa: ANN401
-    """Write a child's input and read its output until it ends, floods or is late."""
-    rest, deadline = memoryview(data), time.monotonic() + limits.seconds
-    texts = {end: bytearray() for end in (child.stdout, child.stderr, said)}
-    out, errors, status = texts.values()
-    with selectors.DefaultSelector() as ready:
-        for end in (*texts, child.stdin):
-            os.set_blocking(end.fileno(), False)
-            what = selectors.EVENT_READ if end in texts else selectors.EVENT_WRITE
-            ready.register(end, what)
-        while ready.get_map() and len(out) <= limits.output:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise ChildError(f"no result within {limits.seconds:g} s")
-            for key, _ in ready.select(left):
-                pipe: Any = key.fileobj
-                if pipe in texts:
-                    some = os.read(key.fd, _READ)
-                    texts[pipe] += some
-                    del errors[:-_STDERR]
-                    over = not some
-                else:
-                    rest = _feed(key.fd, rest)
-                    over = not rest
-                if over:
-                    ready.unregister(pipe)
-                    if pipe is child.stdin:
-                        pipe.close()
-    if len(out) > limits.output:
-        return Finished(1, bytes(out[: limits.output]), bytes(errors), flooded=True)
-    try:
-        code = child.wait(max(0.1, deadline - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        raise ChildError(f"no end within {limits.seconds:g} s") from None
-    if not status.startswith(b"ok"):
-        why = (status or errors).decode("utf-8", "replace").strip()
-        raise SandboxError(f"the sandbox cannot be set up: {why[-300:]}")
-    missing = status[2:].decode("utf-8", "replace")
-    code = _SIGNALLED - code if code < 0 else code
-    return Finished(code, bytes(out), bytes(errors), missing=missing)
-
-
-def _feed(pipe: int, rest: memoryview) -> memoryview:
-    """Write some of what is left to write, and return what is left then."""
-    try:
-        return rest[os.write(pipe, rest[:_READ]) :]
-    except BrokenPipeError:  # the child wants no more of it
-        return rest[:0]
 
 
 def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
