@@ -116,7 +116,7 @@ def _tried(kind: str) -> _Tried:
 def _try(job: dict[str, Any], kind: str, *, counted: bool = False) -> _Tried:
     job = {**job, "strict": False}
     try:
-        done = _run(job, b"print('ready')", Limits(seconds=20), kind, counted=counted)
+        done = _run(job, b"print('ready')", Limits(), kind, counted=counted)
     except (SandboxError, ChildError, OSError) as error:
         return _Tried(str(error))
     if job["mode"] == "program" and done.stdout != b"ready\n":

@@ -62,8 +62,8 @@ _CLONE, _SOCKETPAIR, _SENDTO, _KEYCTL = (56, 220), (53, 199), (44, 206), (250, 2
 
 _OPTIONS = (3, 15, 16, 39, 0x53564D41)
 """Of prctl: tell PR_GET_DUMPABLE and PR_GET_NO_NEW_PRIVS, name threads and memory."""
-_REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""Of ioctl: is it a terminal and how large, how much can be read, block, close on exec."""
+_REQUESTS = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451, 0x40049409)
+"""Of ioctl: is it a terminal, how large, how much to read, block, close on exec, copy a file."""
 _NEW_NAMESPACES = 0x7E020000
 """Flags of clone that make namespaces."""
 _UNIX = 1
