@@ -21,6 +21,7 @@ PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 """Exit codes."""
 
 _EXTRAS = {
+    "confusable_homoglyphs": "leaderboard",
     "dask": "cluster",
     "distributed": "cluster",
     "fsspec": "hub",

@@ -38,6 +38,12 @@ def build(
     regrade: Annotated[
         bool, typer.Option("--regrade", help="Grade everything anew, whatever receipts say.")
     ] = False,
+    organisations: Annotated[
+        Path | None,
+        typer.Option(
+            help="organisations.toml: who may submit for whom. [default: nobody is asked]"
+        ),
+    ] = None,
     dataset: Annotated[
         str | None,
         typer.Option(help="ORG/NAME on the Hub: also write .eval_results files for its board."),
@@ -58,6 +64,7 @@ def build(
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
         from scbench.leaderboard.findings import as_text
+        from scbench.leaderboard.organisations import read_organisations
         from scbench.leaderboard.publish import write_board
         from scbench.leaderboard.validate import release_finder
         from scbench.release.load import find_release
@@ -67,9 +74,16 @@ def build(
         if report:
             need("jinja2", "plotly", extra="report", instead="--no-report")
         done = collect(
-            submissions, out, releases, limits, regrade=regrade, reports=report, on_step=say
+            submissions,
+            out,
+            releases,
+            limits,
+            regrade=regrade,
+            reports=report,
+            organisations=read_organisations(organisations) if organisations else None,
+            on_step=say,
         )
-        for name, findings in done.refused.items():
+        for name, findings in (*done.refused.items(), *done.warnings.items()):
             for finding in findings:
                 print(as_text(finding, f"{submissions / name}/{finding.file}".rstrip("/")))  # noqa: T201
         for path in write_board(out, make_board(done), done.entries, dataset):

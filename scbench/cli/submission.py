@@ -210,7 +210,13 @@ def validate_(
     release: ReleaseName = None,
     against: Annotated[
         Path | None,
-        typer.Option(help="Folder of other submissions: warn of answers that are the same."),
+        typer.Option(help="Folder of other submissions: look for names and answers alike."),
+    ] = None,
+    organisations: Annotated[
+        Path | None, typer.Option(help="organisations.toml: who may submit for whom.")
+    ] = None,
+    submitter: Annotated[
+        str | None, typer.Option(help="Account that sends it, to be one of the organisation's.")
     ] = None,
     style: Annotated[
         ReportKind,
@@ -225,15 +231,23 @@ def validate_(
         from scbench.cli.console import as_json
         from scbench.leaderboard.findings import in_order
         from scbench.leaderboard.folder import open_submission
+        from scbench.leaderboard.organisations import check_organisation, read_organisations
         from scbench.leaderboard.validate import compare_with_others, validate
 
         releases, wanted = finder(release)
+        known = read_organisations(organisations) if organisations else None
         records, unfit = [], False
         for path in paths:
             with open_submission(path) as opened:
                 done = validate(opened, releases, wanted)
+                more = (
+                    [*check_organisation(done.about, known, submitter)]
+                    if done.about and known is not None
+                    else []
+                )
                 if against is not None and not done.problems:
-                    done.findings = in_order([*done.findings, *compare_with_others(done, against)])
+                    more += compare_with_others(done, against)
+                done.findings = in_order([*done.findings, *more])
             unfit = unfit or bool(done.problems)
             records.append(_record(done))
             if style is not ReportKind.JSON:

@@ -4,24 +4,26 @@ Right answers to a question with one right answer are the same whoever gives the
 mistakes. What tells is a long answer that many others could stand in for: two models that choose
 the same one of them, down to the last digit and the order of its parts, did not do so by chance.
 
-An answer of a pair is *long* if it keeps `LONG` bytes when deflated, *short* otherwise. Answers
-that are stored with the release (references and counter-references: forced, natural or trivial
-ones) count as neither. A pair is worth a look if
+An answer of a pair is *long* if it keeps 64 bytes when deflated, *short* otherwise. Answers
+that are stored with the release (references and counter-references) count as neither: they have a
+rule of their own, see `scbench.leaderboard.copied`. A pair is worth a look if
 
 - at least `LEAST_LONG` long answers are the same, and they are `LONG_SHARE` of the instances to
   which both gave long answers; or
 - at least `LEAST_SHORT` short answers are the same, and they are `SHORT_SHARE` of the instances to
   which both gave short answers.
 
-It proves nothing, so it is a warning, with the numbers and the shares.
+It proves nothing, so it is a warning, with the numbers and the shares. Everyone is compared with
+everyone: what a submission says of itself, such as that it is another of the same model, is no
+reason to look away.
 """
 
 import hashlib
-import zlib
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 
 from scbench.canonical import canonical_json, sha256
@@ -31,13 +33,13 @@ from scbench.grading.outcome import Outcome, seek_answer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
+from scbench.leaderboard.copied import is_long
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.model import task_of
 from scbench.release.load import Release
 
-LONG = 64
 LEAST_LONG, LONG_SHARE = 5, 0.10
 LEAST_SHORT, SHORT_SHARE = 20, 0.90
 
@@ -67,36 +69,44 @@ def stored_answers(release: Release) -> frozenset[tuple[str, str]]:
     return frozenset((ref.id, sha256(ref.answer)) for ref in release.references())
 
 
-def answers_of(path: Path, release: Release, stored: frozenset[tuple[str, str]]) -> Answers:
-    """Return the answers in a predictions file that say something about where they come from.
+def read_answers(path: Path, release: Release) -> list[tuple[str, str]]:
+    """Return instance and answer, as canonical JSON, of each answer in a predictions file.
 
     Args:
         path: of the file.
         release: that it answers.
-        stored: see `stored_answers`.
     """
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
     coverage = Coverage(known_ids(instances, tasks))
-    found: dict[str, dict[str, bool]] = defaultdict(dict)
+    found: list[tuple[str, str]] = []
     if measure(path) is None:
         return found
     lines = coverage.read(str(path), hashlib.sha256())
     for admission, line in islice(lines, len(instances) * MOST_ATTEMPTS):
         if line is None or admission.kind is not LineKind.GRADED:
             continue
-        prediction = line.prediction
-        answer = seek_answer(prediction, tasks[task_of(prediction.id)])
+        answer = seek_answer(line.prediction, tasks[task_of(line.prediction.id)])
         if isinstance(answer, Outcome):
             continue
-        try:
-            data = canonical_json(answer.value).encode()
-        except ValueError:
-            continue
-        digest = sha256(data)
-        if (prediction.id, digest) not in stored:
-            found[prediction.id][digest] = len(zlib.compress(data, 9)) >= LONG
+        with suppress(ValueError):  # a number that no file could hold
+            found.append((line.prediction.id, canonical_json(answer.value)))
     return found
+
+
+def answers_of(found: Iterable[tuple[str, str]], stored: frozenset[tuple[str, str]]) -> Answers:
+    """Return the answers of a submission that say something about where they come from.
+
+    Args:
+        found: instance and answer, as canonical JSON.
+        stored: see `stored_answers`.
+    """
+    answers: dict[str, dict[str, bool]] = defaultdict(dict)
+    for row_id, text in found:
+        digest = sha256(text)
+        if (row_id, digest) not in stored:
+            answers[row_id][digest] = is_long(text)
+    return answers
 
 
 def compare(first: Answers, second: Answers) -> AnswerOverlap:
@@ -137,3 +147,18 @@ def overlaps(mine: Answers, others: Mapping[str, Answers], file: str) -> Iterato
             )
             todo = "say in notes how the two models are related, or correct the file"
             yield Finding("alike", message, todo, file, level="warning")
+
+
+def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
+    """Return the pairs of submissions that share enough answers for it to be worth comparing them.
+
+    Args:
+        answers: those of each submission, by name.
+    """
+    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, found in answers.items():
+        for row_id, digests in found.items():
+            for digest in digests:
+                holders[row_id, digest].append(name)
+    shared = Counter(pair for names in holders.values() for pair in combinations(names, 2))
+    return [pair for pair, count in shared.items() if count >= min(LEAST_LONG, LEAST_SHORT)]

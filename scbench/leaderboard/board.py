@@ -67,7 +67,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
         settings: for each the entries, ranked ones by mean (on the ladder by level), then those
         without full coverage, with levels where a model answered the ladder;
         history: the overall score of each model in each release; refused: what is wrong with
-        other submissions.
+        other submissions; warnings: what maintainers should look at.
     """
     groups: dict[tuple[str, str, str], list[BoardEntry]] = {}
     for entry in collected.entries:
@@ -94,6 +94,10 @@ def make_board(collected: Collected) -> dict[str, Any]:
         "refused": [
             {"submission": name, "problems": [as_record(found, name) for found in findings]}
             for name, findings in sorted(collected.refused.items())
+        ],
+        "warnings": [
+            {"submission": name, "warnings": [as_record(found, name) for found in findings]}
+            for name, findings in sorted(collected.warnings.items())
         ],
     }
 
@@ -154,13 +158,13 @@ def _ordered(
     groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
     for task in matrix.blocks:
         groups.setdefault(manifest.tasks[task].bucket, []).append(task)
-    complete = np.array([entry.receipt.complete for entry in entries])
+    ranked = np.array([entry.ranked for entry in entries])
     found: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     of_tasks: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     for name, tasks in groups.items():
         blocks = [matrix.blocks[task] for task in tasks]
         means = means_of(blocks)
-        placed = _ranks(blocks, complete)
+        placed = _ranks(blocks, ranked)
         for i, entry in enumerate(entries):
             place = placed.get(i)
             found[i][name] = _score(entry.receipt.buckets[name], means, i) | {
@@ -218,15 +222,15 @@ def _keys(results: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranks(
-    blocks: Sequence[Block], complete: "np.ndarray[Any, np.dtype[np.bool_]]"
+    blocks: Sequence[Block], ranked: "np.ndarray[Any, np.dtype[np.bool_]]"
 ) -> dict[int, Rank]:
-    if not complete.any():
+    if not ranked.any():
         return {}
     means: Floats = np.concatenate(
-        [block.sums[:, complete] / block.counts[:, complete] for block in blocks]
+        [block.sums[:, ranked] / block.counts[:, ranked] for block in blocks]
     )
     names = [block.names[answer] for block in blocks for answer in block.answers]
-    return dict(zip(np.flatnonzero(complete).tolist(), ranks(means, names), strict=True))
+    return dict(zip(np.flatnonzero(ranked).tolist(), ranks(means, names), strict=True))
 
 
 def _row(
@@ -246,7 +250,8 @@ def _row(
         "attempts": about.attempts,
         "links": about.links.model_dump(exclude_none=True),
         "outputs_licence": about.outputs_licence,
-        "ranked": receipt.complete,
+        "ranked": entry.ranked,
+        "copied": entry.copied.as_record() if entry.copied.marked else None,
         "statuses": receipt.statuses,
         "buckets": dict(buckets),
         "tasks": dict(tasks),

@@ -1,8 +1,10 @@
 """From a folder of submissions to graded entries: receipts that still match are used again."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,18 @@ from scbench.errors import ResultsError, ScbenchError, printable, reading_parque
 from scbench.grading.output import RESULTS
 from scbench.grading.rows.schema import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.answer_overlap import (
+    Answers,
+    answers_of,
+    overlaps,
+    sharing,
+    stored_answers,
+)
+from scbench.leaderboard.copied import Copied, copied, told_by, warn_of
+from scbench.leaderboard.findings import Finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
+from scbench.leaderboard.organisations import Organisation, alike, check_organisation
 from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
 from scbench.progress import no_progress
@@ -43,6 +54,8 @@ class BoardEntry:
         release: that it answers.
         receipt: of its grading.
         results: what tables need of each row.
+    answers: those that are not stored with the release, for comparison with others'.
+    copied: how many telling answers are those of the release.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """
@@ -52,8 +65,15 @@ class BoardEntry:
     release: "Release"
     receipt: Receipt
     results: pl.DataFrame
+    answers: Answers
+    copied: Copied
     files: tuple[str, ...]
     reused: bool
+
+    @property
+    def ranked(self) -> bool:
+        """Whether every score is there, and the answers are its own."""
+        return self.receipt.complete and not self.copied.marked
 
 
 @dataclass(slots=True)
@@ -63,10 +83,12 @@ class Collected:
     Attributes:
         entries: those that can be shown.
         refused: by name, what is wrong with the others.
+    warnings: by name, what maintainers should look at.
     """
 
     entries: list[BoardEntry] = field(default_factory=list)
     refused: dict[str, list[Finding]] = field(default_factory=dict)
+    warnings: dict[str, list[Finding]] = field(default_factory=dict)
 
 
 def collect(
@@ -77,6 +99,7 @@ def collect(
     *,
     regrade: bool = False,
     reports: bool = True,
+    organisations: Sequence[Organisation] | None = None,
     on_step: Callable[[str], object] = no_progress,
 ) -> Collected:
     """Read or grade every submission in a folder.
@@ -88,13 +111,14 @@ def collect(
         limits: of grading.
         regrade: use no receipt again.
         reports: also write the report of each submission that has none.
+        organisations: those of which it is known who submits for them; None to ask nobody.
         on_step: called with a sentence for each submission that is graded or refused.
 
     Raises:
         ScbenchError: the folder cannot be read, or the output cannot be written.
     """
     done = Collected()
-    seen: dict[tuple[str, ...], str] = {}
+    places: dict[str, str] = {}
     for path in submissions_in(submissions):
         name = _name_of(path)
         wrong = _misnamed(path, name, done)
@@ -106,16 +130,50 @@ def collect(
                 job = _Job(name, folder, releases, limits, on_step, regrade, reports)
                 entry = _entry(opened, job)
             if isinstance(entry, BoardEntry):
-                twin = _twin(entry, seen)
-                if twin is None:
-                    done.entries.append(entry)
-                else:
-                    done.refused[path.name] = [twin]
+                done.entries.append(entry)
+                places[name] = path.name
             else:
                 done.refused[path.name] = entry
-        if path.name in done.refused:
-            on_step(f"{printable(path.name)}: refused, {len(done.refused[path.name])} problems")
+    _compare(done, places, organisations)
+    for place, found in done.refused.items():
+        on_step(f"{printable(place)}: refused, {len(found)} problems")
     return done
+
+
+def _compare(
+    done: Collected, places: Mapping[str, str], organisations: Sequence[Organisation] | None
+) -> None:
+    """Compare the names and answers of all entries, whoever they say they are.
+
+    Of submissions with the same names all are refused: which one is meant is not for us to say.
+    """
+    found: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
+    for entry, peer in permutations(done.entries, 2):
+        found[entry.name] += alike(entry.about, peer.about, places[peer.name])
+    for entry in done.entries:
+        found[entry.name] += (
+            check_organisation(entry.about, organisations) if organisations is not None else ()
+        )
+        found[entry.name] += warn_of(entry.copied)
+    for entries in _by_release(done.entries):
+        answers = {entry.name: entry.answers for entry in entries}
+        for pair in sharing(answers):
+            for name, other in permutations(pair):
+                others = {places[other]: answers[other]}
+                found[name] += overlaps(answers[name], others, "")
+    for name, findings in found.items():
+        if wrong := problems(findings):
+            done.refused[places[name]] = wrong
+        elif findings:
+            done.warnings[places[name]] = findings
+    done.entries = [entry for entry in done.entries if places[entry.name] not in done.refused]
+
+
+def _by_release(entries: Sequence[BoardEntry]) -> Iterable[list[BoardEntry]]:
+    found: dict[tuple[str, str], list[BoardEntry]] = {}
+    for entry in entries:
+        found.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
+    return found.values()
 
 
 def _name_of(path: Path) -> str:
@@ -133,17 +191,6 @@ def _misnamed(path: Path, name: str, done: Collected) -> Finding | None:
         message = f"there is a folder and an archive {name}"
         return Finding("duplicate_entry", message, "keep one of the two")
     return None
-
-
-def _twin(entry: BoardEntry, seen: dict[tuple[str, ...], str]) -> Finding | None:
-    about = entry.about
-    named = (about.release, about.organisation, about.model.name, about.model.version)
-    key = (*named, about.setting, about.tasks)
-    other = seen.setdefault(key, entry.name)
-    if other == entry.name:
-        return None
-    message = f"{other} is of the same model, version, setting and release"
-    return Finding("duplicate_submission", message, "give them different versions, or remove one")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +224,17 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
         write_report_of(known, job.folder, job.limits.workers)
     files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
     rows = results.filter(pl.col("instance_hash").is_not_null()).select(_NEEDED)
-    return BoardEntry(job.name, known.about, known.release, receipt, rows, files, reused)
+    release = known.release
+    given = results.filter(pl.col("answer").is_not_null() & pl.col("instance_hash").is_not_null())
+    found_answers = given.select("id", "sample", "answer").unique(maintain_order=True)
+    pairs = list(found_answers.select("id", "answer").iter_rows())
+    answers = answers_of(pairs, _stored(release))
+    copies = copied(pairs, _told(release))
+    return BoardEntry(job.name, known.about, release, receipt, rows, answers, copies, files, reused)
+
+
+_stored = lru_cache(maxsize=4)(stored_answers)
+_told = lru_cache(maxsize=4)(told_by)
 
 
 def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:

@@ -105,6 +105,7 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
+        "copied": row["copied"],
         "report": row["files"].get(REPORT),
         "files": {
             file.partition(".")[0]: path for file, path in row["files"].items() if file != REPORT

@@ -46,7 +46,7 @@ def write_board(
         if dataset is not None:
             (out / HUB).mkdir(exist_ok=True)
         for entry in entries if dataset is not None else ():
-            if entry.receipt.complete and entry.receipt.tasks_of != LADDER:
+            if entry.ranked and entry.receipt.tasks_of != LADDER:
                 path = out / HUB / f"{entry.name}.yaml"
                 files.append(path)
                 _write(path, hub_results(entry.receipt, str(dataset)))

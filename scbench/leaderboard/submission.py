@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from scbench.leaderboard.names import hidden
 from scbench.model import Setting
 from scbench.schemas.base import json_schema
 
@@ -24,7 +25,19 @@ _CONTROL = "\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069"
 shown beside those of others."""
 _WORD = f"[^\\s{_CONTROL}]"
 
-OneLine = Annotated[StrictStr, Field(max_length=200, pattern=f"^{_WORD}([^{_CONTROL}]*{_WORD})?$")]
+
+def _seen(text: str) -> str:
+    unseen = hidden(text)
+    if unseen:
+        raise ValueError(f"holds what nobody sees: {', '.join(unseen[:3])}")
+    return text
+
+
+OneLine = Annotated[
+    StrictStr,
+    Field(max_length=200, pattern=f"^{_WORD}([^{_CONTROL}]*{_WORD})?$"),
+    AfterValidator(_seen),
+]
 Link = Annotated[
     StrictStr,
     Field(max_length=500, pattern="^https://[A-Za-z0-9.-]+(:[0-9]+)?(/[!#-;=?-\\[\\]_a-z~]*)?$"),

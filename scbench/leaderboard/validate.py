@@ -7,11 +7,19 @@ from pathlib import Path
 from scbench.canonical import sha256
 from scbench.errors import CatalogError, ReleaseError, ScbenchError, did_you_mean
 from scbench.grading.score_tables import OVERALL
-from scbench.leaderboard.answer_overlap import Answers, answers_of, overlaps, stored_answers
+from scbench.leaderboard.answer_overlap import (
+    Answers,
+    answers_of,
+    overlaps,
+    read_answers,
+    stored_answers,
+)
+from scbench.leaderboard.copied import copied, told_by, warn_of
 from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.files import ABOUT, CLAIMED
 from scbench.leaderboard.findings import Finding, in_order, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
+from scbench.leaderboard.organisations import alike
 from scbench.leaderboard.predictions import check_predictions
 from scbench.leaderboard.submission import Submission
 from scbench.model import LADDER
@@ -35,6 +43,7 @@ class Validated:
         lines: lines of predictions.
         expected: scores that it should have.
         scored: scores it will have, as far as can be told without grading.
+    answers: instance and answer, as JSON, of each line with one, if there are no problems.
     """
 
     opened: Opened
@@ -46,6 +55,7 @@ class Validated:
     lines: int = 0
     expected: int = 0
     scored: int = 0
+    answers: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def problems(self) -> list[Finding]:
@@ -97,6 +107,11 @@ def validate(opened: Opened, releases: Releases, wanted: str | None = None) -> V
             done.findings += checked.findings
             done.lines, done.expected = checked.lines, checked.expected
             done.scored = checked.scored
+            if not done.problems:
+                done.answers = read_answers(predictions[1], done.release)
+                done.findings += warn_of(
+                    copied(done.answers, told_by(done.release)), predictions[0]
+                )
     done.findings = in_order(done.findings)
     return done
 
@@ -170,19 +185,21 @@ def submissions_in(folder: Path) -> list[Path]:
 
 
 def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
-    """Return warnings of answers that are the same as those of other submissions to the release.
+    """Return what is wrong with a submission beside others: names and answers that are alike.
+
+    Answers are compared with those of everyone who answers the same release, whoever they say they
+    are; to correct a submission is to replace its folder, which is not compared with itself.
 
     Args:
         done: a submission that was validated.
         folder: holds the others; the submission itself is passed over, and so is what cannot be
             read.
     """
-    if done.release is None or done.opened.predictions is None:
+    if done.release is None or done.about is None or done.opened.predictions is None:
         return []
     stored = stored_answers(done.release)
-    name, path = done.opened.predictions
-    mine = answers_of(path, done.release, stored)
     others: dict[str, Answers] = {}
+    found: list[Finding] = []
     for other in submissions_in(folder):
         if other.resolve() == done.opened.path.resolve() or other.is_symlink():
             continue
@@ -190,10 +207,12 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             known = Validated(opened)
             read_about(known, lambda _: done.release)  # type: ignore[arg-type, return-value]
             about, predictions = known.about, opened.predictions
-            if about is None or predictions is None or about.release != done.release.version:
+            if about is None:
                 continue
-            ours = done.about
-            if ours and (about.organisation, about.model) == (ours.organisation, ours.model):
-                continue
-            others[other.name] = answers_of(predictions[1], done.release, stored)
-    return list(overlaps(mine, others, name))
+            found += alike(done.about, about, other.name)
+            same = (about.release, about.tasks) == (done.about.release, done.about.tasks)
+            if predictions is not None and same:
+                answers = read_answers(predictions[1], done.release)
+                others[other.name] = answers_of(answers, stored)
+    mine = answers_of(done.answers, stored)
+    return [*found, *overlaps(mine, others, done.opened.predictions[0])]

@@ -334,6 +334,8 @@ def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
 
     (repository / "submissions" / "old").mkdir(parents=True)
     (repository / "submissions" / "old" / "x").write_text("x")
+    known = '[[organisation]]\nname = "L"\ncontacts = ["c"]\nsubmitters = ["friend"]\n'
+    (repository / "organisations.toml").write_text(known)
     run("git", "init", "-q")
     base = commit("before")
     given = ("--model", "A", "--model-version", "1", "--organisation", "L", "--contact", "c")
@@ -346,12 +348,14 @@ def test_the_workflow_validates_what_a_pull_request_changes(tmp_path):
     workflow = yaml.safe_load(WORKFLOWS[-1].read_text("utf-8"))
     steps = {step.get("name"): step.get("run") for step in workflow["jobs"]["validate"]["steps"]}
 
-    def step(name: str, code: int = 0) -> str:
+    def step(name: str, code: int = 0, account: str = "friend") -> str:
         shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[name])
-        return run(*shell, code=code, BASE=base).stdout
+        return run(*shell, code=code, BASE=base, ACCOUNT=account).stdout
 
     assert step("Find what has changed") == "submissions/good one\n"
-    assert step("Validate") == ""
+    (warned,) = step("Validate").splitlines()
+    assert "title=references::146 of 146 answers" in warned
+    assert "title=other_submitter::" in step("Validate", code=1, account="thief")
     (entry / "$(touch pwned)").write_text("x")
     commit("a bad one")
     step("Find what has changed")

@@ -79,8 +79,10 @@ def test_the_usual_mistakes_are_not_a_copy_but_all_of_them_are(warned):
     assert "27 of 27 short answers (100%)" in found.message
 
 
-def test_another_setting_of_the_same_model_is_not_compared(warned):
-    assert warned(noise(1), noise(1), organisation="Example Lab") == []
+def test_who_says_to_be_the_same_is_compared_all_the_same(warned):
+    twin, copy = warned(noise(1), noise(1), organisation="Example Lab")
+    assert (twin.level, twin.code) == ("problem", "duplicate_submission")
+    assert "27 of 27 long answers (100%)" in copy.message
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""Names that look alike: what a reader of a board could take for another's.
+
+Two names look alike if their skeletons are the same: signs that are drawn alike are one sign then,
+by the confusables of Unicode (Technical Standard 39, section 4), as are forms that are compatible,
+cases and blanks.
+"""
+
+import unicodedata
+from functools import cache
+
+_HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
+"""Categories of signs that nobody sees, or that change what stands beside them."""
+_BLANK = frozenset(
+    [*map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0))]
+    + [chr(sign) for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+       for sign in range(first, last + 1)]
+)  # fmt: skip
+"""Letters and marks that are drawn as nothing: fillers, joiners, selectors of variants."""
+
+
+def _is_hidden(sign: str) -> bool:
+    return unicodedata.category(sign) in _HIDDEN or sign in _BLANK
+
+
+def hidden(text: str) -> list[str]:
+    """Return the signs of a name that cannot be seen, each by its number and name."""
+    found = dict.fromkeys(filter(_is_hidden, text))
+    return [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in found]
+
+
+@cache
+def skeleton(text: str) -> str:
+    """Return what names that look alike have in common."""
+    whole = unicodedata.normalize("NFKC", text)
+    bare = "".join(sign for sign in whole if not _is_hidden(sign))
+    return "".join("".join(map(_plain, _plainest(bare))).split())
+
+
+def _plainest(text: str) -> str:
+    # Cases fold into each other only after signs that stand for another case did: a large I is a
+    # small l to the eye.
+    return "".join(map(_plain, text)).casefold()
+
+
+@cache
+def _plain(sign: str) -> str:
+    """Return the sign that stands for all that are drawn like it."""
+    from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
+
+    alike = [_bare(entry["c"]) for entry in confusables_data.get(sign, ())]
+    if len(alike) != 1:
+        return sign
+    # The list names a sign's like, or for that one, all signs it is the like of.
+    (other,) = alike
+    return min(sign, other) if len(confusables_data.get(other, ())) <= 1 else other
+
+
+def _bare(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")

@@ -1,0 +1,140 @@
+"""Who may submit for whom, by a file that the maintainers keep, and names that look like another's.
+
+The file is ``organisations.toml``::
+
+    [[organisation]]
+    name = "Example Lab"
+    contacts = ["someone@example.org", "@example.org"]   # addresses, or all of a domain
+    submitters = ["example-lab"]                         # accounts where submissions are sent to
+
+A submission in the name of an organisation that stands there must have one of its contacts, and
+must come from one of its accounts, where that is told. What a submission says of itself proves
+nothing, so maintainers add an organisation when they know who sends for it; one that they do not
+know yet is a warning.
+"""
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scbench.errors import ScbenchError, faults_of, printable
+from scbench.leaderboard.files import ABOUT
+from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.names import skeleton
+from scbench.leaderboard.submission import OneLine, Submission
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Organisation(_Part):
+    """An organisation that is known to the maintainers."""
+
+    name: OneLine
+    contacts: tuple[OneLine, ...] = Field(min_length=1)
+    submitters: tuple[OneLine, ...] = ()
+
+    def has_contact(self, contact: str) -> bool:
+        """Whether a contact is one of the organisation's."""
+        said = contact.casefold()
+        return any(
+            said.endswith(known) if known.startswith("@") else said == known
+            for known in map(str.casefold, self.contacts)
+        )
+
+    def has_submitter(self, account: str) -> bool:
+        """Whether an account may submit for the organisation."""
+        return account.casefold() in map(str.casefold, self.submitters)
+
+
+class _File(_Part):
+    organisation: tuple[Organisation, ...] = ()
+
+
+def read_organisations(path: Path) -> tuple[Organisation, ...]:
+    """Read ``organisations.toml``.
+
+    Raises:
+        ScbenchError: it cannot be read, or two of its names look alike.
+    """
+    try:
+        found = _File.model_validate(tomllib.loads(path.read_text("utf-8"))).organisation
+    except OSError as error:
+        raise ScbenchError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise ScbenchError(f"{path}: {faults_of(error, 1)[0]}") from None
+    except ValueError as error:
+        raise ScbenchError(f"{path} is not valid TOML: {printable(str(error))}") from None
+    seen: dict[str, str] = {}
+    for known in found:
+        other = seen.setdefault(skeleton(known.name), known.name)
+        if other is not known.name:
+            raise ScbenchError(f"{path}: {known.name!r} and {other!r} look alike")
+    return found
+
+
+def check_organisation(
+    about: Submission, known: Sequence[Organisation], submitter: str | None = None
+) -> Iterator[Finding]:
+    """Yield what speaks against a submission being of the organisation that it names.
+
+    Args:
+        about: what the submission says of itself.
+        known: organisations of which it is known who submits for them.
+        submitter: account that sends it, if that is known.
+    """
+    name = about.organisation
+    alike = [one for one in known if skeleton(one.name) == skeleton(name)]
+    if not alike:
+        message = f"the organisation {name!r} is not known yet"
+        todo = "find out who sends it, and add the organisation to organisations.toml"
+        yield Finding("unknown_organisation", message, todo, ABOUT, level="warning")
+    for one in alike:
+        if one.name != name:
+            message = f"{_spelt(name)} looks like {one.name!r}, but is another name"
+            yield Finding("look_alike", message, "write the name as it is known", ABOUT)
+        elif not one.has_contact(about.contact):
+            message = f"the contact is none of those that are known of {name!r}"
+            todo = "give one that is known, or ask the maintainers to add it"
+            yield Finding("other_contact", message, todo, ABOUT)
+        if submitter is not None and not one.has_submitter(submitter):
+            message = f"the account {submitter!r} is none of those that submit for {one.name!r}"
+            todo = "submit it from one that is known, or ask the maintainers to add it"
+            yield Finding("other_submitter", message, todo)
+
+
+def alike(mine: Submission, other: Submission, where: str) -> Iterator[Finding]:
+    """Yield what is wrong with the names of two submissions beside each other.
+
+    Args:
+        mine: what the submission that is looked at says of itself.
+        other: what another says.
+        where: name of that other.
+    """
+    if names_of(mine) == names_of(other):
+        message = f"{printable(where)} is of the same model, version, setting and release"
+        todo = "to correct a submission, replace its folder; else give another version"
+        yield Finding("duplicate_submission", message, todo, ABOUT)
+    pairs = (
+        ("organisation", mine.organisation, other.organisation),
+        ("model", mine.model.name, other.model.name),
+    )
+    for what, ours, theirs in pairs:
+        if ours != theirs and skeleton(ours) == skeleton(theirs):
+            message = f"the {what} {_spelt(ours)} looks like {_spelt(theirs)} in {printable(where)}"
+            todo = "write it the same way, if it is the same; look who sends it, if it is not"
+            yield Finding("look_alike", message, todo, ABOUT, level="warning")
+
+
+def names_of(about: Submission) -> tuple[str, ...]:
+    """Return what no two submissions may have in common, as it looks."""
+    words = (about.organisation, about.model.name, about.model.version)
+    return (*map(skeleton, words), about.setting, about.release, about.tasks)
+
+
+def _spelt(name: str) -> str:
+    """Return a name with the signs spelt out that are not ASCII."""
+    return ascii(name)

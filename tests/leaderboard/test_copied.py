@@ -1,0 +1,186 @@
+"""Answers that the release prints are counted; those of a model that is right by itself are not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scbench.build.freeze import build_release
+from scbench.canonical import canonical_json
+from scbench.catalog import MANIFOLDS, available_tasks, get_task
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.judge import judge
+from scbench.leaderboard.board import make_board
+from scbench.leaderboard.collect import collect
+from scbench.leaderboard.copied import LEAST, ONE_ANSWER, copied, told_by
+from scbench.leaderboard.page import render_board
+from scbench.leaderboard.validate import release_finder
+from scbench.release.load import find_release
+
+
+@pytest.fixture(scope="module")
+def frozen():
+    """The newest release, its references of the default config, and what tells."""
+    release = find_release()
+    right = [
+        (ref.id, ref.answer)
+        for ref in release.references()
+        if ref.kind == "reference" and ref.id.partition("/")[0] in release.manifest.default_tasks
+    ]
+    return release, right, told_by(release)
+
+
+def other(text: str) -> str:
+    """Another answer of the same form: every list turned round, every text longer."""
+
+    def turned(value):
+        if isinstance(value, dict):
+            return {key: turned(part) for key, part in value.items()}
+        if isinstance(value, str):
+            return f"{value} "
+        return [turned(part) for part in value[::-1]] if isinstance(value, list) else value
+
+    answer = turned(json.loads(text))
+    return canonical_json(answer | {"told": "apart"})
+
+
+def test_nothing_but_references_is_marked_with_the_counts_by_task(frozen):
+    _, right, told = frozen
+    found = copied(right, told)
+    assert found.marked
+    assert found.references["hamiltonian_loop"] == found.of["hamiltonian_loop"] == 10
+    assert found.references.keys() & ONE_ANSWER == set()
+    assert found.count >= 100
+    assert "hamiltonian_loop 10 of 10" in str(found)
+
+
+def test_a_model_that_gets_everything_right_by_itself_is_not(frozen):
+    _, right, told = frozen
+    # What has one right answer is as the reference has it; of what has many, another is given.
+    own = [
+        (row, text if row.partition("/")[0] in ONE_ANSWER else other(text)) for row, text in right
+    ]
+    found = copied(own, told)
+    assert found.count == 0
+    assert sum(found.of.values()) >= 100
+
+
+def test_a_reference_is_known_whatever_it_is_written_like(frozen):
+    _, right, told = frozen
+
+    def respelt(text: str) -> str:
+        answer = json.loads(text, parse_int=float)  # 1.0 for 1
+        return json.dumps({"why": "padding", **dict(reversed(answer.items()))})
+
+    loops = [(row, respelt(text)) for row, text in right if row.startswith("hamiltonian_loop")]
+    assert copied(loops, told).references == {"hamiltonian_loop": 10}
+
+
+def test_a_few_are_not_marked_and_samples_count_once(frozen):
+    _, right, told = frozen
+    loops = [pair for pair in right if pair[0].startswith("hamiltonian_loop")]
+    assert not copied(loops[: LEAST - 1] * 3, told).marked
+    assert copied(loops[:LEAST], told).marked
+
+
+def test_counter_references_are_counted_apart(frozen):
+    release, _, told = frozen
+    wrong = [
+        (ref.id, ref.answer)
+        for ref in release.references()
+        if ref.name == "one_missing" and ref.id.startswith("hamiltonian_loop/")
+    ]
+    found = copied(wrong, told)
+    assert found.references == {}
+    assert found.counter_references == {"hamiltonian_loop": 10}
+
+
+REWRITES = {
+    "turned": lambda parts: parts[::-1],
+    "shifted": lambda parts: parts[1:] + parts[:1],
+    "exchanged": lambda parts: [parts[1], parts[0], *parts[2:]],
+}
+
+
+@pytest.mark.parametrize("task_id", sorted(ONE_ANSWER))
+def test_what_is_taken_to_have_one_answer_has_no_other_but_in_order(frozen, task_id):
+    release, right, _ = frozen
+    task = get_task(task_id)
+    instances = release.instances([task_id])
+    tried = 0
+    for row, text in [pair for pair in right if pair[0].startswith(f"{task_id}/")][::5]:
+        params = task.params_model.model_validate_json(instances[row].all_params)
+        ((key, parts),) = json.loads(text).items()
+        for rewrite in REWRITES.values():
+            new = rewrite(parts) if len(parts) > 1 else parts
+            (verdict,) = judge(task, params, {key: new}, 10**6)
+            assert verdict.score < 1 or sorted(map(str, new)) == sorted(map(str, parts))
+            tried += 1
+        (verdict,) = judge(task, params, {key: parts[:-1]}, 10**6)
+        assert verdict.score < 1
+    assert tried
+
+
+def test_what_is_taken_to_have_many_has_another(frozen):
+    """Partial scores have many answers by their nature; of the others, one is shown."""
+    release, right, _ = frozen
+    answers = dict(right)
+    binary = {
+        task.id
+        for task in available_tasks()
+        if task.scoring == "binary" and task.bucket != MANIFOLDS and task.package == "scbench"
+    }
+    shown = set()
+    changes = {
+        "hamiltonian_loop": lambda answer: {"steps": answer["steps"][::-1]},
+        "pipe_loop_fitting": lambda answer: {"points": answer["points"][::-1]},
+        "voxel_grid_projection": lambda answer: {"voxels": answer["voxels"][::-1]},
+        "two_segments": lambda answer: {"segments": answer["segments"][::-1]},
+    }
+    for task_id, change in changes.items():
+        task = get_task(task_id)
+        row = next(name for name in answers if name.startswith(f"{task_id}/"))
+        params = task.params_model.model_validate_json(release.instances([task_id])[row].all_params)
+        new = change(json.loads(answers[row]))
+        assert canonical_json(new) != answers[row]
+        (verdict,) = judge(task, params, new, 10**6)
+        assert verdict.score == 1, task_id
+        shown.add(task_id)
+    # Of these two, answers are programs and texts of many signs, of which a blank is no part.
+    assert binary - ONE_ANSWER - shown == {"interlocking_parts", "maze_3d"}
+
+
+@pytest.fixture(scope="module")
+def loops(tmp_path_factory):
+    """A release of one task with many right answers."""
+    folder = tmp_path_factory.mktemp("loops") / "0.0.1"
+    build_release("0.0.1", folder, [get_task("hamiltonian_loop")])
+    return find_release(str(folder))
+
+
+def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(loops, kit, tmp_path: Path):
+    lines = kit.answers(loops)
+    own = [line | {"answer": {"steps": line["answer"]["steps"][::-1]}} for line in lines]
+    for name, rows in (("copy", lines), ("own", own)):
+        folder = tmp_path / "submissions" / name
+        folder.mkdir(parents=True)
+        about = kit.about.format(release="0.0.1").replace("Aurora", name)
+        (folder / "submission.yaml").write_text(about, "utf-8")
+        kit.write(folder / "predictions.jsonl", rows)
+    done = collect(
+        tmp_path / "submissions",
+        tmp_path / "site",
+        release_finder([loops]),
+        WorkerLimits(1, None, 0),
+        reports=False,
+    )
+    (warned,) = done.warnings["copy"]
+    assert warned.code == "references"
+    assert "own" not in done.warnings
+    board = make_board(done)
+    own_row, copy_row = board["boards"][0]["settings"]["no_tools"]
+    assert (own_row["submission"], own_row["buckets"]["overall"]["rank"]) == ("own", 1)
+    assert own_row["copied"] is None
+    assert (copy_row["ranked"], copy_row["buckets"]["overall"]["rank"]) == (False, None)
+    assert copy_row["copied"]["references"] == {"hamiltonian_loop": 10}
+    assert "10 answers are the release's own" in render_board(board)

@@ -1,0 +1,159 @@
+"""Names that look like another's, signs that nobody sees, and who may submit for whom."""
+
+import pytest
+from typer.testing import CliRunner
+
+from scbench.cli.main import app
+from scbench.errors import ScbenchError
+from scbench.leaderboard.documents import read_submission
+from scbench.leaderboard.names import hidden, skeleton
+from scbench.leaderboard.organisations import alike, check_organisation, read_organisations
+
+ALIKE = [
+    ("\u0410urora", "Aurora"),  # Cyrillic A
+    ("\u0415\u0445\u0430mple L\u0430b", "Example Lab"),
+    ("OpenAl", "OpenAI"),
+    ("rnodern", "modern"),
+    ("G00gle", "Google"),
+    ("\uff21urora", "Aurora"),  # of full width
+    ("\U0001d400urora", "aurora"),  # of mathematics
+    ("Aur\u200bora", "Aurora"),
+    ("Example\u00a0 Lab", "example lab"),
+    ("Zu\u0308rich", "Z\u00fcrich"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_names_that_look_alike_have_one_skeleton(one, other):
+    assert skeleton(one) == skeleton(other)
+
+
+@pytest.mark.parametrize(
+    "other", ["Borealis", "Zurich", "Aurora 2", "Aurore", "\u5317\u6781\u5149"]
+)
+def test_others_have_another(other):
+    assert skeleton(other) != skeleton("Aurora")
+    assert skeleton(other) != skeleton("Z\u00fcrich")
+
+
+HIDDEN = (
+    "\u200b \u200d \u2060 \ufeff \u00ad \u202e \u2066 \ue000 \U000e0041 \u034f \u3164 \u115f "
+    "\u2800 \ufe0f \U000e0101 \u0007"
+)
+
+
+@pytest.mark.parametrize("sign", HIDDEN.split(" "))
+def test_signs_that_nobody_sees_are_refused_in_every_name(kit, sign):
+    assert hidden(f"Aur{sign}ora")[0].startswith(f"U+{ord(sign):04X}")
+    escaped = f"\\U{ord(sign):08x}"
+    for old in ("Aurora", "Example Lab", "CC-BY-4.0", "someone@example.org", "effort"):
+        text = kit.about.format(release="2.0.0").replace(old, f'"{old[:2]}{escaped}{old[2:]}"')
+        about, findings = read_submission(text.encode(), "submission.yaml")
+        assert about is None, old
+        assert findings
+
+
+@pytest.mark.parametrize(
+    "name", ["Aurora", "\u5317\u6781\u5149", "\u0410\u0432\u0440\u043e\u0440\u0430", "\u00c9toile"]
+)
+def test_names_of_all_scripts_are_taken(kit, name):
+    text = kit.about.format(release="2.0.0").replace("Aurora", name)
+    about, findings = read_submission(text.encode(), "submission.yaml")
+    assert findings == []
+    assert about.model.name == name
+
+
+FILE = """
+[[organisation]]
+name = "Example Lab"
+contacts = ["someone@example.org", "@lab.example.org"]
+submitters = ["Example-Lab"]
+
+[[organisation]]
+name = "Other Lab"
+contacts = ["@other.example.org"]
+"""
+
+
+@pytest.fixture
+def known(tmp_path):
+    """The file that maintainers keep."""
+    path = tmp_path / "organisations.toml"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+def about_of(kit, **changes):
+    text = kit.about.format(release="2.0.0")
+    for old, new in changes.items():
+        words = {"contact": "someone@example.org", "lab": "Example Lab", "model": "Aurora"}
+        text = text.replace(words[old], f'"{new}"')
+    about, findings = read_submission(text.encode(), "submission.yaml")
+    assert findings == []
+    return about
+
+
+@pytest.mark.parametrize(
+    ("changes", "submitter", "codes"),
+    [
+        ({}, None, []),
+        ({"contact": "SomeOne@Example.org"}, "example-lab", []),
+        ({"contact": "anyone@lab.example.org"}, None, []),
+        ({"contact": "anyone@evil-lab.example.org"}, None, ["other_contact"]),
+        ({"contact": "thief@example.com"}, None, ["other_contact"]),
+        ({}, "thief", ["other_submitter"]),
+        ({"lab": "Ex\u0430mple Lab"}, None, ["look_alike"]),
+        ({"lab": "EXAMPLE LAB"}, None, ["look_alike"]),
+        ({"lab": "New Lab"}, "thief", ["unknown_organisation"]),
+    ],
+)
+def test_who_may_submit_for_an_organisation(kit, known, changes, submitter, codes):
+    about = about_of(kit, **changes)
+    found = list(check_organisation(about, read_organisations(known), submitter))
+    assert [finding.code for finding in found] == codes
+    for finding in found:
+        assert (finding.level == "warning") == (finding.code == "unknown_organisation")
+
+
+def test_a_sign_that_looks_like_another_is_spelt_out(kit, known):
+    about = about_of(kit, lab="Ex\u0430mple Lab")
+    (found,) = check_organisation(about, read_organisations(known))
+    assert r"'Ex\u0430mple Lab' looks like 'Example Lab'" in found.message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[organisation]", "is not valid TOML"),
+        ('[[organisation]]\nname = "A"', "contacts"),
+        ('[[organisation]]\nname = "A"\ncontacts = []', "contacts"),
+        (FILE + FILE.replace("Example", "Ex\u0430mple"), "look alike"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(tmp_path, text, said):
+    path = tmp_path / "organisations.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ScbenchError, match=said):
+        read_organisations(path)
+    with pytest.raises(ScbenchError, match="cannot be read"):
+        read_organisations(tmp_path / "none.toml")
+
+
+def test_two_submissions_beside_each_other(kit):
+    mine = about_of(kit)
+    (same,) = alike(mine, about_of(kit), "other")
+    assert (same.level, same.code) == ("problem", "duplicate_submission")
+    (same, seen) = alike(mine, about_of(kit, model="\u0410urora"), "other")
+    assert same.code == "duplicate_submission"
+    assert (seen.level, seen.code) == ("warning", "look_alike")
+    assert list(alike(mine, about_of(kit, model="Borealis"), "other")) == []
+
+
+def test_the_command_refuses_who_is_not_of_the_organisation(entry, small, known):
+    options = ["submission", "validate", str(entry.folder), "--release", str(small.root)]
+    assert CliRunner().invoke(app, [*options, "--organisations", str(known)]).exit_code == 0
+    done = CliRunner().invoke(
+        app, [*options, "--organisations", str(known), "--submitter", "thief"]
+    )
+    assert done.exit_code == 1
+    assert "[other_submitter]" in done.output
