@@ -44,6 +44,13 @@ def build(
             help="organisations.toml: who may submit for whom. [default: nobody is asked]"
         ),
     ] = None,
+    private: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with release/, a private ladder, and submissions/ to it. Scores, ranks "
+            "and the gap to the public ladder are shown, and nothing else of it."
+        ),
+    ] = None,
     dataset: Annotated[
         str | None,
         typer.Option(help="ORG/NAME on the Hub: also write .eval_results files for its board."),
@@ -65,6 +72,7 @@ def build(
         from scbench.leaderboard.collect import collect
         from scbench.leaderboard.findings import as_text
         from scbench.leaderboard.organisations import read_organisations
+        from scbench.leaderboard.private import add_private, collect_private
         from scbench.leaderboard.publish import write_board
         from scbench.leaderboard.validate import release_finder
         from scbench.release.load import find_release
@@ -73,6 +81,12 @@ def build(
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         if report:
             need("jinja2", "plotly", extra="report", instead="--no-report")
+        known = read_organisations(organisations) if organisations else None
+        held = None
+        if private is not None:
+            held = collect_private(
+                private, out, limits, regrade=regrade, organisations=known, on_step=say
+            )
         done = collect(
             submissions,
             out,
@@ -80,20 +94,28 @@ def build(
             limits,
             regrade=regrade,
             reports=report,
-            organisations=read_organisations(organisations) if organisations else None,
+            organisations=known,
             on_step=say,
         )
-        for name, findings in (*done.refused.items(), *done.warnings.items()):
-            for finding in findings:
-                print(as_text(finding, f"{submissions / name}/{finding.file}".rstrip("/")))  # noqa: T201
-        for path in write_board(out, make_board(done), done.entries, dataset):
+        parts = [
+            (submissions, done),
+            *([(private / "submissions", held)] if private and held else []),
+        ]
+        for folder, part in parts:
+            for name, findings in (*part.refused.items(), *part.warnings.items()):
+                for finding in findings:
+                    print(as_text(finding, f"{folder / name}/{finding.file}".rstrip("/")))  # noqa: T201
+        board = make_board(done)
+        if held is not None:
+            add_private(board, done, held)
+        for path in write_board(out, board, done.entries, dataset):
             say(f"{path} written")
         reused = sum(entry.reused for entry in done.entries)
         say(
             f"{len(done.entries)} submissions, {reused} by their receipts; "
             f"{len(done.refused)} refused"
         )
-        raise typer.Exit(PROBLEMS if done.refused else 0)
+        raise typer.Exit(PROBLEMS if any(part.refused for _, part in parts) else 0)
 
 
 @app.command("eval-results")

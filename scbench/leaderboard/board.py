@@ -53,6 +53,9 @@ SCHEMA: Mapping[str, Any] = {
 }
 """Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for overall."""
 
+PRIVATE: Mapping[str, Any] = dict.fromkeys(("private", "gap", "gap_low", "gap_high"), pl.Float64)
+"""Columns that it has besides where there is a private ladder, in the rows for overall."""
+
 
 def make_board(collected: Collected) -> dict[str, Any]:
     """Return the content of ``leaderboard.json``.
@@ -287,6 +290,9 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
     """Return a board as a table with the columns `SCHEMA`, and those of levels if there are any."""
     rows: list[dict[str, Any]] = []
     schema = dict(SCHEMA)
+    entries_of = (entries for part in board["boards"] for entries in part["settings"].values())
+    if any("private" in entry for entries in entries_of for entry in entries):
+        schema |= PRIVATE
     for part in board["boards"]:
         head = {
             "release": part["release"]["version"],
@@ -299,6 +305,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
                 said = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
                 levels = entry.get("levels", {})
                 schema |= LEVELS if levels else {}
+                private = _private(entry)
                 for kind, column in (("buckets", "bucket"), ("tasks", "task")):
                     rows += (
                         dict.fromkeys(SCHEMA)
@@ -307,6 +314,18 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
                         | {"setting": setting, column: name}
                         | score
                         | {key: levels[name][key] for key in LEVELS if name in levels}
+                        | (private if name == OVERALL and kind == "buckets" else {})
                         for name, score in entry[kind].items()
                     )
     return pl.DataFrame(rows, schema=schema)
+
+
+def _private(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return the columns `PRIVATE` of an entry; none if it has no private score."""
+    if "private" not in entry:
+        return {}
+    gap = entry.get("gap", {})
+    named = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
+    return {"private": entry["private"]["mean"]} | {
+        name: gap[of] for name, of in named.items() if gap
+    }

@@ -40,7 +40,7 @@ GRADED = "graded"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
 _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "budget", "sample"),
-    *("status", "score", "floor", "release", "release_hash"),
+    *("status", "score", "floor", "release", "release_hash", "grader_version"),
 )
 
 

@@ -36,7 +36,8 @@ def render_board(board: Mapping[str, Any]) -> str:
     releases = [
         part["release"]["version"] for part in board["boards"] if part["tasks_of"] != LADDER
     ]
-    named = (own_name(part["release"]["version"]) for part in board["boards"])
+    public = (part for part in board["boards"] if not part.get("private"))
+    named = (own_name(part["release"]["version"]) for part in public)
     releases += [version for version in dict.fromkeys(named) if version not in releases]
     return render_page(
         _TEMPLATE,
@@ -57,6 +58,8 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
         "version": version,
         "texts": part["tasks_of"] == MANIFOLDS,
         "ladder": part["tasks_of"] == LADDER,
+        "private": part.get("private", False),
+        "gaps": any("private" in row for row in rows),
         "levels": any("levels" in row for row in rows),
         "rows_hash": part["release"]["rows_hash"],
         "graders_key": part["graders_key"],
@@ -106,6 +109,10 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
         "copied": row["copied"],
+        "private": _cell(row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"])
+        if "private" in row
+        else _NO_CELL,
+        "gap": _gap(row["gap"]) if "gap" in row else _NO_CELL,
         "report": row["files"].get(REPORT),
         "files": {
             file.partition(".")[0]: path for file, path in row["files"].items() if file != REPORT
@@ -116,6 +123,21 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
         "licence": row["outputs_licence"],
         "predictions": row["predictions_sha256"],
         "receipt": row["receipt"],
+    }
+
+
+_NO_CELL = dict.fromkeys(("value", "zero", "between", "above", "level", "range"), "") | {
+    "text": "-"
+}
+
+
+def _gap(gap: Mapping[str, Any]) -> dict[str, str]:
+    """Return public minus private mean as it is shown, with the value that it sorts by."""
+    return _NO_CELL | {
+        "value": f"{gap['difference']:.9f}",
+        "text": points(gap["difference"]),
+        "between": f"{points(gap['low'])} to {points(gap['high'])}",
+        "above": gap["verdict"],
     }
 
 

@@ -19,6 +19,7 @@ from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import make_receipt
 from scbench.leaderboard.receipt import PredictionsOf, write_receipt
 from scbench.leaderboard.validate import Validated, release_finder, validate
+from scbench.model import task_of
 from scbench.release.load import Release, find_release
 
 TASKS = ("enumerate_edges", "classify_behaviour", "shikaku_rectangles")
@@ -53,9 +54,7 @@ def answers(release: Release, tasks: Collection[str] = (), **more: object) -> li
     """A line for every instance of tasks (the default config's), each with the reference answer."""
     tasks = tasks or release.manifest.default_tasks
     right = (
-        ref
-        for ref in release.references()
-        if ref.kind == "reference" and ref.id.partition("/")[0] in tasks
+        ref for ref in release.references() if ref.kind == "reference" and task_of(ref.id) in tasks
     )
     head = {"model": "aurora-large", "setting": "no_tools"}
     return [{"id": ref.id, **head, "answer": json.loads(ref.answer), **more} for ref in right]

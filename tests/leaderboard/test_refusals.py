@@ -327,6 +327,7 @@ FILE, LINK = 0o100644, 0o120777
 BAD_ARCHIVES: dict[str, tuple[str, bytes, str, str]] = {
     "up and away": (
         "x.zip", zipped([("../../etc/cron.d/x", b"a", FILE)]), "unsafe_path", "etc/cron.d"),
+    "nameless": ("x.zip", zipped([("", b"a", 0)]), "unsafe_path", "is no plain path"),
     "absolute": ("x.zip", zipped([("/etc/passwd", b"a", FILE)]), "unsafe_path", "/etc/passwd"),
     "backslashes": ("x.zip", zipped([("a\\..\\b", b"a", FILE)]), "unsafe_path", "plain path"),
     "a drive": ("x.zip", zipped([("C:/x", b"a", FILE)]), "unsafe_path", "C:/x"),

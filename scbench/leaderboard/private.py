@@ -1,0 +1,143 @@
+"""What cannot be copied: scores on a private ladder beside the public ones, and the gap of the two.
+
+The maintainers hold a folder that is never published::
+
+    release/        a ladder, drawn with `scbench generate --ladder --private --out FOLDER/release`
+    submissions/    what labs sent: answers to its prompts
+    graded/         results, written here; they hold answers, so they are no part of the board
+
+A private submission says what the public one says, the release included whose twin the ladder is,
+and ``tasks: ladder``. Nothing of it is shown but names, scores, levels and ranks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from scbench.analysis.gap import gap_table
+from scbench.errors import ResultsError
+from scbench.grading.score_tables import OVERALL
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.board import make_board
+from scbench.leaderboard.collect import BoardEntry, Collected, collect
+from scbench.leaderboard.files import ABOUT
+from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.levels import Key, key_of
+from scbench.leaderboard.organisations import Organisation
+from scbench.model import LADDER
+from scbench.progress import no_progress
+from scbench.release.load import open_release
+
+RELEASE, SUBMISSIONS = "release", "submissions"
+_SCORE = ("mean", "low", "high", "rank", "rank_low", "rank_high")
+_GAP = ("pairs", "public", "private", "difference", "low", "high", "p_value", "verdict")
+
+
+def collect_private(
+    folder: Path,
+    out: Path,
+    limits: WorkerLimits,
+    *,
+    regrade: bool = False,
+    organisations: Sequence[Organisation] | None = None,
+    on_step: Callable[[str], object] = no_progress,
+) -> Collected:
+    """Read or grade what was sent to a private ladder.
+
+    Args:
+        folder: of the maintainers, see above; results are written into it.
+        out: the board's folder, which must not hold it, nor lie in it.
+        limits: of grading.
+        regrade: use no receipt again.
+        organisations: as `scbench.leaderboard.collect.collect` takes them.
+        on_step: likewise.
+
+    Raises:
+        ResultsError: one of the two folders lies in the other, or the release is no private ladder.
+        ScbenchError: something cannot be read or written.
+    """
+    here, there = folder.resolve(), out.resolve()
+    if here == there or here in there.parents or there in here.parents:
+        raise ResultsError(f"{folder} is private, so it and the board's {out} must lie apart")
+    release = open_release(folder / RELEASE)
+    if not (release.manifest.is_ladder and release.manifest.is_generated):
+        raise ResultsError(
+            f"{folder / RELEASE} is no private ladder; `scbench generate --ladder --private --out "
+            f"{folder / RELEASE}` draws one"
+        )
+    done = collect(
+        *(folder / SUBMISSIONS, folder, lambda _: release, limits),
+        regrade=regrade,
+        reports=False,
+        organisations=organisations,
+        on_step=on_step,
+    )
+    for entry in done.entries:
+        if entry.about.tasks != LADDER:
+            message = f"tasks is {entry.about.tasks}, but the private release is a ladder"
+            done.refused[entry.name] = [Finding("wrong_tasks", message, "say ladder", ABOUT)]
+    done.entries = [
+        replace(entry, files=()) for entry in done.entries if entry.about.tasks == LADDER
+    ]
+    return done
+
+
+def add_private(board: dict[str, Any], collected: Collected, private: Collected) -> None:
+    """Put private scores and gaps beside the public ones, and the private board below all others.
+
+    Args:
+        board: as `scbench.leaderboard.board.make_board` gives it of the public submissions.
+        collected: those.
+        private: what `collect_private` gave.
+    """
+    held = make_board(private)
+    scores: dict[Key, dict[str, Any]] = {}
+    for part in held["boards"]:
+        for setting, rows in part["settings"].items():
+            scores |= {_key_of(row, setting): _score(row) for row in rows}
+    there = {_bare(key_of(entry)): entry for entry in private.entries}
+    gaps = {
+        _bare(key): _gap(entry, there[_bare(key)])
+        for entry in collected.entries
+        if entry.receipt.tasks_of == LADDER and _bare(key := key_of(entry)) in there
+    }
+    for part in board["boards"]:
+        for setting, rows in part["settings"].items():
+            for row in rows:
+                key = _key_of(row, setting)
+                if key in scores:
+                    row["private"] = scores[key]
+                if key in gaps:
+                    row["gap"] = gaps[key]
+    board["boards"] += [part | {"private": True} for part in held["boards"]]
+    for name in ("refused", "warnings"):
+        board[name] += [said | {"private": True} for said in held[name]]
+
+
+def _bare(key: Key) -> Key:
+    """Return what a model's submissions have in common, whatever release they name."""
+    return key[1:]
+
+
+def _key_of(row: Mapping[str, Any], setting: str) -> Key:
+    return (row["organisation"], row["model"], row["version"], setting)
+
+
+def _score(row: Mapping[str, Any]) -> dict[str, Any]:
+    overall = row["buckets"][OVERALL]
+    return {name: overall[name] for name in _SCORE} | {"level": row["levels"][OVERALL]}
+
+
+def _gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
+    """Return the overall line of `scbench.analysis.gap` on two entries of a model."""
+    one = {
+        "model": pl.lit(public.about.title),  # predictions may call it otherwise here and there
+        "setting": pl.lit(public.about.setting),
+        "budget": pl.lit(None, pl.Int64),
+    }
+    table = gap_table(*(entry.results.with_columns(**one) for entry in (public, private)))
+    row = table.filter(pl.col("rung").is_null()).row(-1, named=True)
+    return {name: row[name] for name in _GAP}
