@@ -42,6 +42,20 @@ from scbench.sandbox.conversation import (
 )
 from scbench.sandbox.system_calls import filter_program, keyctl_number
 
+__all__ = [
+    "ChildError",
+    "Finished",
+    "Limits",
+    "SandboxError",
+    "allow_code",
+    "call_script",
+    "check_code_can_run",
+    "protections",
+    "run_python",
+    "strongest",
+    "trouble",
+]
+
 _CALLS = "seccomp: system calls"
 KINDS: Mapping[str, tuple[str, ...]] = {
     "namespaces": ("namespaces: network, processes, files", "rlimits: memory, time, sizes", _CALLS),
