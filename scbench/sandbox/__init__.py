@@ -208,7 +208,9 @@ def check_code_can_run(kind: str | None = None) -> None:
 def _program() -> dict[str, Any]:
     """Return the job of running a program."""
     command = [_interpreter(), *_FLAGS, "program.py"]
-    return {"mode": "program", "argv": command, "files": _interpreter_files(), "strict": True}
+    files = _interpreter_files()
+    job = {"mode": "program", "argv": command, "files": files, "hidden": _packages(tuple(files))}
+    return {**job, "strict": True}
 
 
 def _interpreter() -> str:
@@ -224,11 +226,29 @@ def _interpreter_files() -> list[str]:
     return [place for place in dict.fromkeys(places) if os.path.exists(place)]  # noqa: PTH110  (false where we may not look, too)
 
 
+@cache
+def _packages(files: tuple[str, ...]) -> list[str]:
+    """Return folders below these that hold packages: answers to our items may lie there."""
+    found = {Path(__file__).resolve().parents[1]}
+    for file in map(Path, files):
+        wanted = "*/lib/python*/*-packages" if file.name == "store" else "python*/*-packages"
+        found |= {it for folder in file.glob(wanted) for it in (folder, folder.resolve())}
+    below = {it for it in found if any(it.is_relative_to(file) for file in files)}
+    return sorted(str(it) for it in below if not it.is_symlink())
+
+
 def _run(
     job: dict[str, Any], data: bytes, limits: Limits, kind: str, *, counted: bool = False
 ) -> Finished:
     """Run a child, in a control group if its memory is to be counted."""
-    job = {"files": [], **job, "kind": kind, "limits": asdict(limits), "folder": _FOLDER}
+    job = {
+        "files": [],
+        "hidden": [],
+        **job,
+        "kind": kind,
+        "limits": asdict(limits),
+        "folder": _FOLDER,
+    }
     job |= {"processor": _processor(), "user": _own_user() if kind != "rlimits" else None}
     allowed = filter_program(for_program=job["mode"] == "program")
     job |= {"filter": allowed.hex(), "keyctl": keyctl_number(), "group": None}
@@ -301,6 +321,8 @@ def _bubblewrap(job: Mapping[str, Any]) -> Sequence[str]:
         words += ["--perms", "0755", "--dir", folder]
     for path in sorted(shown):
         words += ["--ro-bind", path, path]
+    for path in job["hidden"]:
+        words += ["--perms", "0755", "--tmpfs", path, "--remount-ro", path]
     for path in ("/dev/null", "/dev/zero", "/dev/urandom"):
         words += ["--dev-bind", path, path]
     size = str(max(4096, job["limits"]["files"]))

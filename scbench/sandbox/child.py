@@ -9,6 +9,7 @@ one argument is the job as JSON:
     kind: of sandbox; "namespaces" are made here, bubblewrap is there already
     limits: the fields of `scbench.sandbox.Limits`
     files: paths a program may read
+    hidden: folders below them that it may not
     folder: the private folder of a program
     user: the user to become; null for whoever starts this
     group: folder of the control group that counts its memory; null if there is none
@@ -182,6 +183,8 @@ def _empty_root(files: Sequence[str], job: Job) -> None:
     os.chdir("/")
     for file in (*files, *_DEVICES) if files else ():
         _show(file)
+    for folder in job["hidden"] if files else ():
+        _mount("tmpfs", folder, "tmpfs", _RDONLY | _NOSUID | _NODEV, "size=4k,mode=755")
     Path(job["folder"]).mkdir()
     size = max(4096, job["limits"]["files"])
     _mount(

@@ -323,6 +323,15 @@ def fifo():
 
 
 @attack
+def installed_packages():
+    folders = {Path(folder) for folder in sys.path if folder} | {Path("/lib"), Path("/usr/lib")}
+    folders |= {parent for folder in folders for parent in folder.parents}
+    found = [it for folder in folders for it in folder.glob("python*/*-packages/*")]
+    found += [it for folder in folders for it in folder.glob("*-packages/*")]
+    return f"{len(found)} files and folders" if found else "nothing"
+
+
+@attack
 def handed_descriptors():
     return f"descriptors {HANDED}" if HANDED else "nothing"
 

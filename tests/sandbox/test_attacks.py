@@ -41,7 +41,9 @@ EXPECTED = {
         "ENOTTY": "typed_into_the_terminal",
         "EFBIG": "sparse_file",
         "ENOSPC": "empty_files",
-        "nothing": "handed_descriptors environment signal_to_the_first_process",
+        "nothing": """
+            handed_descriptors environment installed_packages signal_to_the_first_process
+        """,
     }.items()
     for name in names.split()
 }
@@ -106,3 +108,13 @@ def test_children_of_root_are_users_of_their_own_where_there_are_any(
 def test_others_than_root_have_no_further_users(monkeypatch):
     monkeypatch.setattr(sandbox.os, "geteuid", lambda: 1000)
     assert sandbox._own_user() is None
+
+
+def test_packages_are_hidden_wherever_programs_may_read(tmp_path):
+    lib, elsewhere = tmp_path / "lib", tmp_path / "elsewhere"
+    real, kept = lib / "python3.11" / "site-packages", lib / "kept"
+    for folder in (real, kept, elsewhere, lib / "python3"):
+        folder.mkdir(parents=True)
+    (lib / "python3" / "dist-packages").symlink_to(kept)
+    (lib / "python3.11" / "dist-packages").symlink_to(elsewhere)
+    assert sandbox._packages((str(lib),)) == [str(kept), str(real)]
