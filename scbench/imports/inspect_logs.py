@@ -97,12 +97,20 @@ def _samples_at_once(path: str) -> "Iterable[EvalSample]":
 def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     asked = asked_of(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
-    # What a grader failed on is a reply like every other.
-    if error is not None and GRADER_FAILED not in error.message:
+    if error is not None and not _in_grading(sample, error):
         return failed(asked, _why(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
     made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
     return replace(made, fields={**made.fields, **_told(sample, spec)})
+
+
+def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
+    """Return whether a sample failed after its reply, which is then one like every other.
+
+    Where a limit ended the reply, or time ran out and it is said as an error, that was the scorer.
+    """
+    told = (GRADER_FAILED in error.message, error.message.startswith("Time limit exceeded"))
+    return sample.limit is not None or any(told)
 
 
 def _why(error: "EvalError") -> str:

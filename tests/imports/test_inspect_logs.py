@@ -9,6 +9,7 @@ import pytest
 from scbench.errors import PredictionsError
 from scbench.imports.files import is_own, read_file
 from scbench.imports.gather import gather
+from scbench.imports.inspect_logs import GRADER_FAILED
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
@@ -65,8 +66,18 @@ SAMPLES = [
     sample("two_segments/14", output=output("", error="HTTP 500")),
     sample("two_segments/15", "late", limit=EvalSampleLimit(type="time", limit=9)),
     sample("two_segments/16", "", limit=EvalSampleLimit(type="operator", limit=1)),
+    # What failed after the reply was no fault of the model's.
+    *(
+        sample(f"two_segments/{place}", "said", error=EvalError(
+            message=told, traceback="", traceback_ansi=""))
+        for place, told in ((18, "Time limit exceeded. limit: 5 seconds"), (19, GRADER_FAILED))
+    ),
+    sample("two_segments/20", output=ModelOutput(), error=EvalError(
+        message="RetryError(<Future>)", traceback_ansi="",
+        traceback="x\nopenai.InternalServerError: 500 - no\n\nThe above exception was the direct "
+        "cause of the following exception:\n\ntenacity.RetryError: RetryError[<Future>]")),
     sample(17, metadata={"id": "two_segments/17", "budget": 64}),
-    sample(18),
+    sample(99),
 ]  # fmt: skip
 
 
@@ -104,14 +115,15 @@ def test_every_sample_comes_with_what_became_of_it(log):
     assert told["two_segments/17", 0]["budget"] == 64
     status = {row_id[-2:]: line.get("status") for (row_id, _), line in told.items()}
     assert status == {
-        **dict.fromkeys(("07", "08", "12", "17")),
+        **dict.fromkeys(("07", "08", "12", "17", "18", "19")),
         **dict.fromkeys(("09", "10", "15"), "truncated"),
-        **dict.fromkeys(("13", "14", "16"), "api_error"),
+        **dict.fromkeys(("13", "14", "16", "20"), "api_error"),
         "11": "blocked",
     }
     assert told["two_segments/13", 0]["error"] == "lost"
+    assert told["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
     assert len(found.problems) == 1
-    assert '"18" is neither the id of an instance' in str(found.problems[0])
+    assert '"99" is neither the id of an instance' in str(found.problems[0])
     assert found.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
 
 

@@ -14,6 +14,7 @@ pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
 import inspect_ai
 from inspect_ai import eval_retry
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
@@ -235,6 +236,12 @@ def test_every_part_of_the_benchmark_has_a_task():
         "terrain_levelling",
     }
     assert len(TASKS["spatial"](images=False).dataset) == 272
+
+
+def test_a_wrong_name_is_told_in_a_sentence():
+    with pytest.raises(PrerequisiteError) as told:
+        TASKS["spatial"](tasks="two_segmints")
+    assert "Did you mean 'two_segments'?" in told.value.message
 
 
 def test_samples_hold_nothing_that_solves_them():

@@ -88,9 +88,9 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
         KeyboardInterrupt: what was answered is kept.
     """
     folder = WorkFolder(logs)
-    begun = bool(folder.found)
+    begun = bool(folder.found) and any(logs.glob("*.eval"))
     try:
-        if folder.found not in {"", plan.identity}:
+        if begun and folder.found != plan.identity:
             held = folder.found.rpartition(" ")[0]
             raise ResultsError(
                 f"{logs} holds another run, of {held}: it goes on with the options it began with; "

@@ -9,13 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from inspect_ai import Epochs, Task, task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, Content, ContentImage, ContentText, GenerateConfig
 from inspect_ai.scorer import Metric
 from inspect_ai.solver import Solver, generate, use_tools
 from inspect_ai.tool import python, web_search
+from rich.markup import escape
 
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.errors import ScbenchError
 from scbench.integrations.inspect.metrics import by_bucket
 from scbench.integrations.inspect.scorer import outcome
 from scbench.model import LADDER, TERSE, Instance
@@ -129,7 +132,10 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
             release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
             images: whether items with pictures are asked; without them they have no score.
         """
-        held, names, instances = select(release, variant, _names(tasks) or default, _names(ids))
+        try:
+            held, names, instances = select(release, variant, _names(tasks) or default, _names(ids))
+        except ScbenchError as error:
+            raise PrerequisiteError(escape(str(error))) from None
         asked = instances if images else told_apart(instances)[False]
         expected = expected_scores(chosen_instances(held, names))
         metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
