@@ -8,16 +8,16 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from scbench.custom_id import Asked
 from scbench.errors import PredictionsError
 from scbench.imports.batches import state_of
 from scbench.imports.replies import Reply, State, count, failed, placed, reply, total
-from scbench.model import Status
+from scbench.model import Setting, Status
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalError, EvalSample, EvalSpec
+    from inspect_ai.log import EvalError, EvalLog, EvalSample, EvalSpec
     from inspect_ai.model import ModelOutput
 
 _MOST_BYTES = 2**30
@@ -62,13 +62,16 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     if not packed and size > _MOST_BYTES:
         raise PredictionsError(f"{path} has {size:,} bytes; the limit is {_MOST_BYTES:,}")
     try:
-        spec = read_eval_log(path, header_only=True).eval
+        header = read_eval_log(path, header_only=True)
+        spec, made_by = header.eval, _made_by(header)
         # A JSON file is one value, and would be read whole for each sample.
         apart = packed and spec.dataset.sample_ids is not None
         samples = _samples_apart(path) if apart else _samples_at_once(path)
         for number, sample in enumerate(samples, 1):
             try:
-                yield number, _reply(sample, spec)
+                made = _reply(sample, spec)
+                fields = {**made.fields, **made_by, **_asked_with(sample)}
+                yield number, replace(made, fields=fields)
             except PredictionsError as error:
                 yield number, error
     except (ModuleNotFoundError, PredictionsError, GeneratorExit):
@@ -100,8 +103,7 @@ def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     if error is not None and not _in_grading(sample, error):
         return failed(asked, _why(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
-    return replace(made, fields={**made.fields, **_told(sample, spec)})
+    return reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
 
 
 def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
@@ -157,13 +159,25 @@ def reply_of(
     return reply(asked, model, text, state, usage, _reasoning(output))
 
 
-def _told(sample: "EvalSample", spec: "EvalSpec") -> dict[str, Any]:
-    """Return what logs of our own tasks say besides: the setting, and which prompt was put."""
-    told = {
-        "setting": (spec.metadata or {}).get("setting"),
-        "instance_hash": sample.metadata.get("instance_hash"),
+def _made_by(header: "EvalLog") -> dict[str, Any]:
+    """Return what a log says of all its samples: the setting, in our own tasks, and the effort."""
+    setting = (header.eval.metadata or {}).get("setting")
+    config = header.plan.config
+    tokens = config.reasoning_tokens
+    effort = config.reasoning_effort or (None if tokens is None else f"{tokens} tokens")
+    temperature = None if config.temperature is None else float(config.temperature)
+    run = {"effort": effort, "temperature": temperature}
+    told = {name: value for name, value in run.items() if value is not None}
+    return {
+        **({"setting": setting} if setting in get_args(Setting) else {}),
+        **({"run": told} if told else {}),
     }
-    return {name: value for name, value in told.items() if isinstance(value, str)}
+
+
+def _asked_with(sample: "EvalSample") -> dict[str, Any]:
+    """Return which prompt was put, as our own tasks say it."""
+    digest = sample.metadata.get("instance_hash")
+    return {"instance_hash": digest} if isinstance(digest, str) else {}
 
 
 def _usage(sample: "EvalSample", model: str) -> dict[str, Any]:

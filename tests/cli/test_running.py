@@ -170,6 +170,8 @@ def test_a_sweep_over_budgets_and_what_is_left_out(run, model, tmp_path):
     assert {one["max_tokens"] for one in asked} == {900, 4000}
     assert {one["reasoning_effort"] for one in asked} == {"high"}
     rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
+    said = rows.filter(pl.col("status") == "refused")["run_metadata"].unique().to_list()
+    assert [json.loads(text) for text in said] == [{"effort": "high"}]
     counts = rows.group_by("budget", "status").len().sort("budget", "status").rows()
     told = [("missing", 3), ("not_run", 5), ("refused", 1)]
     assert counts == [(budget, *count) for budget in (900, 4000) for count in told]
