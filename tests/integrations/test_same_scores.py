@@ -4,10 +4,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 
 import polars as pl
-import pytest
 from stored_replies import (
     Stored,
     expected,
@@ -143,11 +141,8 @@ def inspect_logs(folder: Path, replies: Replies) -> list[Path]:
     return paths
 
 
-@pytest.fixture(scope="module")
-def ways(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """What each way writes for the stored replies; and what the harness asked and logged."""
-    folder = tmp_path_factory.mktemp("ways")
-    replies = stored_replies()
+def written(folder: Path, replies: Replies) -> dict[str, list[Path]]:
+    """Return what each way writes for replies."""
     found = {
         way: [lines(folder / f"{way}.jsonl", [make(*pair) for pair in replies.items()])]
         for way, make in LINES.items()
@@ -157,21 +152,24 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         found |= {f"inspect {p.suffix}": [p] for p in inspect_logs(folder, replies)}
     tasks = [f"scbench_{row_id.removesuffix('/00')}" for row_id in replies]
     with playing(replies) as served:
-        found["lm-eval"], log = run_lm_eval(
+        found["lm-eval"] = run_lm_eval(
             served.url, tasks, 1, folder / "lm-eval", {"release": "2.0.0"}
         )
-    return SimpleNamespace(files=found, log=log, served=served)
+    instances = find_release().instances()
+    assert sorted(served.asked) == sorted(instances[row_id].prompt for row_id in replies)
+    assert all(one["max_tokens"] == 32768 and one["stop"] == [] for one in served.requests)
+    return found
 
 
-def test_the_same_replies_give_the_same_rows_by_every_way(ways, tmp_path):
+def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
+    replies = stored_replies()
+    files = written(tmp_path, replies)
     path = tmp_path / "predictions.jsonl"
     with path.open("wb") as sink:
-        for way, paths in ways.files.items():
-            found = gather(
-                [*map(str, paths)], sink, Wanted(MAPPED if way == "table" else None, way)
-            )
-            assert found.problems == []
-    wanted = expected(stored_replies())
+        for way, paths in files.items():
+            mapped = MAPPED if way == "table" else None
+            assert gather([*map(str, paths)], sink, Wanted(mapped, way)).problems == []
+    wanted = expected(replies)
     assert {status for status, _ in wanted.values()} == {
         "answered",
         "refused",
@@ -184,20 +182,10 @@ def test_the_same_replies_give_the_same_rows_by_every_way(ways, tmp_path):
         for row_id, (status, score) in wanted.items()
     }
     assert graded(path, tmp_path / "graded") == {
-        way: unsaid if way in SAYS_NO_REASON else wanted for way in ways.files
+        way: unsaid if way in SAYS_NO_REASON else wanted for way in files
     }
-
-
-def test_the_metrics_of_the_real_harness_are_these_scores(ways):
-    logged = {}
-    for path in ways.files["lm-eval"]:
-        (line,) = map(json.loads, path.read_text().splitlines())
-        logged[line["doc"]["id"]] = line["score"]
-        assert line["doc"]["release"] == "2.0.0"
-    assert logged == {row_id: one.score for row_id, one in stored_replies().items()}
-
-
-def test_the_harness_asks_prompts_as_they_stand(ways):
-    instances = find_release().instances()
-    assert {instances[row_id].prompt for row_id in stored_replies()} <= {*ways.served.asked}
-    assert all(one["max_tokens"] == 32768 and one["stop"] == [] for one in ways.served.requests)
+    logged = [json.loads(path.read_text()) for path in files["lm-eval"]]
+    assert all(line["doc"]["release"] == "2.0.0" for line in logged)
+    assert {line["doc"]["id"]: line["score"] for line in logged} == {
+        row_id: one.score for row_id, one in replies.items()
+    }

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from loopback import prompt_of
 from stored_replies import (
     expected,
     installed,
@@ -65,12 +66,19 @@ ASKED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def played(tmp_path_factory, pytestconfig):
-    """The tasksets that were loaded, the episodes, and the server that was asked."""
+@pytest.fixture
+def played(once, pytestconfig):
+    """The tasksets that were loaded, the traces, and what the model was asked."""
     cache = pytestconfig.cache.mkdir("packages")
+    out = once("verifiers", lambda folder: play(cache, folder))
+    (traces,) = out.glob("outputs/*/traces.jsonl")
+    loaded, asked = (json.loads((out / f"{name}.json").read_text()) for name in ("loaded", "asked"))
+    return loaded, traces, asked
+
+
+def play(cache: Path, out: Path) -> None:
     folder = installed(cache, "verifiers==0.4.0")
-    out = tmp_path_factory.mktemp("verifiers")
+    out.mkdir()
     replies = stored_replies()
     withheld = find_release().instances([WITHHELD.partition("/")[0]])[WITHHELD].prompt
     ids = [*replies, WITHHELD, PICTURED]
@@ -93,8 +101,7 @@ def played(tmp_path_factory, pytestconfig):
             check=False,
         )
     assert done.returncode == 0, done.stderr[-3000:]
-    (traces,) = out.glob("outputs/*/traces.jsonl")
-    return json.loads((out / "loaded.json").read_text()), traces, served
+    (out / "asked.json").write_text(json.dumps(served.requests))
 
 
 @pytest.mark.slow
@@ -134,15 +141,13 @@ def test_what_cannot_be_graded_is_an_error_and_no_reward(played):
 @pytest.mark.slow
 def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     instances = find_release().instances()
-    _, _, served = played
+    _, _, asked = played
     wanted = sorted(instances[row_id].prompt for row_id in [*stored_replies(), WITHHELD, PICTURED])
-    assert sorted(served.asked) == wanted
-    (pictured,) = (
-        one for one in served.requests if not isinstance(one["messages"][0]["content"], str)
-    )
+    assert sorted(map(prompt_of, asked)) == wanted
+    (pictured,) = (one for one in asked if not isinstance(one["messages"][0]["content"], str))
     parts = [part["type"] for part in pictured["messages"][0]["content"]]
     assert parts == ["text", *["image_url"] * len(instances[PICTURED].images)]
-    assert all(len(one["messages"]) == 1 and "tools" not in one for one in served.requests)
+    assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
 
 
 @pytest.mark.slow
