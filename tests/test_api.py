@@ -27,6 +27,10 @@ def test_the_package_offers_what_users_need_in_order():
             assert found.__name__ == name
 
 
+def test_the_module_of_rewards_needs_no_import_of_its_own():
+    assert scbench.__getattr__("reward").for_trl.__module__ == "scbench.reward"
+
+
 def test_what_it_does_not_offer_is_no_attribute():
     with pytest.raises(AttributeError, match="no attribute 'grade_files'"):
         _ = scbench.grade_files
