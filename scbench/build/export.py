@@ -6,7 +6,7 @@ from pathlib import Path
 from scbench.errors import ReleaseError
 from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST
-from scbench.release.sources import MOST_MANIFEST_BYTES
+from scbench.release.regular import MOST_MANIFEST_BYTES
 
 
 def export_release(release: Release, out: Path) -> None:

@@ -1,16 +1,14 @@
 """Finished points of an experiment, kept beside the folder to come, so that a killed run goes on.
 
-The work folder stands beside the folder that is made, with a dot before its name. In it are the
-journal, a line per finished point with its own hash, and a lock that only one run can hold. The
-base seed is not in it.
+The work folder stands beside the folder that is made, with a dot before its name, and is marked
+and locked, see `scbench.work_folder`. In it is the journal, a line per finished point with its own
+hash. The base seed is not in it.
 """
 
 import base64
 import contextlib
-import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,7 @@ from scbench.errors import ExperimentError
 from scbench.model import Instance
 from scbench.release.load import Reference
 from scbench.version import __version__
+from scbench.work_folder import WorkFolder
 
 JOURNAL = "journal.jsonl"
 
@@ -87,39 +86,37 @@ def journal_of(
         restart: throw away what an interrupted run left.
 
     Raises:
-        ExperimentError: another experiment was interrupted there, or is running.
+        ExperimentError: another experiment was interrupted there.
+        ResultsError: another run is at work there, or it is no folder of ours.
         OSError: the folder cannot be written.
     """
-    folder = work_folder(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / JOURNAL
-    with path.open("a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise ExperimentError(f"another run is at work in {folder}") from None
-        head = f"{identity(experiment, planned)}\n".encode()
-        file.seek(0)
-        found = file.readline()
-        if not found.endswith(b"\n") or restart:
-            file.truncate(0)
-            file.write(head)
-            finished = []
-        elif found != head:
-            raise ExperimentError(
-                f"{folder} holds an interrupted run of another experiment, seed or version; throw "
-                "it away with --restart, or choose another --out"
-            )
-        else:
-            finished = _load(file, planned)
-        journal = PointCheckpoint(file, finished)
-        try:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work, mine = WorkFolder(work_folder(out)), identity(experiment, planned)
+    journal = None
+    try:
+        _claim(work, mine, restart=restart)
+        with (work.path / JOURNAL).open("a+b") as file:
+            file.seek(0)
+            journal = PointCheckpoint(file, _load(file, planned))
             yield journal
-        except BaseException:
-            if not journal.worth_keeping:
-                shutil.rmtree(folder)
-            raise
-        shutil.rmtree(folder)
+        work.remove()
+    except BaseException:
+        if journal is not None and not journal.worth_keeping:
+            work.remove()
+        else:
+            work.close()
+        raise
+
+
+def _claim(work: WorkFolder, identity: str, *, restart: bool) -> None:
+    if restart:
+        work.clear()
+    if work.found not in {"", identity}:
+        raise ExperimentError(
+            f"{work.path} holds an interrupted run of another experiment, seed or version; "
+            "throw it away with --restart, or choose another --out"
+        )
+    work.mark(identity)
 
 
 def _load(file: IO[bytes], planned: Sequence[Planned]) -> list[FrozenPoint]:

@@ -19,7 +19,8 @@ from scbench.errors import ReleaseError
 from scbench.progress import no_progress
 from scbench.release.load import Release
 from scbench.release.manifest import MANIFEST, version_key
-from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source
+from scbench.release.regular import MOST_MANIFEST_BYTES
+from scbench.release.sources import FolderSource, Source
 
 INDEX = "index.json"
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from scbench.canonical import canonical_json
 from scbench.model import Instance, rung_of
-from scbench.release.load import Reference
+from scbench.release.load import MOST_ROWS, Reference
 from scbench.release.manifest import CANARY
 
 _ARROW = {"string": pa.string(), "int32": pa.int32(), "int64": pa.int64(), "float64": pa.float64()}
@@ -126,4 +126,7 @@ def read_table(data: bytes) -> pa.Table:
         Exception: in any way at all, if the bytes are damaged.
     """
     # Not by path: pyarrow would take columns from folders named like "a=b".
-    return pq.ParquetFile(BytesIO(data)).read()
+    file = pq.ParquetFile(BytesIO(data))
+    if file.metadata.num_rows > MOST_ROWS:
+        raise ValueError(f"it has {file.metadata.num_rows:,} rows, more than {MOST_ROWS:,}")
+    return file.read()

@@ -50,7 +50,8 @@ from scbench.release.manifest import (
     terse_file,
 )
 from scbench.release.records import ExperimentRecord, LadderRecord
-from scbench.release.sources import MOST_MANIFEST_BYTES, Source
+from scbench.release.regular import MOST_BYTES, MOST_MANIFEST_BYTES, read_regular
+from scbench.release.sources import Source
 from scbench.report.draw.png import same_picture
 from scbench.version import __version__
 
@@ -82,7 +83,11 @@ def verify_release(
         return (str(error),)
     on_step("files")
     problems = [*_check_manifest(root, manifest), *_check_files(root, manifest)]
+    huge = [name for name in manifest.files if _size(root / name) > MOST_BYTES]
+    problems += [f"{name}: is far too large for a release's file" for name in huge]
     on_hashes(tuple(problems))
+    if huge:
+        return tuple(problems)
     known = all_tasks()
     drawn = manifest.experiment.task_ids if manifest.experiment else []
     usable = [name for name in manifest.tasks if name in known and known[name].available]
@@ -273,7 +278,7 @@ def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{MANIFEST}: is a link, not a file"
     if manifest != manifest.sealed():
         yield f"{MANIFEST}: was changed after it was frozen (its digest is of another content)"
-    elif path.read_bytes() != manifest.text().encode():
+    elif read_regular(path, MOST_MANIFEST_BYTES) != manifest.text().encode():
         yield f"{MANIFEST}: is not written as scbench writes it"
     rungs = manifest.ladder.tasks if manifest.ladder else ()
     needed = layout(manifest.tasks, manifest.terse, rungs)
@@ -300,14 +305,19 @@ def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
             yield from _check_bytes(path, name, record.bytes, record.sha256)
 
 
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
 def _check_bytes(path: Path, name: str, size: int, digest: str) -> Iterator[str]:
     try:
-        data = path.read_bytes()
+        found = path.stat().st_size
+        data = read_regular(path, size)
     except OSError as error:
         yield f"{name}: cannot be read: {error.strerror}"
         return
-    if len(data) != size:
-        yield f"{name}: {len(data)} bytes, the manifest says {size}"
+    if found != size:
+        yield f"{name}: {found} bytes, the manifest says {size}"
     elif sha256(data) != digest:
         yield f"{name}: the content was changed (SHA-256 differs from the manifest)"
 

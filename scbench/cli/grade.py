@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scbench.grading.workers.scheduler import WorkerLimits
     from scbench.release.load import Release
 
+REPORT = "report.html"
 _EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
 3 a grader failed on some row, 4 the run failed (disk full, out of memory, a fault of scbench),
@@ -277,8 +278,11 @@ def grade_and_tell(
     from scbench.cli.console import INTERRUPTED, say
     from scbench.cli.progress import progress
     from scbench.cli.telling import tell_report
+    from scbench.grading.output import check_report
     from scbench.grading.run import grade_file
 
+    if report:
+        check_report(options.out / REPORT, options.predictions)
     try:
         with progress(_total(options.predictions), quiet=quiet) as shown:
             graded = grade_file(options, shown.done, shown.waiting)
@@ -300,7 +304,7 @@ def _report(options: "Options", graded: "RunReport", *, quiet: bool) -> None:
         say("no report: no row is of this release")
         return
     workers = options.limits.workers
-    out = options.out / "report.html"
+    out = options.out / REPORT
     make_report([options.out], out, release=options.release, workers=workers, quiet=quiet)
 
 

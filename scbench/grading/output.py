@@ -12,6 +12,9 @@ RESULTS = "results.parquet"
 SUMMARY = "summary.json"
 PROBLEMS = "problems.jsonl"
 WRITTEN = (RESULTS, SUMMARY, PROBLEMS)
+_GENERATOR = b'<meta name="generator" content="scbench '
+_HEAD = 2**16
+"""Bytes of a page in which it says what wrote it."""
 
 
 def check_place(folder: Path, predictions: str, *, begun: bool) -> None:
@@ -45,6 +48,30 @@ def check_place(folder: Path, predictions: str, *, begun: bool) -> None:
         raise ResultsError(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
             "or choose another --out"
+        )
+
+
+def check_report(path: Path, predictions: str) -> None:
+    """Make sure that a report can be written to a place, and over nothing but an earlier report.
+
+    Args:
+        path: for the report.
+        predictions: path of the file to grade, or ``-``.
+
+    Raises:
+        ResultsError: what stands there is no report of ours.
+    """
+    if not os.path.lexists(path):
+        return
+    head = b""
+    if path.is_file() and not path.is_symlink():
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    same = predictions != "-" and path.exists() and path.samefile(predictions)
+    if same or _GENERATOR not in head:
+        raise ResultsError(
+            f"{path} is no report that scbench wrote, and would be overwritten; move it away, or "
+            "choose another --out"
         )
 
 

@@ -7,6 +7,7 @@ as JSON), read in November 2026. vLLM's ``run_batch`` takes the form of OpenAI's
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from scbench.prompts import Form
 from scbench.prompts.requests import Request
 
 Line = dict[str, Any]
+
+_STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What could steer a terminal, which is where lines may go; escaped, the JSON is the same."""
 
 
 class Limits(NamedTuple):
@@ -74,7 +78,8 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
         PredictionsError: no batch can carry its id.
     """
     line = _FORMS[form](request, settings)
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+    return _STEERING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text).encode() + b"\n"
 
 
 def _limit(request: Request, settings: Settings, key: str) -> Line:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from scbench.canonical import sha256
-from scbench.errors import ReleaseError, did_you_mean
+from scbench.errors import ReleaseError, did_you_mean, reading_parquet
 from scbench.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
 from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
@@ -25,7 +25,8 @@ from scbench.release.manifest import (
     parse_manifest,
     version_key,
 )
-from scbench.release.sources import MOST_MANIFEST_BYTES, FolderSource, Source, open_archive
+from scbench.release.regular import MOST_MANIFEST_BYTES
+from scbench.release.sources import FolderSource, Source, open_archive
 
 T = TypeVar("T")
 
@@ -215,16 +216,18 @@ class Release:
         """Return what is made of a file's rows, or of those that have a value for `given`."""
         import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
-        data = BytesIO(self.read(name))
+        data, what = BytesIO(self.read(name)), f"release {self.version}: {self.root / name}"
+        with reading_parquet(what, ReleaseError):
+            rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
+        if rows.height > MOST_ROWS:
+            raise ReleaseError(f"{what} has more than {MOST_ROWS:,} rows")
+        if given is not None:
+            rows = rows.drop_nulls(given)
         try:
-            frame = pl.read_parquet(data, columns=columns)
-            if given is not None:
-                frame = frame.drop_nulls(given)
-            return [make(row) for row in frame.to_dicts()]
-        except (pl.exceptions.PolarsError, KeyError, TypeError, ValueError) as error:
+            return [make(row) for row in rows.to_dicts()]
+        except (KeyError, TypeError, ValueError) as error:
             raise ReleaseError(
-                f"release {self.version}: {self.root / name} does not hold what it should: "
-                f"{type(error).__name__}: {error}"
+                f"{what} does not hold what it should: {type(error).__name__}: {error}"
             ) from error
 
 
@@ -233,6 +236,8 @@ def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Insta
     return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
 
 
+MOST_ROWS = 1_000_000
+"""More in one file are refused: a few bytes of Parquet can claim any number of equal rows."""
 _OF_REFERENCES = frozenset(Reference.__slots__)
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from scbench.canonical import sha256
 from scbench.catalog import MANIFOLDS
-from scbench.errors import CatalogError, ReleaseError, did_you_mean, faults_of
+from scbench.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
 from scbench.model import LADDER, TERSE, rung_of, terse_id
 from scbench.release.records import (
     ExperimentRecord,
@@ -21,6 +21,7 @@ from scbench.release.records import (
     ReferencesRecord,
     TaskRecord,
 )
+from scbench.release.regular import MOST_MANIFEST_BYTES, read_regular
 
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
@@ -322,7 +323,7 @@ def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
         ReleaseError: the folder or manifest is missing, unreadable or changed.
     """
     try:
-        data = (root / MANIFEST).read_bytes()
+        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
     except OSError as error:
         raise ReleaseError(
             f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
@@ -347,9 +348,25 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     except ValidationError as error:
         first = faults_of(error, 1)[0]
         hint = "; it may need a newer scbench" if first.at == "format" else ""
-        raise ReleaseError(f"{path} is not a manifest: {first}{hint}") from None
+        said = str(first).partition("; got")[0]  # it may be a link to what is no one's business
+        raise ReleaseError(f"{path} is not a manifest: {said}{hint}") from None
+    unseen = next((text for text in _texts(manifest.model_dump()) if not text.isprintable()), None)
+    if unseen is not None:
+        raise ReleaseError(f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}")
     if check_digest and manifest != manifest.sealed():
         raise ReleaseError(
             f"{path} was changed after it was frozen; `scbench release verify {root}` says more"
         )
     return manifest
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield all texts in a manifest: they are printed and shown, whoever wrote them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for pair in value.items():
+            yield from (text for part in pair for text in _texts(part))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)

@@ -11,11 +11,10 @@ from typing import Protocol
 
 from scbench.errors import ReleaseError
 from scbench.release.manifest import MANIFEST
+from scbench.release.regular import MOST_BYTES, read_regular
 
-_MOST_BYTES = 500_000_000
 _MOST_ENTRIES = 10_000
-"""Archives beyond these are no releases; a real one is a hundredth of that."""
-MOST_MANIFEST_BYTES = 20_000_000
+"""Archives of more are no releases; a real one is a hundredth of that."""
 
 
 class Source(Protocol):
@@ -43,8 +42,7 @@ class FolderSource:
 
     def read(self, name: str, most: int) -> bytes:
         """See `Source`."""
-        with (self.root / name).open("rb") as file:
-            return file.read(most + 1)
+        return read_regular(self.root / name, most)
 
     def names(self) -> set[str]:
         """See `Source`."""
@@ -89,7 +87,7 @@ def open_archive(path: Path) -> Archive:
         ReleaseError: it cannot be read, is far too large, names a file twice, or does not hold
             exactly one release, at its top or in one folder.
     """
-    if path.is_file() and path.stat().st_size > _MOST_BYTES:
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise ReleaseError(f"{path} is far too large for a release")
     try:
         with zipfile.ZipFile(path) as archive:

@@ -13,7 +13,7 @@ from scbench.build.experiment import experiment_of, read_experiment
 from scbench.build.fresh_checkpoint import JOURNAL, work_folder
 from scbench.build.fresh_folder import generate_folder
 from scbench.build.overlap import overlap
-from scbench.errors import ExperimentError
+from scbench.errors import ExperimentError, ResultsError
 from scbench.release.load import find_release
 from scbench.release.manifest import CARD, MANIFEST, layout, read_manifest
 
@@ -157,7 +157,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "swapped", "headless"])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "swapped", "emptied"])
 def test_a_damaged_journal_costs_no_more_than_its_rest(contents, tmp_path, damage):
     small = experiment_of(SMALL)
     generate_folder(small, tmp_path / "whole")
@@ -165,9 +165,9 @@ def test_a_damaged_journal_costs_no_more_than_its_rest(contents, tmp_path, damag
     with pytest.raises(Stopped):
         generate_folder(small, out, on_cases=stop_after(3))
     path = work_folder(out) / JOURNAL
-    head, *lines = path.read_bytes().splitlines(keepends=True)
+    lines = path.read_bytes().splitlines(keepends=True)
     assert len(lines) == 3
-    expected = {"cut": 2, "flipped": 1, "swapped": 0, "headless": 0}[damage]
+    expected = {"cut": 2, "flipped": 1, "swapped": 0, "emptied": 0}[damage]
     match damage:
         case "cut":
             lines[2] = lines[2][:-5]
@@ -175,9 +175,9 @@ def test_a_damaged_journal_costs_no_more_than_its_rest(contents, tmp_path, damag
             lines[1] = lines[1].replace(b"TRUE", b"TRUF", 1)
         case "swapped":
             lines[:2] = lines[1::-1]
-        case "headless":
-            head, lines = head[:10], []
-    path.write_bytes(head + b"".join(lines))
+        case "emptied":
+            lines = []
+    path.write_bytes(b"".join(lines))
     assert generate_folder(small, out).resumed == expected
     assert contents(out) == contents(tmp_path / "whole")
 
@@ -200,12 +200,23 @@ def test_two_runs_do_not_work_in_one_place(monkeypatch, tmp_path):
     real = folder_module.run
 
     def rival(*args: object, **options: object):
-        with pytest.raises(ExperimentError, match="another run is at work"):
+        with pytest.raises(ResultsError, match="is at work in"):
             generate_folder(small, out, restart=True)
         return real(*args, **options)
 
     monkeypatch.setattr(folder_module, "run", rival)
     assert generate_folder(small, out).manifest.instances == 80
+
+
+def test_what_a_stranger_keeps_in_its_place_is_not_touched(tmp_path):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    held = work_folder(out)
+    held.mkdir()
+    (held / "thesis.txt").write_text("years of work")
+    for restart in (False, True):
+        with pytest.raises(ResultsError, match="was not made by scbench"):
+            generate_folder(small, out, restart=restart)
+    assert [path.name for path in held.iterdir()] == ["thesis.txt"]
 
 
 KILLED = """

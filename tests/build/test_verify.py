@@ -265,6 +265,38 @@ def test_damage_is_named(copy, kind):
     assert_names(verify_release(copy), *said)
 
 
+SEEN_BY_HASHES = [kind for kind in DAMAGE if kind not in {
+    "manifest missing", "manifest not JSON", "manifest of something else", "everything gone",
+    "manifest names files elsewhere",
+}]  # fmt: skip
+"""Of the rest the manifest cannot be read, and nothing else is looked at."""
+
+
+class BuiltError(Exception):
+    """Something is made again, which takes minutes of a real release."""
+
+
+@pytest.mark.parametrize("kind", SEEN_BY_HASHES)
+def test_what_a_hash_shows_is_said_before_anything_is_made(copy, kind, monkeypatch):
+    def never(*_: object, **__: object):
+        raise BuiltError
+
+    monkeypatch.setattr("scbench.build.verify.freeze_tasks", never)
+    damage, said = DAMAGE[kind]
+    damage(copy)
+    told: list[str] = []
+    with pytest.raises(BuiltError):
+        verify_release(copy, on_hashes=told.extend)
+    # What hashes show stands in the messages of damage first; rows and texts are made anew.
+    assert any(re.search(pattern, line) for line in told for pattern in said) or any(
+        line.startswith((DATA, REFERENCES)) for line in told
+    ), told
+
+
+def test_there_are_twenty_kinds_of_damage_that_hashes_show():
+    assert len(SEEN_BY_HASHES) >= 20
+
+
 def reorder(found: list[dict]) -> list[dict]:
     return [found[1], found[0], *found[2:]]
 

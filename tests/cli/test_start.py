@@ -121,6 +121,18 @@ def test_the_predictions_are_not_written_over(grade, tmp_path):
     assert "results.parquet is a folder" in grade().stderr
 
 
+def test_a_strange_report_stays_and_our_own_is_written_anew(grade, tmp_path):
+    out = tmp_path / "out"
+    page = out / "report.html"
+    assert grade("--report").returncode == grade("--report").returncode == 0
+    page.write_text("<p>my thesis</p>")
+    done = grade("--report")
+    assert done.returncode == 2
+    assert "report.html is no report that scbench wrote" in done.stderr
+    assert page.read_text() == "<p>my thesis</p>"
+    assert grade().returncode == 0, "without a report nothing is in the way"
+
+
 @pytest.mark.parametrize("error", [ValueError("odd"), KeyboardInterrupt(), BaseException("panic")])
 def test_a_failure_nobody_foresaw_has_a_code_of_its_own(error, capsys):
     app = typer.Typer(pretty_exceptions_enable=False)

@@ -1,0 +1,226 @@
+"""A release may be anybody's: odd files, absurd sizes, and text that steers terminals and pages."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from scbench.build.freeze import build_release
+from scbench.build.tables import read_table, write_table
+from scbench.build.verify import verify_release
+from scbench.catalog import get_task
+from scbench.cli.grade import app as grade
+from scbench.cli.main import app
+from scbench.errors import ReleaseError
+from scbench.model import Instance
+from scbench.release.load import find_release, open_release
+from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
+from scbench.release.regular import MOST_BYTES
+
+DATA = "data/enumerate_edges.parquet"
+STEERING = "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"
+RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
+"""What may not reach a terminal."""
+
+
+@pytest.fixture
+def replaced(copy):
+    """A function that puts something in the place of a file."""
+
+    def put(name: str, kind: str) -> Path:
+        path = copy / name
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        elif kind == "device":
+            path.symlink_to("/dev/zero")
+        elif kind == "secret":
+            path.symlink_to("/etc/passwd")
+        else:
+            with path.open("wb") as file:
+                file.truncate(2 * 10**12)  # a hole, which takes no room
+        return copy
+
+    return put
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "secret", "huge"])
+def test_a_manifest_that_is_no_plain_file_is_refused_at_once(replaced, kind):
+    root = replaced(MANIFEST, kind)
+    with pytest.raises(ReleaseError) as caught:
+        open_release(root)
+    assert "root:" not in str(caught.value)
+    (problem,) = verify_release(root)
+    assert MANIFEST in problem
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device", "secret", "huge"])
+@pytest.mark.parametrize("name", [DATA, REFERENCES])
+def test_a_file_that_is_no_plain_one_is_refused_at_once(replaced, name, kind, monkeypatch):
+    root = replaced(name, kind)
+    with pytest.raises(ReleaseError, match=re.escape(name)) as caught:
+        open_release(root).instances()
+    assert "root:" not in str(caught.value)
+    monkeypatch.setattr("scbench.build.verify.freeze_tasks", lambda *_: iter(()))
+    assert any(name in problem for problem in verify_release(root))
+
+
+def test_a_size_that_the_manifest_makes_up_is_not_believed(copy, forge):
+    with (copy / DATA).open("r+b") as file:
+        file.truncate(MOST_BYTES + 10)
+
+    record = json.loads((copy / MANIFEST).read_text("utf-8"))
+    record["files"][DATA]["bytes"] = MOST_BYTES + 10
+    text = Manifest.model_validate(record).sealed().text()
+    (copy / MANIFEST).write_text(text, "utf-8")
+    problems = verify_release(copy)
+    assert f"{DATA}: is far too large for a release's file" in problems
+
+
+def test_a_manifest_nested_without_end_is_refused(copy):
+    (copy / MANIFEST).write_bytes(b'{"experiment":{"tasks":[' + b"[" * 1_000_000)
+    with pytest.raises(ReleaseError, match="is not a manifest"):
+        open_release(copy)
+
+
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc/passwd", "a/../../x", "a\\..\\x", "data//x", "\x00"]
+)
+def test_no_path_of_a_manifest_leads_elsewhere(copy, name):
+    record = json.loads((copy / MANIFEST).read_text("utf-8"))
+    record["files"][name] = record["files"][DATA]
+    (copy / MANIFEST).write_text(json.dumps(record), "utf-8")
+    with pytest.raises(ReleaseError, match="is not a manifest"):
+        open_release(copy)
+
+
+def test_rows_beyond_measure_are_refused_before_they_are_made(copy, forge):
+    """A file of some thousand bytes that holds two million equal rows."""
+    schema = read_table((copy / REFERENCES).read_bytes()).schema
+    one = read_table((copy / REFERENCES).read_bytes()).slice(0, 1)
+    count = 2_000_000
+    columns = [
+        pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int8()), one[name].combine_chunks())
+        if pa.types.is_string(schema.field(name).type) and one[name][0].is_valid
+        else pa.array([one[name][0].as_py()] * count, schema.field(name).type)
+        for name in schema.names
+    ]
+    pq.write_table(pa.table(columns, names=schema.names), copy / REFERENCES, row_group_size=count)
+    assert (copy / REFERENCES).stat().st_size < 100_000
+    forge(copy)
+    with pytest.raises(ReleaseError, match="more than 1,000,000 rows"):
+        open_release(copy).references()
+    with pytest.raises(ValueError, match="2,000,000 rows"):
+        read_table((copy / REFERENCES).read_bytes())
+
+
+def test_parquet_that_its_library_panics_over_is_refused(copy, forge):
+    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(copy / REFERENCES)
+    data = bytearray((copy / REFERENCES).read_bytes())
+    data[426 // 8] ^= 1 << 426 % 8
+    (copy / REFERENCES).write_bytes(data)
+    forge(copy)
+    with pytest.raises(ReleaseError, match="cannot be read as Parquet"):
+        open_release(copy).references()
+
+
+@pytest.mark.parametrize("key", ["version", "package_version", "canary"])
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e", "\u200b", "\x9b", "\n"])
+def test_a_manifest_holds_nothing_that_cannot_be_shown(copy, key, sign):
+    record = json.loads((copy / MANIFEST).read_text("utf-8"))
+    record[key] += sign
+    text = Manifest.model_validate(record).sealed().text()
+    (copy / MANIFEST).write_text(text, "utf-8")
+    with pytest.raises(ReleaseError, match="signs that cannot be shown") as caught:
+        open_release(copy)
+    assert str(caught.value).isprintable()
+
+
+@pytest.fixture(scope="module")
+def steering(tmp_path_factory):
+    """A release with right hashes, whose prompts and other texts hold what steers terminals."""
+    home = tmp_path_factory.mktemp("steering")
+    root = home / "r"
+    tasks = ("enumerate_edges", "shikaku_rectangles")
+    build_release("0.0.1", root, [get_task(task) for task in tasks])
+
+    def prompt(row: dict) -> None:
+        row["prompt"], row["difficulty"] = STEERING + row["prompt"], STEERING
+        values = {key: row[key] for key in row if key not in {"id", "content_hash", "canary"}}
+        row["content_hash"] = Instance.freeze(**values | {"images": ()}).content_hash
+
+    def reference(row: dict) -> None:
+        row["floor_strategy"] = STEERING
+        row["name"] = row["name"] if row["kind"] == "reference" else STEERING
+
+    for name, change in ((DATA, prompt), (REFERENCES, reference)):
+        table = read_table((root / name).read_bytes())
+        rows = table.to_pylist()
+        for row in rows:
+            change(row)
+        write_table(root / name, pa.Table.from_pylist(rows, schema=table.schema))
+    manifest = Manifest.model_validate_json((root / MANIFEST).read_bytes())
+    from scbench.canonical import sha256  # noqa: PLC0415
+    from scbench.release.records import FileRecord  # noqa: PLC0415
+
+    for name in manifest.files:
+        data = (root / name).read_bytes()
+        manifest.files[name] = FileRecord(sha256=sha256(data), bytes=len(data))
+    (root / MANIFEST).write_text(manifest.sealed().text(), "utf-8")
+    lines = [
+        json.dumps({"id": ref.id, "model": "m", "answer": json.loads(ref.answer)})
+        for ref in find_release(str(root)).references()
+        if ref.kind == "reference"
+    ]
+    (home / "p.jsonl").write_text("\n".join(lines), "utf-8")
+    return home
+
+
+COMMANDS = {
+    "tasks": ["tasks", "--release", "r"],
+    "show": ["show", "enumerate_edges/00", "--release", "r", "--text"],
+    "show an answer": ["show", "enumerate_edges/00", "--release", "r", "--reference", "--text"],
+    "show as page": [
+        "show",
+        "enumerate_edges/00",
+        "--release",
+        "r",
+        "--reference",
+        "--out",
+        "s.html",
+    ],
+    "show as drawing": ["show", "enumerate_edges/00", "--release", "r", "--out", "s.svg"],
+    "diff": ["release", "diff", "r", "2.0.0"],
+    "verify": ["release", "verify", "r", "--workers", "1"],
+    "prompts": ["prompts", "--release", "r"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_text_of_a_release_steers_no_terminal_and_no_page(steering, monkeypatch, name):
+    monkeypatch.chdir(steering)
+    done = CliRunner().invoke(app, COMMANDS[name])
+    assert done.exit_code in {0, 1}, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert not RAW.search(done.output)
+    for page in ("s.html", "s.svg"):
+        if page in COMMANDS[name]:
+            assert "<script>alert" not in (steering / page).read_text("utf-8")
+
+
+def test_nor_does_it_in_a_run_and_its_report(steering, monkeypatch):
+    monkeypatch.chdir(steering)
+    done = CliRunner().invoke(grade, ["p.jsonl", "--release", "r", "--out", "o", "--report"])
+    assert done.exit_code == 0, done.output
+    assert not RAW.search(done.output)
+    page = (steering / "o" / "report.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page, "the prompt is shown as text"
