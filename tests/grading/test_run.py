@@ -124,6 +124,29 @@ def test_what_a_resumed_run_grades_again(options, parity_release, tmp_path):
     assert report.resumed == 0, "a part holds what was chosen then"
 
 
+@pytest.mark.parametrize("changed", ["package", "grader"])
+def test_a_package_that_changes_before_a_run_goes_on_is_noticed(
+    options, parity_release, monkeypatch, changed
+):
+    lines = [line for line in lines_of(parity_release) if "die" not in line]
+
+    def stop(rows, size):
+        if rows > 160:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_file(options(lines, workers=1), stop)
+    if changed == "package":
+        monkeypatch.setattr("scbench.grading.rows.index.__version__", "9.9.9")
+    else:
+        monkeypatch.setattr("scbench_parity.graders.parity.VERSION", 99)
+    report = grade_file(options(lines, resume=True))
+    assert report.resumed == 0
+    assert any(
+        "graded with another release, version or options" in said for said in report.incidents
+    )
+
+
 def test_a_flood_of_problems_is_counted_and_written_down(options, parity_release, tmp_path):
     lines = ["junk"] * 2500 + ['{"id": "parity/00", "answer": {"bit": 0}}'] * 3
     report = grade_file(options(lines, partial=True))

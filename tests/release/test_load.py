@@ -142,14 +142,14 @@ def test_a_file_the_manifest_does_not_list_is_not_read(copy):
 def test_rows_that_are_no_instances_are_refused_by_name(copy, forge, change):
     write_table(copy / DATA, change(read_table((copy / DATA).read_bytes())))
     forge(copy)
-    with pytest.raises(ReleaseError, match=rf"{DATA} does not hold what it should"):
+    with pytest.raises(ReleaseError, match=rf"{DATA} cannot be read as Parquet"):
         find_release(str(copy)).instances()
 
 
 def test_what_is_no_parquet_is_refused_by_name(copy, forge):
     (copy / REFERENCES).write_text("id,answer\n")
     forge(copy)
-    with pytest.raises(ReleaseError, match=rf"{REFERENCES} does not hold what it should"):
+    with pytest.raises(ReleaseError, match=rf"{REFERENCES} cannot be read as Parquet"):
         find_release(str(copy)).references()
 
 
