@@ -15,7 +15,7 @@ from pathlib import Path
 _ROOT = Path("/sys/fs/cgroup")
 _OWN = Path("/proc/self/cgroup")
 _SYSTEMD = Path("/run/systemd/system")
-_PATIENCE = 200
+_PATIENCE = 2000
 _numbers = itertools.count()
 
 
@@ -64,6 +64,6 @@ def group(memory: int) -> Iterator[Path]:
             try:
                 folder.rmdir()
             except OSError:
-                time.sleep(0.01)
+                time.sleep(0.001)
             else:
                 break
