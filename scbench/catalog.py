@@ -121,6 +121,8 @@ class Task:
         isolated: whether its grader runs parts of answers in a sandbox.
         fingerprinted: whether its scores depend on how the machine computes; its verdicts have the
             metric ``fingerprint`` then, and its grader module a function of that name.
+        one_answer: whether an instance has one right answer, but for the order of its parts; two
+            models that give the same one need not have heard it from each other.
         dimensions: what it stresses, for tables; empty where nobody has said.
     """
 
@@ -135,6 +137,7 @@ class Task:
     seconds: float = SECONDS
     isolated: bool = False
     fingerprinted: bool = False
+    one_answer: bool = False
     dimensions: tuple[Dimension, ...] = ()
 
     def __str__(self) -> str:
@@ -215,10 +218,18 @@ _spatial = partial(Task, origin=PAPER)
 _text = partial(Task, bucket=MANIFOLDS, scoring="binary", origin=REASONSCAPE)
 
 _OURS = (
-    _spatial("topology_enumeration", "Topology Enumeration", "axiomatic", "binary"),
-    _spatial("enumerate_edges", "Enumerate Edges", "axiomatic", "binary"),
-    _spatial("classify_behaviour", "Classify Behaviour", "axiomatic", "binary"),
-    _spatial("half_subdivision_neighbours", "Half-Subdivision Neighbours", "axiomatic", "binary"),
+    _spatial(
+        "topology_enumeration", "Topology Enumeration", "axiomatic", "binary", one_answer=True
+    ),
+    _spatial("enumerate_edges", "Enumerate Edges", "axiomatic", "binary", one_answer=True),
+    _spatial("classify_behaviour", "Classify Behaviour", "axiomatic", "binary", one_answer=True),
+    _spatial(
+        "half_subdivision_neighbours",
+        "Half-Subdivision Neighbours",
+        "axiomatic",
+        "binary",
+        one_answer=True,
+    ),
     _spatial("two_segments", "Two Segments", "axiomatic", "binary"),
     _spatial("lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", "partial"),
     _spatial("csg_union", "CSG Union", "constructive", "partial", heavy=True),
@@ -227,7 +238,13 @@ _OURS = (
     ),
     _spatial("voxel_grid_projection", "Voxel Grid Projection", "constructive", "binary"),
     _spatial("polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", "partial"),
-    _spatial("delaunay_triangulation", "Delaunay Triangulation", "constructive", "binary"),
+    _spatial(
+        "delaunay_triangulation",
+        "Delaunay Triangulation",
+        "constructive",
+        "binary",
+        one_answer=True,
+    ),
     _spatial("hamiltonian_loop", "Hamiltonian Loop", "constructive", "binary"),
     _spatial("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", "binary"),
     _spatial("hide_and_seek", "Hide and Seek", "constructive", "partial", heavy=True),
@@ -242,7 +259,7 @@ _OURS = (
         isolated=True,
     ),
     _spatial("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", "partial"),
-    _spatial("shikaku_rectangles", "Shikaku Rectangles", "constructive", "binary"),
+    _spatial("shikaku_rectangles", "Shikaku Rectangles", "constructive", "binary", one_answer=True),
     _spatial("maze_3d", "3D Maze", "planning", "binary"),
     _spatial("hyper_snake", "Hyper-Snake", "planning", "partial"),
     _spatial("fluid_simulation", "Fluid Simulation", "planning", "partial", heavy=True),

@@ -4,7 +4,7 @@ References are public, so a file of nothing but them scores 100. Whoever solves 
 himself gives the same answer only where there is one, or one that anybody would choose. So an
 answer *tells* where it comes from if
 
-- its task takes many answers: not those in `ONE_ANSWER`, and no text task; and
+- its task takes many answers, see `scbench.catalog.Task.one_answer`, and is no text task; and
 - it is long: it keeps `LONG` bytes when deflated, see `scbench.leaderboard.answer_overlap`; and
 - it is in no natural order: the parts of its longest list neither rise nor fall throughout.
 
@@ -32,17 +32,6 @@ LONG = 64
 """Bytes that a long answer keeps when deflated."""
 LEAST = 5
 """So many telling answers that are stored ones mark a submission."""
-ONE_ANSWER = frozenset(
-    {
-        "topology_enumeration",
-        "enumerate_edges",
-        "classify_behaviour",
-        "half_subdivision_neighbours",
-        "delaunay_triangulation",
-        "shikaku_rectangles",
-    }
-)
-"""Spatial tasks whose instances have one right answer, but for the order of its parts."""
 
 
 class Told(NamedTuple):
@@ -104,7 +93,7 @@ def told_by(release: Release) -> Told:
     found = Told({}, {})
     for ref in release.references():
         task = task_of(ref.id)
-        if task in ONE_ANSWER or release.manifest.tasks[task].bucket == MANIFOLDS:
+        if get_task(task).one_answer or release.manifest.tasks[task].bucket == MANIFOLDS:
             continue
         if ref.kind != "reference":
             found.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))

@@ -12,10 +12,12 @@ from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.judge import judge
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
-from scbench.leaderboard.copied import LEAST, ONE_ANSWER, copied, told_by
+from scbench.leaderboard.copied import LEAST, copied, told_by
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
+
+ONE_ANSWER = {task.id for task in available_tasks() if task.one_answer}
 
 
 @pytest.fixture(scope="module")
