@@ -78,6 +78,13 @@ def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
         raise ResultsError(f"no such file: {file}; scbench-grade writes one into its --out folder")
+    with file.open("rb") as opened:
+        is_parquet = opened.read(4) == b"PAR1"
+    if not is_parquet:
+        raise ResultsError(
+            f"{file} holds no results (it is no Parquet file); if it holds predictions, grade it "
+            f"first: scbench-grade {file}"
+        )
     schema = column_types()
     with reading_parquet(file, ResultsError):
         found = pl.read_parquet_schema(file)

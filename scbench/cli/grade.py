@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scbench.release.load import Release
 
 REPORT = "report.html"
-_EPILOG = """\
+EPILOG = """\
 Exit codes: 0 graded, 1 problems in the input (the rest is graded all the same), 2 wrong usage,
 3 a grader failed on some row, 4 the run failed (disk full, out of memory, a fault of scbench),
 130 interrupted (129 and 143: by SIGHUP and SIGTERM). After 4 and up, continue with --resume.
@@ -383,7 +383,7 @@ def _self_test(
 
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-app.command(epilog=_EPILOG)(grade)
+app.command(epilog=EPILOG)(grade)
 
 
 def run() -> None:

@@ -13,6 +13,7 @@ from scbench.cli import (
     exporting,
     failure_modes,
     generating,
+    grade,
     importing,
     ladder,
     leaderboard,
@@ -37,7 +38,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    help="The Spatial Competence Benchmark. To grade predictions, see scbench-grade.",
+    help="The Spatial Competence Benchmark. `scbench grade` is the same as scbench-grade.",
 )
 releases = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(releases, name="release", help="Build, verify, publish and compare releases.")
@@ -46,6 +47,7 @@ releases.command()(publishing.diff)
 releases.command()(publishing.overlap)
 releases.command()(rungs.rungs)
 app.command()(listing.tasks)
+app.command(epilog=grade.EPILOG)(grade.grade)
 app.command(epilog=running.EPILOG)(running.run)
 app.command()(prompting.prompts)
 app.command("import")(importing.import_)

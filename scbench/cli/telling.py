@@ -83,7 +83,13 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
     for incident in report.incidents[:_SHOWN]:
         say(f"note: {incident}")
     if report.left_alone:
-        say(f"{report.left_alone} lines of other tasks or prompts were not graded (--tasks)")
+        count = report.left_alone
+        lines = (
+            "line of another task or prompt was"
+            if count == 1
+            else "lines of other tasks or prompts were"
+        )
+        say(f"{count:,} {lines} not graded (--tasks)")
     if report.resumed:
         say(f"{report.resumed} lines were taken over from the interrupted run")
     if report.tally.unscored:

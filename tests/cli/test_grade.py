@@ -233,7 +233,7 @@ def test_only_the_chosen_tasks_are_graded(grade, write_lines, tmp_path):
     path = write_lines(row(0), {"id": "enumerate_edges/00", "answer": {"edges": []}})
     done = grade(path, "--tasks", "parity", "--partial", "--out", "out")
     assert done.returncode == 0
-    assert "1 lines of other tasks or prompts were not graded" in done.stderr
+    assert "1 line of another task or prompt was not graded" in done.stderr
     assert set(results(tmp_path / "out")["task"]) == {"parity"}
 
 
