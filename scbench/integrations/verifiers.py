@@ -11,7 +11,9 @@ import asyncio
 import base64
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 from scbench.catalog import all_tasks, get_task
 from scbench.errors import PredictionsError
@@ -44,6 +46,7 @@ _check_openai()
 import httpx  # noqa: E402
 import verifiers.v1 as vf  # noqa: E402
 from verifiers.v1.dialects.chat import message_to_wire  # noqa: E402
+from verifiers.v1.utils.loaders import harness_class  # noqa: E402
 
 
 class SpatialData(vf.TaskData):
@@ -203,18 +206,27 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
         return vf.ProgramResult(exit_code=bool(failed), stdout="", stderr=failed)
 
 
-class SpatialEnvConfig(vf.EnvConfig):
+class SpatialEnvConfig(vf.SingleAgentEnvConfig):
     """Nothing is run but one call, so no sandbox is asked for, as verifiers does by default."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig())
 
+    @model_validator(mode="after")
+    def _walled(self) -> Self:
+        """Refuse a harness that would run the model's commands on this machine."""
+        chosen = self.agent.harness
+        if chosen is None or not isinstance(self.agent.runtime, vf.SubprocessConfig):
+            return self
+        if harness_class(chosen.id).EXECUTES_CODE:
+            raise ValueError(
+                f"the harness {chosen.id!r} runs what the model says, and would do so on this "
+                "machine: choose a sandbox too, such as --env.agent.runtime.type docker"
+            )
+        return self
 
-class SpatialEnv(vf.Env[SpatialEnvConfig]):
+
+class SpatialEnv(vf.SingleAgentEnv, vf.Env[SpatialEnvConfig]):
     """One agent that plays each task once."""
-
-    async def run(self, task: vf.Task, agents: vf.Agents) -> None:
-        """Play a task."""
-        await agents.agent.run(task)
 
 
 __all__ = ["SpatialEnv", "SpatialHarness", "SpatialTaskset"]

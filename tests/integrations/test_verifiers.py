@@ -41,6 +41,14 @@ for asked in json.loads(sys.argv[1]):
         told.append([task.data.model_dump() for task in taskset])
     except Exception as error:
         told.append(str(error))
+whole = vf.env_config_type("scbench-env")
+for runtime in ({}, {"runtime": {"type": "docker"}}):
+    agent = {"harness": {"id": "bash"}} | runtime
+    try:
+        made = whole.model_validate({"taskset": {"id": "scbench-env"}, "agent": agent})
+        told.append(made.agent.runtime.type)
+    except ValueError as error:
+        told.append(str(error))
 open(sys.argv[2], "w").write(json.dumps(told))
 main(sys.argv[3:])
 """
@@ -167,11 +175,9 @@ def test_tasksets_by_parameters(played):
     assert {one["bucket"] for one in terse} == {"planning"}
     assert all(one["id"].endswith("-terse") and one["instance"] is None for one in terse)
     assert [one["id"][-2:] for one in no_pictures] == ["00", "01", "02", "03"]
-    for told, error in zip(
-        ("Did you mean 'planning'", "add tasks", "fresh", "no rung 99", "config ladder"),
-        errors,
-        strict=True,
-    ):
+    wanted = ["Did you mean 'planning'", "add tasks", "fresh", "no rung 99", "config ladder"]
+    wanted += ["would do so on this machine", "docker"]  # a shell for the model
+    for told, error in zip(wanted, errors, strict=True):
         assert told in error
 
 
