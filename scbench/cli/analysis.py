@@ -72,7 +72,9 @@ def tables(
     out: Out = None,
     partial: Partial = False,
 ) -> None:
-    """Print the paper's tables: a mean per model, and what tools add, with intervals.
+    """Print means of models, with intervals.
+
+    These are the paper's tables, with what tools add.
 
     Every score counts the same. Results of different releases or grader versions are refused. Where
     predictions say how they were made, a second table has that; `scbench runs` has it for programs.
@@ -94,7 +96,10 @@ def tables(
 
 
 def runs(results: Files, style: Style = Form.TABLE, out: Out = None) -> None:
-    """Show how runs were made, as their predictions say: the paper's table of runs."""
+    """Show how runs were made, as predictions say.
+
+    This is the paper's table of runs.
+    """
     with reported_errors():
         from scbench.analysis.results import read_results
         from scbench.analysis.run_sheets import runs_sheet
@@ -119,7 +124,9 @@ def compare(
         typer.Option("--levels", help="Of a ladder: only the differences of levels, in rungs."),
     ] = False,
 ) -> None:
-    """Compare runs score by score: intervals, one paired test, and who is better.
+    """Compare runs, and say who is better.
+
+    By intervals and one paired test.
 
     The verdict comes from the test alone, corrected over the whole table. Runs of one name in two
     files are told apart by the files. Given results on full and on terse prompts, it compares each
@@ -159,7 +166,10 @@ def samples(
     out: Out = None,
     partial: Partial = False,
 ) -> None:
-    """Show what several samples per item come to: mean of n, majority, pass@k, variances."""
+    """Summarize several samples of each item.
+
+    Mean of n, majority, pass@k, variances.
+    """
     with reported_errors():
         from scbench.analysis.results import read_results
         from scbench.analysis.run_sheets import samples_sheet
@@ -188,7 +198,10 @@ def cost(
     out: Out = None,
     partial: Partial = False,
 ) -> None:
-    """Show what answers cost: tokens, seconds and money, for predictions with "usage"."""
+    """Show tokens, seconds and money.
+
+    For predictions with "usage".
+    """
     with reported_errors():
         from scbench.analysis.run_sheets import cost_sheet
         from scbench.analysis.usage import COLUMNS, cost_table
@@ -213,7 +226,10 @@ def items(
     out: Out = None,
     partial: Partial = False,
 ) -> None:
-    """Show single items over all runs, and whether difficulty labels fit what models score."""
+    """Show single items over all runs.
+
+    And whether difficulty labels fit what models score.
+    """
     with reported_errors():
         from scbench.analysis.items import item_table, label_table
         from scbench.analysis.run_sheets import item_sheets
@@ -239,7 +255,10 @@ def budget(
     out: Out = None,
     partial: Partial = False,
 ) -> None:
-    """Show accuracy against the output tokens used, for predictions with "budget" and "usage"."""
+    """Show accuracy against output tokens.
+
+    For predictions with "budget" and "usage".
+    """
     with reported_errors():
         from scbench.analysis.budget import COLUMNS, budget_sweep
         from scbench.analysis.run_sheets import budget_sheet

@@ -41,7 +41,10 @@ def export_results(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write results as every-eval-ever, as a log of Inspect, or as lm-evaluation-harness does."""
+    """Write results as other tools do.
+
+    As every-eval-ever, Inspect or lm-evaluation-harness.
+    """
     with reported_errors():
         from functools import partial as partial_of
 

@@ -16,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help=(
-        "Diagnose low scores: five labels, from evasion to near miss. Never changes a score.\n\n"
+        "Diagnose low scores. Five labels, from evasion to near miss; no score is changed.\n\n"
         "`judge` labels by rules, without a model. To have a model or people judge, `export` "
         "writes one prompt per candidate, and `import` reads their decisions back. `shares`, "
         "`deltas` and `matrix` show labels by run, `agree` compares two judges.\n\n"

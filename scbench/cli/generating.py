@@ -85,7 +85,9 @@ def generate(
     workers: Workers = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Draw fresh cases: print some of a task, or write an experiment into a folder.
+    """Draw fresh cases of a task, or a whole experiment.
+
+    The first are printed, the second is a folder.
 
     The parameters of a task are options: scbench generate arithmetic --length 8 --max-depth 3
     --count 5. `scbench tasks TASK` lists them. A folder is graded with scbench-grade --release

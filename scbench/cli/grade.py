@@ -158,7 +158,9 @@ def grade(
     quiet: Quiet = False,
     version: Version = False,
 ) -> None:
-    """Grade a predictions file with exact verifiers: no network, no model, nothing executed.
+    """Grade a predictions file.
+
+    No network, no model, nothing executed.
 
     Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
     instance's answer_schema describes) or "response" (the model's text); optional are "model",

@@ -28,7 +28,9 @@ def import_(
     setting: SettingName = None,
     quiet: Quiet = False,
 ) -> None:
-    """Turn what other programs wrote into predictions, one line for each reply.
+    """Turn files of other programs into predictions.
+
+    One line for each reply.
 
     Files are told by what is in them. Errors, refusals, cut-offs and usage come along. Every entry
     that cannot be placed is named with its file and line; then the exit code is 1.

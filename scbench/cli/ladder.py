@@ -34,7 +34,9 @@ def ladder(
     out: Out = None,
     partial: Partial = False,
 ) -> None:
-    """Show how far models get on the ladder: the rung at which each scores half.
+    """Show how far models get on the ladder.
+
+    That is the rung at which each scores half.
 
     Results come from answers to the config ladder. Per task, bucket and overall, with intervals;
     what leaves the ladder is said to be "below 1" or "above 8". Results on rungs that were drawn
@@ -71,7 +73,7 @@ def next_items(
     ] = None,
     out: Out = None,
 ) -> None:
-    """Name the items of the ladder that tell most about a model now.
+    """Name the items that tell most about a model.
 
     Ids are printed one per line. Answer these, grade all answers so far, and ask again: an interval
     as short as that of the whole ladder costs a small part of its items.
@@ -112,7 +114,9 @@ def gap(
     style: Style = Form.TABLE,
     out: Out = None,
 ) -> None:
-    """Compare a model on the public ladder and on a private twin: is the public one known by heart?
+    """Compare a public and a private ladder.
+
+    Is the public one known by heart?
 
     Means are paired by rung. The overall line has the verdict; others are corrected over the table.
     """

@@ -127,7 +127,10 @@ def eval_results(
         str | None, typer.Option(help="Page that shows the result, such as the board.")
     ] = None,
 ) -> None:
-    """Print the file for .eval_results/ of the model's repository on the Hub."""
+    """Print the Hub's evaluation file of a model.
+
+    It belongs into .eval_results/ of its repository.
+    """
     with reported_errors("leaderboard"):
         from scbench.leaderboard.hub_results import hub_results
         from scbench.leaderboard.receipt import read_receipt

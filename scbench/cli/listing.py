@@ -32,7 +32,10 @@ def tasks(
         ListForm.TABLE
     ),
 ) -> None:
-    """List all tasks with their parameters, or the parameters of one with bounds and defaults."""
+    """List tasks, or one task's parameters.
+
+    Bounds and defaults stand beside them.
+    """
     with reported_errors():
         from scbench.build.listing import describe_task
         from scbench.catalog import available_tasks, get_task

@@ -62,7 +62,9 @@ def report(
     ] = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Write an HTML report: tables, charts, and every item with its picture and checks.
+    """Write an HTML report.
+
+    Tables, charts, and every item with its picture and checks.
 
     It opens from disk and needs no network. More than 600 items, or 15 MB, go into further files
     beside it (report-2.html and so on). Without scripts, only filters and views that turn lack.
@@ -157,7 +159,7 @@ def show(
         typer.Option(min=0.1, help="Seconds grading may take.", show_default=False),
     ] = None,
 ) -> None:
-    """Show one item: the instance, and with a file what an answer did to it.
+    """Show one item, and what an answer did to it.
 
     Prints the text form where there is one (grids, mazes), with every check. Otherwise the picture
     opens in the browser, if there is a terminal; with --out it is written to a file.
@@ -280,7 +282,9 @@ def gallery(
         str, typer.Option(help="Rungs on the contact sheet, separated by commas.")
     ] = "1,4,8",
 ) -> None:
-    """Draw one instance of every task with its reference answer, as PNG files.
+    """Draw one instance of every task.
+
+    With its reference answer, as PNG files.
 
     An index.html shows them all; gallery.md holds them for a page in Markdown. With --ladder, a few
     rungs of every task stand in one picture.

@@ -92,7 +92,10 @@ def example(
         ),
     ] = None,
 ) -> None:
-    """Print predictions of two invented models, to try the grader on."""
+    """Print predictions to try the grader on.
+
+    Two invented models made them.
+    """
     with reported_errors():
         from scbench.build.example import example_predictions
         from scbench.release.load import find_release
@@ -107,7 +110,10 @@ def example(
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to make.")], release: ReleaseName = None
 ) -> None:
-    """Copy a release to a folder, so that load_dataset("FOLDER") reads it from there."""
+    """Copy a release to a folder.
+
+    `load_dataset("FOLDER")` reads it from there.
+    """
     with reported_errors():
         from scbench.build.export import export_release
         from scbench.release.load import find_release
@@ -218,7 +224,9 @@ def verify(
     from_scratch: FromScratch = False,
     workers: Workers = 0,
 ) -> None:
-    """Print every mismatch: first what hashes alone show, then what making it again does.
+    """Print every mismatch in a release.
+
+    First what hashes alone show, then what making it again does.
 
     The first takes seconds, the second minutes. Exit 1 if there is any.
     """

@@ -77,7 +77,9 @@ def manifolds(
     style: Style = Form.TABLE,
     out: Out = None,
 ) -> None:
-    """Show where accuracy falls off: per task and along parameters, plain and above guessing.
+    """Show where accuracy on text tasks falls off.
+
+    By task and along parameters, plain and above guessing.
 
     Results of text tasks come from `scbench-grade --tasks manifolds`, or from grading a folder that
     `scbench generate` wrote; name such a folder with --release.

@@ -27,7 +27,9 @@ def merge(
     style: Style = Format.TABLE,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages but errors.")] = False,
 ) -> None:
-    """Put the results of all shards of a file together, as if it had been graded in one run.
+    """Join the results of all shards of a file.
+
+    They are those of one run.
 
     Shards are made by `scbench-grade FILE --shard I/N --out DIR`, for I from 1 to N, on any
     machines. Results, tables, problems and exit code are those of a run without --shard. Shards

@@ -22,7 +22,7 @@ def path(
         ),
     ],
 ) -> None:
-    """Print where the folder is that another tool reads.
+    """Print the folder that another tool reads.
 
     lm_eval --include_path "$(scbench path lm-eval)" --tasks scbench
     """

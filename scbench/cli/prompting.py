@@ -80,7 +80,9 @@ def prompts(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write prompts as JSON Lines: our own, or a provider's batch file. Images stand in the lines.
+    """Write prompts, or a provider's batch files.
+
+    Images stand in the lines.
 
     custom_id carries instance, sample and budget, so that `scbench-grade` takes the provider's
     output files as they are. vLLM's run_batch takes openai-chat.

@@ -27,7 +27,9 @@ def publish(
         int, typer.Option(min=0, help="Processes that verify; 0 takes one per usable processor.")
     ] = 0,
 ) -> None:
-    """Publish a release, once it verifies, and prove that the same bytes come back.
+    """Publish a release that verifies.
+
+    What comes back is compared byte by byte.
 
     On the Hub: one commit, and a tag such as v2.0.0, which is never moved. The token is that of
     `hf auth login` or HF_TOKEN. What was interrupted goes on when the same command is run again.
@@ -80,7 +82,10 @@ def diff(
     old: Annotated[str, typer.Argument(help="Version, folder, .zip or ORG/NAME@REVISION.")],
     new: Annotated[str, typer.Argument(help="The same, of the newer release.")],
 ) -> None:
-    """List instances added, removed, changed and withdrawn between two releases."""
+    """List what changed between two releases.
+
+    Instances added, removed, changed and withdrawn.
+    """
     with reported_errors():
         from scbench.release.diff import diff_releases
         from scbench.release.load import find_release

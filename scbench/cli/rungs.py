@@ -48,7 +48,9 @@ def rungs(
         int | None, typer.Option(min=1, help="Instances on each rung. [default: the table's]")
     ] = None,
 ) -> None:
-    """Draw every rung of a ladder, those beyond its top included, and print what is found.
+    """Draw every rung of a ladder, and check it.
+
+    Those beyond its top are among them.
 
     Each instance is solved and judged: a right answer must score 1 within the limit, prompts and
     answers be short enough, and the measure rise from rung to rung. Exit code 1: something is

@@ -136,7 +136,7 @@ def run(
     style: Style = Format.TABLE,
     quiet: Quiet = False,
 ) -> None:
-    """Put the benchmark to a model, grade its answers, and print the tables.
+    """Ask a model, grade its answers, and print the tables.
 
     Prompts, retries and logs are Inspect's (`inspect view --log-dir OUT/logs` shows every word),
     grading is that of `scbench-grade`. The model is first asked for a single word, so that a wrong

@@ -102,7 +102,10 @@ def init(
         Path | None, typer.Option(help="Predictions file to copy into the folder.")
     ] = None,
 ) -> None:
-    """Write submission.yaml; asks for what no option gives, if there is someone to ask."""
+    """Write submission.yaml.
+
+    Asks for what no option gives, if there is someone to ask.
+    """
     with reported_errors("leaderboard"):
         from scbench.leaderboard.pack import write_about
         from scbench.release.load import installed_releases
@@ -223,7 +226,9 @@ def validate_(
         typer.Option("--format", help="text, json, or github: marks lines of a pull request."),
     ] = ReportKind.TEXT,
 ) -> None:
-    """Print everything that is wrong, offline: file, line, id, and what to do. Grades nothing.
+    """Print everything that is wrong.
+
+    File, line, id, and what to do; grades nothing.
 
     Whether claimed scores are right is seen by `grade`.
     """
@@ -307,7 +312,9 @@ def grade(
     ] = Shown.TABLE,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Validate, then grade anew: results.parquet, summary.json, a receipt and a report.
+    """Validate, then grade anew.
+
+    Writes results.parquet, summary.json, a receipt and a report.
 
     The receipt names release, graders and hashes, and is sealed by a hash of its own; there is none
     if a claimed score differs from the graded one.
@@ -372,7 +379,10 @@ def pack(
     ] = None,
     release: ReleaseName = None,
 ) -> None:
-    """Validate, then pack: the same folder always gives the same bytes."""
+    """Validate, then pack.
+
+    The same folder always gives the same bytes.
+    """
     with reported_errors("leaderboard"):
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.pack import pack as write
