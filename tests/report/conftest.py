@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from scbench.canonical import canonical_json
-from scbench.catalog import get_task
+from scbench.catalog import MANIFOLDS, get_task
 from scbench.grading.outcome import grade_prediction
 from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
@@ -36,7 +36,8 @@ class Small:
         records = {
             name: SimpleNamespace(grader_version=get_task(name).grader_version) for name in tasks
         }
-        return SimpleNamespace(rows_hash=HASH, tasks=records, withdrawn={})
+        default = [name for name in tasks if get_task(name).bucket != MANIFOLDS]
+        return SimpleNamespace(rows_hash=HASH, tasks=records, withdrawn={}, default_tasks=default)
 
     def fitting(self, _: str) -> "Small":
         return self

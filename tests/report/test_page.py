@@ -306,7 +306,7 @@ def test_warnings_stand_first(make_results, stored, tmp_path):
     write_report([folder], tmp_path / "r.html")
     text = " ".join(read(tmp_path / "r.html").texts)
     for words in (
-        "2 of 3 scores are lacking (1 blocked, 1 grader_error)",
+        "2 of 3 scores are missing (1 blocked, 1 grader_error)",
         "1 of these are faults of a grader",
         "Release 9.9.9 (rows h) is not at hand",
         "2 problems in the predictions (2 not_json)",

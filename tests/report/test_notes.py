@@ -1,0 +1,34 @@
+"""What a report says first of what was graded."""
+
+import polars as pl
+import pytest
+
+from scbench.catalog import MANIFOLDS, all_tasks
+from scbench.release.load import find_release
+from scbench.report.notes import warnings_of
+
+SPATIAL = [task for task in find_release().manifest.default_tasks]
+TEXTS = [task.id for task in all_tasks().values() if task.bucket == MANIFOLDS]
+
+
+def said(tasks):
+    rows = pl.DataFrame(
+        {
+            "id": [f"{task}/00" for task in tasks],
+            "task": tasks,
+            "status": ["answered"] * len(tasks),
+            "score": [1.0] * len(tasks),
+            "grader_version": [all_tasks()[task].grader_version for task in tasks],
+        }
+    )
+    return list(warnings_of(rows, find_release(), []))
+
+
+@pytest.mark.parametrize("tasks", [SPATIAL, TEXTS, SPATIAL + TEXTS])
+def test_a_run_of_a_whole_part_of_the_release_is_not_called_partial(tasks):
+    assert said(tasks) == []
+
+
+def test_a_run_of_some_tasks_is_called_partial_and_names_the_others():
+    (note,) = said(SPATIAL[1:] + TEXTS)
+    assert note == f"Partial: no rows of {SPATIAL[0]}. Not for the leaderboard."
