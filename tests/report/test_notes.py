@@ -7,7 +7,7 @@ from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.release.load import find_release
 from scbench.report.notes import warnings_of
 
-SPATIAL = [task for task in find_release().manifest.default_tasks]
+SPATIAL = list(find_release().manifest.default_tasks)
 TEXTS = [task.id for task in all_tasks().values() if task.bucket == MANIFOLDS]
 
 
