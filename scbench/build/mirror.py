@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scbench.build.copies import verify_copy
 from scbench.build.export import export_release
-from scbench.build.verify import verify_copy
 from scbench.errors import ReleaseError
 from scbench.progress import no_progress
 from scbench.release.load import Release

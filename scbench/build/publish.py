@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.build.verify import verify_copy
+from scbench.build.copies import verify_copy
 from scbench.errors import HubError, ReleaseError
 from scbench.progress import no_progress
 from scbench.release.hub import OWN_FILES, hub_errors, hub_name, tag_of

@@ -51,7 +51,6 @@ from scbench.release.manifest import (
 )
 from scbench.release.records import ExperimentRecord, LadderRecord
 from scbench.release.regular import MOST_BYTES, MOST_MANIFEST_BYTES, read_regular
-from scbench.release.sources import Source
 from scbench.report.draw.png import same_picture
 from scbench.version import __version__
 
@@ -246,30 +245,6 @@ def verify_anywhere(
             proofs=proofs,
         )
     return tuple(problems)
-
-
-def verify_copy(manifest: Manifest, source: Source, ignored: Collection[str] = ()) -> Iterator[str]:
-    """Yield how a copy differs from the release that a manifest describes, byte by byte.
-
-    For copies of what was verified already: nothing is made anew.
-
-    Args:
-        manifest: of the release.
-        source: gives the bytes of the copy.
-        ignored: names that the copy may hold besides.
-    """
-    for name in sorted(source.names() - manifest.files.keys() - {MANIFEST, *ignored}):
-        yield f"{shown(name)}: is there, though the release has no such file"
-    expected = {name: (record.bytes, record.sha256) for name, record in manifest.files.items()}
-    text = manifest.text().encode()
-    for name, (size, digest) in ({MANIFEST: (len(text), sha256(text))} | expected).items():
-        try:
-            data = source.read(name, size)
-        except (OSError, ReleaseError) as error:
-            yield f"{name}: cannot be read: {said(error)}"
-            continue
-        if sha256(data) != digest:
-            yield f"{name}: is not the release's (SHA-256 differs)"
 
 
 def _check_manifest(root: Path, manifest: Manifest) -> Iterator[str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from scbench.build.card import render_loader
+from scbench.build.copies import verify_copy
 from scbench.build.proofs import proofs_file
-from scbench.build.verify import verify_copy, verify_release
+from scbench.build.verify import verify_release
 from scbench.errors import ReleaseError
 from scbench.processes import processors
 from scbench.release.load import find_release, installed_releases
