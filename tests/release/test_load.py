@@ -142,7 +142,7 @@ def test_a_file_the_manifest_does_not_list_is_not_read(copy):
 def test_rows_that_are_no_instances_are_refused_by_name(copy, forge, change):
     write_table(copy / DATA, change(read_table((copy / DATA).read_bytes())))
     forge(copy)
-    with pytest.raises(ReleaseError, match=rf"{DATA} cannot be read as Parquet"):
+    with pytest.raises(ReleaseError, match=rf"{DATA} does not hold what it should"):
         find_release(str(copy)).instances()
 
 
