@@ -47,7 +47,7 @@ Out = Annotated[
     Path | None, typer.Option("--out", help="File to write, instead of standard output.")
 ]
 Partial = Annotated[
-    bool, typer.Option("--partial", help="Accept results in which whole tasks lack.")
+    bool, typer.Option("--partial", help="Accept results in which whole tasks are missing.")
 ]
 Bucket = Annotated[str | None, typer.Option(help="Only this bucket.")]
 Tries = Annotated[

@@ -37,7 +37,7 @@ def export_results(
         str, typer.Option(help="Who evaluated, for every-eval-ever.")
     ] = "unnamed",
     partial: Annotated[
-        bool, typer.Option("--partial", help="Results may lack whole tasks.")
+        bool, typer.Option("--partial", help="Whole tasks may be missing.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:

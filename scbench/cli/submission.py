@@ -26,7 +26,7 @@ app = typer.Typer(
         "A submission is a folder (or an archive of one: .zip, .tar.gz, .tar.zst) with "
         "submission.yaml, predictions.jsonl (or .gz, .zst), and if you like claimed.json and "
         "README.md. It is of one model, in one setting, on one release.\n\n"
-        "Exit codes: 0 fit, 1 problems, 2 wrong usage, 3 a grader failed."
+        "Exit codes: 0 valid, 1 problems, 2 wrong usage, 3 a grader failed."
     ),
 )
 
@@ -289,9 +289,9 @@ def _verdict(done: "Validated") -> str:
     warnings = len(done.findings) - len(done.problems)
     count = f"{len(done.problems)} problems, {warnings} warnings"
     if done.problems:
-        return f"{done.opened.path}: not fit: {count}"
+        return f"{done.opened.path}: not valid: {count}"
     coverage = "" if done.scored == done.expected else f", {done.scored} of {done.expected} scores"
-    return f"{done.opened.path}: fit, {done.lines} lines{coverage}, {count}"
+    return f"{done.opened.path}: valid, {done.lines} lines{coverage}, {count}"
 
 
 @app.command()

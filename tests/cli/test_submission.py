@@ -60,7 +60,7 @@ def test_init_writes_what_validate_takes(entry, inside, small):
     assert about["tools"] == ["python"]
     done = inside("submission", "validate", entry, "--release", small)
     assert (done.returncode, done.stdout) == (0, "")
-    assert f"{entry}: fit, 21 lines, 0 problems, 0 warnings" in done.stderr
+    assert f"{entry}: valid, 21 lines, 0 problems, 0 warnings" in done.stderr
     again = inside("submission", "init", entry, "--model", "x")
     assert again.returncode == 2
     assert "give --model-version, --organisation, --date, --setting" in again.stderr
@@ -103,7 +103,7 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert lines[0].startswith(f"{entry}/predictions.jsonl: problem [incomplete] ")
     assert lines[1].startswith(f"{entry}/predictions.jsonl:3: problem [unknown_id] ")
     assert ":5: warning [answer_schema] enumerate_edges/04: will score 0" in lines[2]
-    assert "not fit: 2 problems, 1 warnings" in done.stderr
+    assert "not valid: 2 problems, 1 warnings" in done.stderr
     done = inside(*common, "--format", "json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)
