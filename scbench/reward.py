@@ -76,8 +76,8 @@ def _read(task_id: str, params: str) -> _Ready:
     except ValidationError as error:
         raise PredictionsError(
             f"an instance of {task_id} does not hold what its grader needs: "
-            f"{faults_of(error, 1)[0]}. Rows of a data set hold nothing that no prompt prints; give the "
-            "id, or an instance of `load_release().instances()`."
+            f"{faults_of(error, 1)[0]}. Rows of a data set hold nothing that no prompt prints; "
+            "give the id, or an instance of `load_release().instances()`."
         ) from error
 
 

@@ -119,7 +119,8 @@ def paper_sheet(title: str, frame: "pl.DataFrame", *, missing_as_zero: bool = Fa
             for row in cells.values()
             if row["over"] and row["over"] != over[row["bucket"], row["task"]]
         }
-        notes.append(f"{_LESS} over fewer scores than N: whole tasks are missing. {'; '.join(less)}.")
+        named = "; ".join(less)
+        notes.append(f"{_LESS} over fewer scores than N: whole tasks are missing. {named}.")
     heads = ["task" if by_task else "bucket", "N", *(head for head, _, _ in columns)]
     return Sheet(title, heads, rows, notes=notes, breaks=frozenset(breaks))
 

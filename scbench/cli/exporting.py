@@ -36,9 +36,7 @@ def export_results(
     organization: Annotated[
         str, typer.Option(help="Who evaluated, for every-eval-ever.")
     ] = "unnamed",
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Whole tasks may be missing.")
-    ] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Whole tasks may be missing.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Write results as other tools do.
