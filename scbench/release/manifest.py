@@ -343,6 +343,8 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
         ReleaseError: it is no manifest, or was changed.
     """
     path = root / MANIFEST
+    if len(data) > MOST_MANIFEST_BYTES:
+        raise ReleaseError(f"{path} is far too large for a manifest")
     try:
         manifest = Manifest.model_validate_json(data)
     except ValidationError as error:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -11,16 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from scbench.build.freeze import build_release
 from scbench.build.tables import read_table, write_table
 from scbench.build.verify import verify_release
-from scbench.catalog import get_task
+from scbench.canonical import sha256
 from scbench.cli.grade import app as grade
 from scbench.cli.main import app
 from scbench.errors import ReleaseError
 from scbench.model import Instance
 from scbench.release.load import find_release, open_release
 from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
+from scbench.release.records import FileRecord
 from scbench.release.regular import MOST_BYTES
 
 DATA = "data/enumerate_edges.parquet"
@@ -145,12 +146,10 @@ def test_a_manifest_holds_nothing_that_cannot_be_shown(copy, key, sign):
 
 
 @pytest.fixture(scope="module")
-def steering(tmp_path_factory):
+def steering(sound, tmp_path_factory):
     """A release with right hashes, whose prompts and other texts hold what steers terminals."""
     home = tmp_path_factory.mktemp("steering")
-    root = home / "r"
-    tasks = ("enumerate_edges", "shikaku_rectangles")
-    build_release("0.0.1", root, [get_task(task) for task in tasks])
+    root = shutil.copytree(sound, home / "r")
 
     def prompt(row: dict) -> None:
         row["prompt"], row["difficulty"] = STEERING + row["prompt"], STEERING
@@ -168,9 +167,6 @@ def steering(tmp_path_factory):
             change(row)
         write_table(root / name, pa.Table.from_pylist(rows, schema=table.schema))
     manifest = Manifest.model_validate_json((root / MANIFEST).read_bytes())
-    from scbench.canonical import sha256  # noqa: PLC0415
-    from scbench.release.records import FileRecord  # noqa: PLC0415
-
     for name in manifest.files:
         data = (root / name).read_bytes()
         manifest.files[name] = FileRecord(sha256=sha256(data), bytes=len(data))
