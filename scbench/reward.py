@@ -156,7 +156,12 @@ def scores(
         ValueError: there are not as many instances as answers.
         PredictionsError: one of the instances is unknown.
     """
-    return [score(*pair, release) for pair in zip(instances, answers, strict=True)]
+    if isinstance(instances, str):
+        raise PredictionsError("scores() takes a list of ids; for one there is score()")
+    ids, given = list(instances), list(answers)
+    if len(ids) != len(given):
+        raise ValueError(f"there are {len(ids)} ids and {len(given)} answers; give one for each")
+    return [score(*pair, release) for pair in zip(ids, given, strict=True)]
 
 
 def packed(instance: Instance) -> str:

@@ -195,7 +195,7 @@ def merge(runs: Sequence[ShardRun], release: Release, out: Path) -> RunReport:
 
 
 def _workplace(out: Path) -> WorkFolder:
-    check_place(out, "-", begun=False)
+    check_place(out, "-", "", begun=False, restart=True)
     try:
         out.mkdir(parents=True, exist_ok=True)
         work = WorkFolder(out / WORK)

@@ -17,13 +17,17 @@ _HEAD = 2**16
 """Bytes of a page in which it says what wrote it."""
 
 
-def check_place(folder: Path, predictions: str, *, begun: bool) -> None:
-    """Make sure that results can be written to a folder, and over nothing but earlier results.
+def check_place(
+    folder: Path, predictions: str, release: str, *, begun: bool, restart: bool
+) -> None:
+    """Make sure that results can be written to a folder, and over nothing but those of before.
 
     Args:
         folder: for the results.
         predictions: path of the file to grade, or ``-``.
+        release: version of the release that it is graded against.
         begun: whether the folder holds an interrupted run.
+        restart: whether results of another file or release may be replaced.
 
     Raises:
         ResultsError: something that stands there would be lost, or its name cannot be used.
@@ -44,10 +48,19 @@ def check_place(folder: Path, predictions: str, *, begun: bool) -> None:
             )
         if path.is_dir():
             raise ResultsError(f"{path} is a folder; move it away, or choose another --out")
-    if there and not begun and not is_ours(folder):
+    if not there or begun:
+        return
+    held = _summary(folder)
+    if held is None:
         raise ResultsError(
             f"{there[0]} was not written by scbench-grade, and would be overwritten; move it away, "
             "or choose another --out"
+        )
+    file, version = held["predictions"]["file"], held["release"]["version"]
+    if not restart and (file, version) != (Path(predictions).name, release):
+        raise ResultsError(
+            f"{folder} holds the results of {file} on release {version}, and they would be "
+            "overwritten; choose another --out, or say --restart to replace them"
         )
 
 
@@ -77,11 +90,17 @@ def check_report(path: Path, predictions: str) -> None:
 
 def is_ours(folder: Path) -> bool:
     """Return whether a folder holds the results of a run."""
+    return _summary(folder) is not None
+
+
+def _summary(folder: Path) -> dict[str, Any] | None:
+    """Return the summary of the run whose results a folder holds; None if it holds none."""
     try:
         held = json.loads((folder / SUMMARY).read_bytes())
-        return isinstance(held, dict) and {"scbench", "release"} <= held.keys()
-    except (OSError, ValueError):
-        return False
+        whole = isinstance(held["release"]["version"] + held["predictions"]["file"], str)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return held if whole else None
 
 
 def write_results(folder: Path, results: Path, summary: Mapping[str, Any]) -> None:

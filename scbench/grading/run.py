@@ -62,7 +62,13 @@ def grade_file(
     tasks = choose_tasks(options.release, options.tasks)
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
-    check_place(options.out, options.predictions, begun=interrupted(options.out / WORK))
+    check_place(
+        options.out,
+        options.predictions,
+        options.release.version,
+        begun=interrupted(options.out / WORK),
+        restart=options.restart,
+    )
     index = index_of(
         options.release,
         tasks,

@@ -98,6 +98,26 @@ def test_earlier_results_are_written_over_and_no_others(grade, tmp_path):
     assert (out / "summary.json").read_text() == '{"mine": 1}'
 
 
+def test_results_of_another_file_are_replaced_only_by_restart(grade, tmp_path):
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(grade.path.read_bytes())
+    assert grade().returncode == 0
+    before = (tmp_path / "out" / "results.parquet").read_bytes()
+    for more in ([], ["--resume"]):
+        done = grade(*more, predictions=other)
+        assert done.returncode == 2
+        assert f"holds the results of {grade.path.name} on release" in done.stderr
+        assert (tmp_path / "out" / "results.parquet").read_bytes() == before
+    assert grade("--restart", predictions=other).returncode == 0
+
+
+def test_a_folder_for_predictions_is_told_and_makes_none(grade, tmp_path):
+    done = grade(predictions=tmp_path, out=tmp_path / "new")
+    assert done.returncode == 2
+    assert f"scbench tables {tmp_path}" in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
 def test_strange_files_with_names_that_were_ours_stay(grade, tmp_path):
     out = tmp_path / "out"
     (out / "parts").mkdir(parents=True)
