@@ -96,6 +96,7 @@ def generate(
     """
     with reported_errors():
         from scbench.catalog import all_tasks, get_task
+        from scbench.cli.console import require
         from scbench.cli.rungs import rungs_of
         from scbench.errors import ExperimentError
 
@@ -121,6 +122,8 @@ def generate(
             experiment = _read(target, context.args, count, form)
             if seed is not None:
                 experiment = experiment.model_copy(update={"seed": seed})
+        if out is not None:  # said before a private seed is
+            require("pyarrow", "jinja2", "yaml")
         experiment = _settled(experiment, private=private, writes=out is not None)
         if out is None:
             if printed is None:
@@ -276,10 +279,9 @@ def _write(
 ) -> None:
     from scbench.build.experiment import plan
     from scbench.build.fresh_folder import generate_folder
-    from scbench.cli.console import INTERRUPTED, require
+    from scbench.cli.console import INTERRUPTED
     from scbench.cli.progress import progress
 
-    require("pyarrow", "jinja2", "yaml")
     wanted = sum(planned.point.count for planned in plan(experiment))
     try:
         with progress(wanted, quiet=quiet, doing="drawing", done="drew", things="cases") as shown:

@@ -23,6 +23,7 @@ def remarks(
     tasks: Sequence[Task],
     withdrawn: Mapping[str, Any] | None = None,
     fingerprints: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    runs: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[str]:
     """Yield what must be said of scores.
 
@@ -31,6 +32,7 @@ def remarks(
         tasks: those that were graded.
         withdrawn: ``withdrawn`` of a run's summary.
         fingerprints: likewise; of the machines that judged, by task.
+        runs: likewise.
     """
     differences = grader_differences(release, tasks)
     if differences:
@@ -43,6 +45,7 @@ def remarks(
             "Do not compare with scores of the release's own graders."
         )
     yield from _machines(release, fingerprints)
+    yield from _split(runs)
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
         counts = {
             "withdrawn instance": len(withdrawn["instances"]),
@@ -63,4 +66,18 @@ def _machines(release: Release, fingerprints: Mapping[str, Sequence[str]]) -> It
                 f"{task} was simulated on a machine that does not compute like the release's "
                 f"(fingerprint {', '.join(other)}, release: {wanted}): its scores may differ a "
                 "little. Compare with scores from one kind of machine."
+            )
+
+
+def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each model of which some lines alone name a setting."""
+    settings: dict[str, set[str | None]] = {}
+    for run in runs:
+        settings.setdefault(run["model"], set()).add(run["setting"])
+    for model, found in settings.items():
+        named = sorted(filter(None, found))
+        if named and None in found:
+            yield (
+                f"Lines of {model!r} without a setting are a run of their own, beside "
+                f"{' and '.join(named)}; give all lines of a run the same."
             )

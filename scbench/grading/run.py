@@ -175,7 +175,9 @@ def finish(
     )
     report.summary = summarize(facts, report, coverage)
     said = report.summary
-    report.remarks += remarks(options.release, facts.tasks, said["withdrawn"], said["fingerprints"])
+    report.remarks += remarks(
+        options.release, facts.tasks, said["withdrawn"], said["fingerprints"], said["runs"]
+    )
     write_results(options.out, written, report.summary)
     wanted = options.shard is not None or problems.counts.total() > SHOWN
     problems.place(options.out / PROBLEMS, wanted=wanted)

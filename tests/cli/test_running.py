@@ -200,6 +200,7 @@ def test_wrong_use_is_told_before_anything_is_asked(run, model, options, said):
         ("opnai/gpt-9", "Model API opnai of model"),
         ("openai-api/nobody/gpt-9", "NOBODY_API_KEY"),
         (MODEL, "does not answer: NotFoundError"),
+        (MODEL, "(asked at http://127.0.0.1:"),
     ],
 )
 def test_a_model_that_cannot_be_asked_is_told_at_once(run, model, tmp_path, name, said):

@@ -63,3 +63,17 @@ def test_the_self_test_says_so_too(older):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert SAID in done.stderr
+
+
+def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
+    runs = [{"model": name, "setting": setting} for name, setting in (("a", None), ("b", "tools"))]
+    assert list(remarks(older, [], runs=runs)) == []
+    (said,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
+    assert said.startswith("Lines of 'b' without a setting are a run of their own, beside tools")
+    rows = [json.loads(line) for line in example_predictions(older)][:2]
+    del rows[1]["setting"]
+    path = tmp_path / "p.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = [GRADE, path, "--release", older.root, "--partial", "--out", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Lines of 'oracle' without a setting" in done.stdout

@@ -126,8 +126,12 @@ async def _greet(model: Model) -> None:
         raise
     except Exception as error:  # noqa: BLE001  (each provider has its own)
         cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
-        said = str(cause).partition("\n")[0][:300]
-        raise PredictionsError(f"{model} does not answer: {type(cause).__name__}: {said}") from None
+        # Inspect's own error of a refused request begins with an empty line.
+        said = " ".join(f"{cause} {cause.__cause__ or ''}".split())[:300]
+        where = f" (asked at {model.api.base_url})" if model.api.base_url else ""
+        raise PredictionsError(
+            f"{model} does not answer: {type(cause).__name__}: {said}{where}"
+        ) from None
 
 
 def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list[str]]:
