@@ -1,0 +1,45 @@
+"""Links of the pages lead somewhere."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md"))]
+LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """What headings of a page are called, as hosts of repositories make it."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page):
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    lost = []
+    for link in LINK.findall(text):
+        name, _, anchor = link.partition("#")
+        target = page.resolve().parent / name if name else page
+        if not target.exists():
+            target = page.parent / name
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            lost.append(link)
+    assert lost == []
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    seen: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in seen or not page.exists():
+            continue
+        seen.add(page)
+        links = LINK.findall(page.read_text("utf-8"))
+        names = {link.partition("#")[0] for link in links}
+        waiting += [Path(os.path.normpath(page.parent / name)) for name in names if ".md" in name]
+    assert {*PAGES} - seen == set()
