@@ -84,14 +84,18 @@ def diff(
 ) -> None:
     """List what changed between two releases.
 
-    Instances added, removed, changed and withdrawn.
+    Instances added, removed, changed and withdrawn: first how many of each task, on standard
+    error, then each on a line.
     """
     with reported_errors():
         from scbench.release.diff import diff_releases
         from scbench.release.load import find_release
 
         before, after = find_release(old), find_release(new)
-        lines = list(diff_releases(before, after).lines())
+        found = diff_releases(before, after)
+        for line in found.by_task():
+            say(line)
+        lines = list(found.lines())
         for line in lines:
             print(line)  # noqa: T201
         say(f"{before.version} to {after.version}: {len(lines)} differences")

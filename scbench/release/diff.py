@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scbench.model import Instance
+from scbench.model import Instance, task_of
 from scbench.release.load import Release
 
 _DERIVED = {"id", "content_hash"}
@@ -28,6 +28,23 @@ class Diff:
     withdrawn: dict[str, str]
     reinstated: tuple[str, ...]
     graders: dict[str, tuple[int, int]]
+
+    def by_task(self) -> Iterator[str]:
+        """Yield for each task with differences of instances how many there are of which kind."""
+        kinds = {
+            "added": self.added,
+            "removed": self.removed,
+            "changed": self.changed,
+            "withdrawn": self.withdrawn,
+            "reinstated": self.reinstated,
+        }
+        counts: dict[str, dict[str, int]] = {}
+        for kind, names in kinds.items():
+            for name in names:
+                found = counts.setdefault(task_of(name), {})
+                found[kind] = found.get(kind, 0) + 1
+        for task, found in sorted(counts.items()):
+            yield f"{task}: {', '.join(f'{count} {kind}' for kind, count in found.items())}"
 
     def lines(self) -> Iterator[str]:
         """Yield every difference as a line that begins with its kind."""
