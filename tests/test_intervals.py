@@ -60,7 +60,7 @@ def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
     assert np.mean(values) - 1e-9 <= high <= 1
     assert low < high
     turned = interval([1 - value for value in values])
-    assert (1 - turned[1], 1 - turned[0]) == pytest.approx((low, high), abs=1e-9)
+    assert (1 - turned[1], 1 - turned[0]) == pytest.approx((low, high), abs=1e-7)
 
 
 @given(scores)

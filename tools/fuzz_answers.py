@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import cache
 from typing import Any
 
 from fuzz_inputs import Choices, Target, as_line, mutated_json
@@ -63,19 +64,24 @@ def answer_target(task: Task) -> Target:
 
 def _cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
     """Return up to four instances of the newest release, with the answers that it stores."""
-    release = scbench.load_release()
-    instances = list(release.instances([task.id]).values())
-    stored: dict[str, list[Any]] = {}
-    for ref in release.references():
-        stored.setdefault(ref.id, []).append(json.loads(ref.answer))
+    instances = list(scbench.load_release().instances([task.id]).values())
     return [
         (
             row,
             task.params_model.model_validate_json(row.all_params),
-            list(filter(None, stored[row.id])),
+            list(filter(None, map(json.loads, _stored()[row.id]))),
         )
         for row in instances[:: max(1, len(instances) // 4)][:4]
     ]
+
+
+@cache
+def _stored() -> dict[str, list[str]]:
+    """Return the answers that the newest release stores, by instance."""
+    found: dict[str, list[str]] = {}
+    for ref in scbench.load_release().references():
+        found.setdefault(ref.id, []).append(ref.answer)
+    return found
 
 
 def _reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)

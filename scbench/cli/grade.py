@@ -1,6 +1,5 @@
 """``scbench-grade``: grade a predictions file, offline."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -182,12 +181,6 @@ def grade(
             say(f"error: --{name} goes with grading, not with --check or --self-test")
             raise typer.Exit(USAGE)
     with reported_errors("report" if report else None):
-        for file in files or ():
-            if os.path.isdir(file):  # noqa: PTH112  (a name may be too long for Path)
-                raise PredictionsError(
-                    f"{file} is a folder; name the file of predictions. Results that a folder "
-                    f"holds are shown by `scbench tables {file}`"
-                )
         if report:
             # Said before grading, which can take long.
             require(*REPORT_NEEDS)

@@ -1,5 +1,6 @@
 """``scbench import``: what other programs wrote, as predictions."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +9,7 @@ import typer
 
 from scbench.cli.console import PROBLEMS, reported_errors, say
 from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName
+from scbench.errors import PredictionsError
 
 if TYPE_CHECKING:
     from scbench.grading.imported import Imported
@@ -65,6 +67,12 @@ def taken_in(
     from scbench.imports.tables import read_mapping
     from scbench.work_folder import interrupted
 
+    for file in files:
+        if os.path.isdir(file):  # noqa: PTH112  (a name may be too long for Path)
+            raise PredictionsError(
+                f"{file} is a folder; name the file of predictions. Results that a folder holds "
+                f"are shown by `scbench tables {file}`"
+            )
     wanted = Wanted(read_mapping(mapped), model, setting)
     path, imported = take_in(files, folder, wanted, ours=interrupted(folder / WORK))
     if imported is not None and not quiet:

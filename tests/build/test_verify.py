@@ -624,14 +624,14 @@ def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeyp
 
 @pytest.mark.parametrize("name", [DATA, REFERENCES, SCHEMA, CARD])
 def test_a_file_that_may_not_be_read_is_named(sound, monkeypatch, name):
-    read = Path.read_bytes
+    opened = os.open
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: str | Path, *how: int, **more: int) -> int:
         if path == sound / name:
             raise PermissionError(13, "Permission denied", str(path))
-        return read(path)
+        return opened(path, *how, **more)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     assert_names(verify_release(sound), f"^{name}: cannot be read: Permission denied$")
 
 

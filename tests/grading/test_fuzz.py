@@ -29,7 +29,7 @@ def tools():
         sys.path.remove(str(TOOLS))
 
 
-RUNS = {"line": 400, "response": 400, "formula": 300, "stl": 200}
+RUNS = {"line": 400, "response": 400, "formula": 300, "stl": 200, "import": 20}
 SLOW = {
     *("answer:lego_hemispherical_shell", "answer:csg_union", "answer:tetrahedra_shadow_projection"),
     *("answer:hide_and_seek", "answer:interlocking_parts", "answer:hyper_snake"),

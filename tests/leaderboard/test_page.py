@@ -117,7 +117,7 @@ def test_tables_are_announced_by_caption_and_heads(read, page):
     named = [a["aria-labelledby"] for _, a in read.elements if "aria-labelledby" in a]
     assert set(named) <= set(ids)
     text = re.sub(r"\s+", " ", "".join(read.texts))
-    assert "Without tools, release 0.0.1: 3 ranked, 1 without full coverage" in text
+    assert "Without tools, release 0.0.1: 3 ranked, 1 without a rank" in text
     assert "3 blocked" in text
 
 

@@ -125,7 +125,8 @@ async def _greet(model: Model) -> None:
     except PrerequisiteError:
         raise
     except Exception as error:  # noqa: BLE001  (each provider has its own)
-        cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
+        last = error.last_attempt.exception() if isinstance(error, RetryError) else None
+        cause = last or error
         # Inspect's own error of a refused request begins with an empty line.
         said = " ".join(f"{cause} {cause.__cause__ or ''}".split())[:300]
         where = f" (asked at {model.api.base_url})" if model.api.base_url else ""
