@@ -146,7 +146,13 @@ def test_faults_of_shape_are_told_in_our_own_words(task):
     params, reference, _ = items(task.id)[0]
     junk = [*JUNK, [False, 2], [True] * 16, [1e300] * 3, float("nan"), {"x": {"y": []}}, -1, 0.5]
     said = set()
-    for path in [(), *places(reference)][:400]:
+    # Of items of one list, the first two stand for all.
+    paths = [
+        path
+        for path in [(), *places(reference)]
+        if all(key < 2 for key in path if isinstance(key, int))
+    ]
+    for path in paths[:400]:
         for bad in junk:
             answer = json.loads(json.dumps({"it": reference}))
             part = answer
