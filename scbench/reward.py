@@ -28,7 +28,7 @@ from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, did_you_mean, faults_of
 from scbench.grading.outcome import Outcome, grade_prediction
 from scbench.imports.replies import content_text, objects
-from scbench.model import LADDER, TERSE, Instance, Prediction, rung_of, task_of, terse_id
+from scbench.model import Instance, Prediction, task_of
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
@@ -57,8 +57,9 @@ def _instances(release: "Release", config: str, task_id: str) -> Mapping[str, In
 
 def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
     held = _named(release) if release is None or isinstance(release, str) else release
-    config = LADDER if rung_of(instance_id) else TERSE if instance_id.endswith(terse_id("")) else ""
-    instance = _instances(held, config, task_of(instance_id)).get(instance_id)
+    from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
+
+    instance = _instances(held, config_of(instance_id), task_of(instance_id)).get(instance_id)
     if instance is None:
         where = "the newest installed release" if release is None else f"release {held.version}"
         hint = did_you_mean(instance_id, held.ids(held.manifest.tasks))

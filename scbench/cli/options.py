@@ -17,12 +17,38 @@ def _show_version(value: bool) -> None:
 AllowCode = Annotated[
     bool, typer.Option("--allow-code", help="Run Python programs among the answers in a sandbox.")
 ]
+AskedTasks = Annotated[
+    str | None,
+    typer.Option(
+        "--tasks", help="Only these tasks or buckets, separated by commas; manifolds is one."
+    ),
+]
+Budgets = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--budget",
+        min=1,
+        help="Limit of output tokens, which the results then tell runs apart by. Several times "
+        "for a sweep.",
+        show_default=False,
+    ),
+]
 ColumnMap = Annotated[
     str | None,
     typer.Option(
         "--map",
         metavar="id=COLUMN,response=COLUMN",
         help="Where a table (CSV, Parquet, JSON Lines) has what a prediction wants.",
+        show_default=False,
+    ),
+]
+IdsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--ids",
+        metavar="FILE",
+        help="Only these instances: a file with an id on each line, as `scbench next` prints "
+        "them; - for standard input.",
         show_default=False,
     ),
 ]
@@ -34,6 +60,7 @@ ModelName = Annotated[
         show_default=False,
     ),
 ]
+Samples = Annotated[int, typer.Option("--samples", min=1, help="How often each is asked.")]
 SettingName = Annotated[
     Literal["no_tools", "tools"] | None,
     typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scbench.cli.console import names_in, reported_errors, say
-from scbench.cli.options import Quiet, ReleaseName
+from scbench.cli.options import AskedTasks, Budgets, IdsFile, Quiet, ReleaseName, Samples
 from scbench.prompts import Form
 
 
@@ -22,32 +22,13 @@ class Variant(StrEnum):
 
 def prompts(
     release: ReleaseName = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(help="Only these tasks or buckets, separated by commas; manifolds is one."),
-    ] = None,
+    tasks: AskedTasks = None,
     variant: Annotated[
         Variant, typer.Option(help="Config whose prompts are wanted.")
     ] = Variant.DEFAULT,
-    ids: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Only these instances: a file with an id on each line, as `scbench next` prints "
-            "them; - for standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="How often each is asked.")] = 1,
-    budget: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=1,
-            help="Limit of output tokens, which the results then tell runs apart by. Several times "
-            "for a sweep.",
-            show_default=False,
-        ),
-    ] = None,
+    ids: IdsFile = None,
+    samples: Samples = 1,
+    budget: Budgets = None,
     max_output_tokens: Annotated[
         int | None,
         typer.Option(min=1, help="Limit of output tokens of a run without budgets."),

@@ -14,7 +14,16 @@ from scbench.cli.console import (
     say,
 )
 from scbench.cli.importing import taken_in
-from scbench.cli.options import Quiet, ReleaseName, Style, Workers
+from scbench.cli.options import (
+    AskedTasks,
+    Budgets,
+    IdsFile,
+    Quiet,
+    ReleaseName,
+    Samples,
+    Style,
+    Workers,
+)
 from scbench.cli.prompting import Variant, ids_in
 from scbench.cli.telling import Format
 
@@ -41,36 +50,17 @@ def run(
         ),
     ],
     release: ReleaseName = None,
-    tasks: Annotated[
-        str | None,
-        typer.Option(help="Only these tasks or buckets, separated by commas; manifolds is one."),
-    ] = None,
+    tasks: AskedTasks = None,
     variant: Annotated[
         Variant, typer.Option(help="Config whose prompts are put.")
     ] = Variant.DEFAULT,
     ladder: Annotated[bool, typer.Option("--ladder", help="The same as --variant ladder.")] = False,
-    ids: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Only these instances: a file with an id on each line, as `scbench next` prints "
-            "them; - for standard input.",
-            show_default=False,
-        ),
-    ] = None,
+    ids: IdsFile = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only so many items, the first ones.")
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="How often each is asked.")] = 1,
-    budget: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=1,
-            help="Limit of output tokens, which the results then tell runs apart by. Several times "
-            "for a sweep.",
-            show_default=False,
-        ),
-    ] = None,
+    samples: Samples = 1,
+    budget: Budgets = None,
     effort: Annotated[
         str | None,
         typer.Option(help="Reasoning effort, in the provider's words.", show_default=False),

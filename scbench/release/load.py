@@ -104,9 +104,8 @@ class Release:
 
     def fitting(self, name: str) -> "Release":
         """Return its config that a name is of, if one is: of an instance, or of a release."""
-        if name.endswith((PLUS_TERSE, terse_id(""))):
-            return self._beside(TERSE)
-        return self._beside(LADDER) if name.endswith(PLUS_LADDER) or rung_of(name) else self
+        config = config_of(name)
+        return self._beside(config) if config else self
 
     def _beside(self, config: str) -> "Release":
         if self.manifest.config == config:
@@ -229,6 +228,17 @@ class Release:
             raise ReleaseError(
                 f"{what} does not hold what it should: {type(error).__name__}: {error}"
             ) from error
+
+
+def config_of(name: str) -> str:
+    """Return the config beside the default one that an instance or a release is of; else nothing.
+
+    Args:
+        name: id of the instance, or the release's version.
+    """
+    if name.endswith((PLUS_TERSE, terse_id(""))):
+        return TERSE
+    return LADDER if name.endswith(PLUS_LADDER) or rung_of(name) else ""
 
 
 def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:

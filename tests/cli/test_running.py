@@ -1,16 +1,15 @@
 """`scbench run` against a model on this machine, by Inspect's real provider, in this process."""
 
-import gc
 import json
 import os
 import signal
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import polars as pl
 import pytest
+from inspect_model import ITS_WARNINGS, MODEL, without_waiting
 from loopback import Loopback, stored
 from typer.testing import CliRunner
 
@@ -19,30 +18,16 @@ pytest.importorskip("inspect_ai", reason="extra [inspect]")
 import scbench
 from scbench.cli.main import app
 
-pytestmark = [  # Inspect's own
-    pytest.mark.filterwarnings(f"ignore::{name}")
-    for name in ("DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
-]
+pytestmark = ITS_WARNINGS
 HELLO = "Answer with the one word: yes"
 IDS = Path(__file__)
 """A file that is no list of ids, too."""
-MODEL = "openai-api/loopback/a-model"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def hasty():
-    patch = pytest.MonkeyPatch()
-
-    async def at_once(_: float) -> None:
-        pass
-
-    patch.setattr("inspect_ai.model._retry._sleep", at_once)
-    patch.setenv("LOOPBACK_API_KEY", "none")
-    yield
-    patch.undo()
-    with warnings.catch_warnings():  # it leaves sockets open
-        warnings.simplefilter("ignore")
-        gc.collect()
+    with without_waiting():
+        yield
 
 
 @pytest.fixture(scope="module")

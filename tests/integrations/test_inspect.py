@@ -1,13 +1,12 @@
 """Inspect's real library and its OpenAI-compatible provider, against a model on this machine."""
 
-import gc
 import json
-import warnings
 from concurrent.futures import Future
 from pathlib import Path
 
 import polars as pl
 import pytest
+from inspect_model import ITS_WARNINGS, MODEL, without_waiting
 from loopback import Loopback, stored
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")
@@ -23,10 +22,7 @@ from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
 from scbench.integrations.inspect.grading import Grading, named_instances
 from scbench.integrations.inspect.tasks import TASKS
 
-pytestmark = [  # Inspect's own
-    pytest.mark.filterwarnings(f"ignore::{name}")
-    for name in ("DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
-]
+pytestmark = ITS_WARNINGS
 REAL = Path(__file__).parents[3] / "shared" / "real" / "predictions.jsonl"
 ITEMS = {
     "two_segments/07": "",
@@ -44,25 +40,13 @@ ITEMS = {
 }
 """Items, and what goes wrong when they are asked."""
 INSTANCES = named_instances(None)
-MODEL = "openai-api/loopback/a-model"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def hasty():
-    """Nobody waits between two tries."""
-    patch = pytest.MonkeyPatch()
-
-    async def at_once(_: float) -> None:
-        pass
-
-    patch.setattr("inspect_ai.model._retry._sleep", at_once)
-    patch.setenv("LOOPBACK_API_KEY", "none")
-    patch.setenv("INSPECT_DISPLAY", "none")
-    yield
-    patch.undo()
-    with warnings.catch_warnings():  # it leaves sockets open
-        warnings.simplefilter("ignore")
-        gc.collect()
+    with without_waiting() as patch:
+        patch.setenv("INSPECT_DISPLAY", "none")
+        yield
 
 
 @pytest.fixture(scope="module")
