@@ -142,8 +142,7 @@ def score(
         PredictionsError: no such instance.
         CatalogError: this installation does not know its task.
     """
-    verdicts = outcome(instance, answer, release).verdicts
-    return sum(verdict.score for verdict in verdicts) / len(verdicts) if verdicts else None
+    return outcome(instance, answer, release).score
 
 
 def scores(

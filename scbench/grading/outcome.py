@@ -65,6 +65,12 @@ class Outcome:
     source: str | None = None
     repairs: tuple[str, ...] = ()
 
+    @property
+    def score(self) -> float | None:
+        """The mean of its scores, in [0, 1]; None if it has none."""
+        given = [verdict.score for verdict in self.verdicts]
+        return sum(given) / len(given) if given else None
+
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Decide what happened to a prediction, and judge its answer if it has one."""

@@ -8,7 +8,6 @@ Sources: verifiers 0.4.0 ``v1/taskset.py``, ``v1/task.py``, ``v1/harness.py``.
 """
 
 import asyncio
-import base64
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, Self
@@ -20,6 +19,7 @@ from scbench.errors import PredictionsError
 from scbench.imports.harnesses import ended
 from scbench.imports.replies import content_text
 from scbench.model import LADDER, Instance, Prediction, rung_of
+from scbench.prompts.forms import data_urls
 from scbench.reward import outcome, packed, unpacked
 
 
@@ -81,9 +81,9 @@ class SpatialTask(vf.Task[SpatialData]):
         )
         asked = unpacked(self.data.instance) if self.data.instance else self.key
         found = await asyncio.to_thread(outcome, asked, prediction, self.data.release)
-        if not found.verdicts:
+        if found.score is None:
             raise RuntimeError(f"{self.key} is unscored ({found.status}): {found.reason}")
-        return sum(verdict.score for verdict in found.verdicts) / len(found.verdicts)
+        return found.score
 
 
 class SpatialConfig(vf.TasksetConfig):
@@ -168,8 +168,9 @@ def _prompt(instance: Instance) -> str | list[vf.UserMessage]:
     """Return the prompt: text, or a message with its pictures."""
     if not instance.images:
         return instance.prompt
-    urls = [f"data:image/png;base64,{base64.b64encode(one).decode()}" for one in instance.images]
-    pictures = [vf.ImageUrlContentPart(image_url=vf.ImageUrlSource(url=url)) for url in urls]
+    pictures = [
+        vf.ImageUrlContentPart(image_url=vf.ImageUrlSource(url=url)) for url in data_urls(instance)
+    ]
     return [vf.UserMessage(content=[vf.TextContentPart(text=instance.prompt), *pictures])]
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from scbench.errors import PredictionsError
+from scbench.model import Instance
 from scbench.prompts import Form
 from scbench.prompts.requests import Request
 
@@ -88,12 +89,13 @@ def _limit(request: Request, settings: Settings, key: str) -> Line:
     return {} if most is None else {key: most}
 
 
-def _images(request: Request) -> list[str]:
-    return [base64.b64encode(image).decode() for image in request.instance.images]
+def _images(instance: Instance) -> list[str]:
+    return [base64.b64encode(image).decode() for image in instance.images]
 
 
-def _data_urls(request: Request) -> list[str]:
-    return [f"data:image/png;base64,{image}" for image in _images(request)]
+def data_urls(instance: Instance) -> list[str]:
+    """Return the pictures of a prompt as URLs that hold them."""
+    return [f"data:image/png;base64,{image}" for image in _images(instance)]
 
 
 def _schema(request: Request) -> JsonValue:
@@ -111,7 +113,7 @@ def _scbench(request: Request, settings: Settings) -> Line:
         "instance_hash": instance.content_hash,
         "custom_id": request.asked.custom_id,
         "prompt": instance.prompt,
-        "images": _data_urls(request),
+        "images": data_urls(request.instance),
         **({"answer_schema": _schema(request)} if settings.structured else {}),
         **_limit(request, settings, "max_output_tokens"),
     }
@@ -119,7 +121,9 @@ def _scbench(request: Request, settings: Settings) -> Line:
 
 def _openai_chat(request: Request, settings: Settings) -> Line:
     text = request.instance.prompt
-    pictures = [{"type": "image_url", "image_url": {"url": url}} for url in _data_urls(request)]
+    pictures = [
+        {"type": "image_url", "image_url": {"url": url}} for url in data_urls(request.instance)
+    ]
     body = {
         "model": settings.model,
         "messages": [
@@ -142,7 +146,7 @@ def _openai_responses(request: Request, settings: Settings) -> Line:
         {"type": "input_text", "text": request.instance.prompt},
         *(
             {"type": "input_image", "detail": "auto", "image_url": url}
-            for url in _data_urls(request)
+            for url in data_urls(request.instance)
         ),
     ]
     body = {
@@ -163,7 +167,7 @@ def _posted(request: Request, url: str, body: Line) -> Line:
 def _anthropic(request: Request, settings: Settings) -> Line:
     pictures = [
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
-        for data in _images(request)
+        for data in _images(request.instance)
     ]
     asked = {
         "model": settings.model,
@@ -183,7 +187,10 @@ def _anthropic(request: Request, settings: Settings) -> Line:
 def _gemini(request: Request, settings: Settings) -> Line:
     parts = [
         {"text": request.instance.prompt},
-        *({"inlineData": {"mimeType": "image/png", "data": data}} for data in _images(request)),
+        *(
+            {"inlineData": {"mimeType": "image/png", "data": data}}
+            for data in _images(request.instance)
+        ),
     ]
     config = _limit(request, settings, "maxOutputTokens")
     if settings.structured:

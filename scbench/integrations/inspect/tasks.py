@@ -3,7 +3,6 @@
 All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on.
 """
 
-import base64
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from scbench.errors import ScbenchError
 from scbench.integrations.inspect.metrics import by_bucket
 from scbench.integrations.inspect.scorer import outcome
 from scbench.model import LADDER, TERSE, Instance
+from scbench.prompts.forms import data_urls
 from scbench.prompts.requests import chosen_instances, told_apart
 from scbench.release.load import Release, find_release
 
@@ -63,14 +63,13 @@ def select(
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
     """Return an instance as a sample: the prompt with its pictures, and nothing that solves it."""
-    pictures = [base64.b64encode(image).decode() for image in instance.images]
     content: list[Content] = [
         ContentText(text=instance.prompt),
-        *(ContentImage(image=f"data:image/png;base64,{picture}") for picture in pictures),
+        *(ContentImage(image=url) for url in data_urls(instance)),
     ]
     return Sample(
         id=instance.id,
-        input=[ChatMessageUser(content=content)] if pictures else instance.prompt,
+        input=[ChatMessageUser(content=content)] if instance.images else instance.prompt,
         metadata={
             "task": instance.task,
             "bucket": instance.bucket,

@@ -97,10 +97,10 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
         _log.warning("%s: there is no reply, so there is no score", document["id"])
         return {}
     found = scbench.outcome(document["id"], text, document["release"])
-    if not found.verdicts:
+    if found.score is None:
         _log.warning("%s is unscored (%s): %s", document["id"], found.status, found.reason)
         return {}
-    return {"score": sum(verdict.score for verdict in found.verdicts) / len(found.verdicts)}
+    return {"score": found.score}
 
 
 def pictures(document: Document) -> list[ImageFile.ImageFile]:
