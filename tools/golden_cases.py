@@ -12,8 +12,8 @@ import argparse
 import json
 from pathlib import Path
 
+from scbench.build.cases import draw
 from scbench.build.experiment import experiment_of, plan
-from scbench.build.fresh import draw
 from scbench.canonical import content_hash
 from scbench.catalog import Task, available_tasks, get_task
 from scbench.errors import GenerationError

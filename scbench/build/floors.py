@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
-from scbench.build.proofs import proven_scores
+from scbench.build.proofs import made_before, proven_scores
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
 from scbench.errors import ReleaseError, ScbenchError
@@ -60,11 +60,16 @@ def floors_of(task: Task, params: BaseModel, proofs: Path | None = None) -> list
     blind = float(builder.blind_floor(params))
     if not 0 <= blind <= 1:
         raise ReleaseError(f"{task.id}: a blind guess cannot earn {blind}")
-    answers = builder.baselines(params)
+    written = canonical_json(params.model_dump(mode="json"))
+    answers: dict[str, JsonValue] = dict(
+        made_before(
+            proofs, task, ["baselines", written], lambda: list(builder.baselines(params).items())
+        )
+    )
     scores = proven_scores(
         proofs,
         task,
-        canonical_json(params.model_dump(mode="json")),
+        written,
         list(map(canonical_json, answers.values())),
         lambda: [mean_score(task, params, *answer, where=task.id) for answer in answers.items()],
     )

@@ -15,42 +15,29 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from scbench.build.cases import Drawn, Row, at_once, draw, key_of
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
 from scbench.build.frozen_task import freeze_task, instances_of
 from scbench.build.ladder import own_ladder
-from scbench.builders.shared.builder import Builder, Case, PaperItem
-from scbench.canonical import canonical_json, content_hash, sha256
-from scbench.catalog import MANIFOLDS, Task, get_task
-from scbench.errors import ExperimentError, GenerationError, ScbenchError, WorkSpentError
+from scbench.builders.shared.builder import Case, PaperItem
+from scbench.canonical import content_hash
+from scbench.catalog import Task, get_task
+from scbench.errors import ExperimentError, GenerationError
 from scbench.model import Instance, ladder_name
-from scbench.processes import Executor, PendingResult, open_executor
+from scbench.processes import Executor, open_executor
 from scbench.progress import no_progress
 from scbench.release.load import Reference
-from scbench.seeding import Stream
 
-REPEATS = 200
-"""A point is given up after so many cases in a row that were drawn already."""
 NO_SEED = "there is no seed: give one in the experiment or with --seed"
 UNRATED = "unrated"
 """Difficulty of what is drawn: its point says more than a word could."""
-
-Row = dict[str, Any]
-"""A case as `generate_random` gives it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The cases of a point, and why they are fewer than asked for; no reason if they are not."""
-
-    planned: Planned
-    cases: tuple[Row, ...]
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +88,6 @@ def prefix_of(planned: Sequence[Planned], seed: int) -> str:
     return content_hash(["generation", seed, points])[:8]
 
 
-def draw(
-    planned: Sequence[Planned], seed: int, executor: Executor, seen: set[str], ahead: int = 0
-) -> Iterator[Drawn]:
-    """Draw cases point by point.
-
-    Args:
-        planned: the points, in order.
-        seed: the base seed.
-        executor: who draws.
-        seen: keys of cases that are not to be drawn (see `key_of`); those drawn are added.
-        ahead: how many points are begun before their turn.
-    """
-    begun: deque[_Source] = deque()
-    for i in range(len(planned)):
-        while len(begun) <= ahead and i + len(begun) < len(planned):
-            begun.append(_Source(planned[i + len(begun)], seed, executor))
-        yield begun.popleft().choose(seen)
-
-
 def run(
     experiment: Experiment,
     *,
@@ -159,7 +127,12 @@ def run(
     waiting: deque[_Freezing] = deque()
     try:
         with open_executor(workers) as executor:
-            for drawn in _drawn(experiment, planned, executor, seen, ahead, distinct=distinct):
+            hand_out = partial(draw, executor=executor, seen=seen, ahead=ahead, proofs=proofs)
+            for drawn in (
+                _apart(experiment, planned, executor, seen, hand_out)
+                if distinct and experiment.measures
+                else hand_out(planned, experiment.seed)
+            ):
                 task = drawn.planned.task
                 waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix, proofs))
                 numbers[task.id] += len(drawn.cases)
@@ -177,23 +150,17 @@ def run(
         raise GenerationError("a process that draws cases died; is there enough memory?") from error
 
 
-def _drawn(
+def _apart(
     experiment: Experiment,
     planned: Sequence[Planned],
     executor: Executor,
     seen: set[str],
-    ahead: int,
-    *,
-    distinct: bool,
+    hand_out: Callable[[Sequence[Planned], int], Iterator[Drawn]],
 ) -> Iterator[Drawn]:
-    """Draw points; of a ladder task by task, each after what it may not hold."""
-    seed = experiment.seed or 0
-    if not (distinct and experiment.measures):
-        yield from draw(planned, seed, executor, seen, ahead)
-        return
+    """Draw the points of a ladder task by task, each after what it may not hold."""
     for task_id, points in groupby(planned, lambda point: point.task.id):
         seen |= taken(experiment, task_id, executor)
-        yield from draw(list(points), seed, executor, seen, ahead)
+        yield from hand_out(list(points), experiment.seed or 0)
 
 
 def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
@@ -211,124 +178,6 @@ def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
     if public and own and (public.seed, public.task) != (own.seed, own.task):
         deque(draw(plan(public), public.seed or 0, executor, found), 0)
     return found
-
-
-def key_of(task_id: str, prompt: str, params: str) -> str:
-    """Return what tells cases apart: the text put to a model, and its images if it has any.
-
-    Args:
-        task_id: id of the task.
-        prompt: the text.
-        params: parameters as canonical JSON, which images are drawn from.
-    """
-    return sha256(f"{prompt}\n{params}" if _has_images(task_id) else prompt)
-
-
-def _has_images(task_id: str) -> bool:
-    return get_task(task_id).builder.images is not Builder.images
-
-
-class _Source:
-    """Cases of one point, in the order of its seeds."""
-
-    def __init__(self, planned: Planned, seed: int, executor: Executor) -> None:
-        self._planned = planned
-        self._executor = executor
-        self._stream = Stream("generate", seed, planned.task.id, planned.parameters)
-        self._jobs: deque[tuple[PendingResult, int]] = deque()
-        self._asked = 0
-        self._refill(planned.point.count)
-
-    def _refill(self, missing: int) -> None:
-        """Hand out jobs until the missing cases are under way, but not too many at a time."""
-        under_way = sum(size for _, size in self._jobs)
-        while under_way < missing and len(self._jobs) < _MOST_JOBS:
-            size = min(at_once(self._planned.task), missing - under_way)
-            seeds = [self._stream.getrandbits(63) for _ in range(size)]
-            task, point = self._planned.task, self._planned.point
-            self._jobs.append((self._executor.submit(_attempts, task, point, seeds), size))
-            under_way += size
-
-    def choose(self, seen: set[str]) -> Drawn:
-        """Return the first cases that are new, and remember them."""
-        task, wanted = self._planned.task, self._planned.point.count
-        chosen: list[Row] = []
-        repeated = failed = 0
-        failure = ""
-        while True:
-            self._refill(wanted - len(chosen))
-            for case in self._jobs.popleft()[0].result():
-                if isinstance(case, _Failure):
-                    failed, failure = failed + 1, case.reason
-                    if case.last and not chosen:
-                        return Drawn(self._planned, (), failure)
-                else:
-                    key = key_of(task.id, case["input"], canonical_json(case["instance"]))
-                    if key in seen:
-                        repeated += 1
-                    else:
-                        seen.add(key)
-                        chosen.append(case)
-                        repeated = failed = 0
-                if len(chosen) == wanted:
-                    return Drawn(self._planned, tuple(chosen), "")
-                if repeated == REPEATS or failed == most_failures(task):
-                    reason = _reason(task, failed, failure)
-                    return Drawn(self._planned, tuple(chosen), reason)
-
-
-_MOST_JOBS = 16
-"""Jobs of one point that are under way at a time."""
-
-
-def at_once(task: Task) -> int:
-    """Return how many cases of a task one job makes."""
-    return 100 if task.bucket == MANIFOLDS else 1 if task.heavy else 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why there is no case of a seed, and whether others are not worth the work."""
-
-    reason: str
-    last: bool = False
-
-
-def _attempts(task: Task, point: Any, seeds: Sequence[int]) -> list[Row | _Failure]:  # noqa: ANN401
-    """Make cases; where the builder fails, say why instead."""
-    make = task.builder().rows_at(point)
-    found: list[Row | _Failure] = []
-    for seed in seeds:
-        try:
-            found.append(make(seed))
-        except WorkSpentError as error:
-            found.append(_Failure(_said(error), last=True))
-        except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
-            found.append(_Failure(_said(error)))
-    return found
-
-
-def _said(error: Exception) -> str:
-    text = " ".join(str(error).split())[:500]
-    return text if isinstance(error, ScbenchError) else f"{type(error).__name__}: {text}"
-
-
-def most_failures(task: Task) -> int:
-    """Return after how many failures in a row a point of a task is given up.
-
-    Builders of spatial tasks work for seconds before they fail.
-    """
-    return 25 if task.bucket == MANIFOLDS else 5
-
-
-def _reason(task: Task, failed: int, failure: str) -> str:
-    if failed == most_failures(task):
-        return f"{failed} tries without a new case failed; the last: {failure}"
-    also = f", and {failed} failed; the last: {failure}" if failed else ""
-    return (
-        f"{REPEATS} tries without a new case gave what was drawn already; the space at this point "
-        f"is too small{also}"
-    )
 
 
 class _Freezing:

@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pydantic import JsonValue
+
 from scbench.build.floors import floor_of, mean_score
 from scbench.build.ladder import oversized
-from scbench.build.proofs import proven_scores
+from scbench.build.proofs import made_before, proven_scores
 from scbench.builders.shared.builder import PaperItem
 from scbench.canonical import canonical_json
 from scbench.catalog import Task
@@ -74,7 +77,7 @@ def freeze_task(
         ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
             scores 1, there is none of them, or the grader fails.
     """
-    drafts = _draft(task, items, first, prefix)
+    drafts = _draft(task, items, first, prefix, proofs)
     return _join(task, drafts, [_proven(task, draft, proofs) for draft in drafts])
 
 
@@ -121,7 +124,9 @@ def _together(
     done: dict[str, FrozenTask | Exception] = {}
     # Heavy tasks first: the longest must not be what is left over at the end.
     order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
-    waiting: dict[Future[Any], Task] = {pool.submit(_draft, task): task for task in order}
+    waiting: dict[Future[Any], Task] = {
+        pool.submit(_draft, task, proofs=proofs): task for task in order
+    }
     while waiting:
         ended, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in ended:
@@ -147,7 +152,11 @@ def _together(
 
 
 def _draft(
-    task: Task, items: Sequence[PaperItem[Any]] | None = None, first: int = 0, prefix: str = ""
+    task: Task,
+    items: Sequence[PaperItem[Any]] | None = None,
+    first: int = 0,
+    prefix: str = "",
+    proofs: Path | None = None,
 ) -> list[_Draft]:
     """Make a task's instances and answers."""
     builder = task.builder()
@@ -159,22 +168,29 @@ def _draft(
         )
     drafts = []
     for item, instance in zip(items, instances_of(task, items, first, prefix), strict=True):
-        answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
-        counters = builder.counter_references(item.params) if item.proves else {}
-        if item.proves and not counters:
+        key: JsonValue = ["answers", item.proves, instance.all_params]
+        answers = made_before(proofs, task, key, partial(_answers, task, item))
+        if item.proves and len(answers) == 1:
             raise ReleaseError(
                 f"{instance.id}: the builder gives no counter-references, so nothing shows that "
                 "the grader can tell a wrong answer"
             )
-        wrong = (
-            _Answer("counter_reference", name, canonical_json(value))
-            for name, value in counters.items()
-        )
         # What is drawn has one prompt: the other is there to compare the fixed list with the paper.
         brief = builder.terse(item.params) if item.point is None else None
         terse = None if brief is None else instance.with_terse(brief)
-        drafts.append(_Draft(instance, (_Answer("reference", "reference", answer), *wrong), terse))
+        drafts.append(_Draft(instance, tuple(_Answer(*answer) for answer in answers), terse))
     return drafts
+
+
+def _answers(task: Task, item: PaperItem[Any]) -> list[_Answer]:
+    builder = task.builder()
+    answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
+    counters = builder.counter_references(item.params) if item.proves else {}
+    wrong = (
+        _Answer("counter_reference", name, canonical_json(value))
+        for name, value in counters.items()
+    )
+    return [_Answer("reference", "reference", answer), *wrong]
 
 
 def listed(task: Task) -> FrozenTask:

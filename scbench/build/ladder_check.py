@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from scbench.build.fresh import FrozenPoint, key_of, run
+from scbench.build.cases import key_of
+from scbench.build.fresh import FrozenPoint, run
 from scbench.build.ladder import Ladder
 from scbench.errors import ScbenchError
 from scbench.judge import judge

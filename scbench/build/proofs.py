@@ -1,10 +1,10 @@
-"""Scores of references that were judged on this machine before, so that none is judged twice.
+"""What was worked out on this machine before, so that nothing is drawn, solved or judged twice.
 
-A grader is pure, so a score follows from the parameters, the answer, the code that grades, and the
-libraries under it. The hash of all these names a score, in a file of lines in the user's cache
-folder: there is one file for each state of the code. A line that was damaged is not read. One that
-was forged would be believed, so whoever decides whether a release is sound, such as `publish`,
-judges from scratch.
+Builders and graders are pure, so a case follows from its seed, an answer from the parameters, and a
+score from both, with the code and the libraries under it. The hash of all these names what came of
+it, in files of lines in the user's cache folder: there is one for each state of the graders and one
+for each of the builders. A line that was damaged is not read. One that was forged would be
+believed, so whoever decides whether a release is sound, such as `publish`, begins from scratch.
 """
 
 import os
@@ -14,23 +14,28 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TypeVar, cast
+
+from pydantic import JsonValue
 
 import scbench
 from scbench.build.libraries import LIBRARIES, installed
 from scbench.canonical import canonical_json, content_hash, parse_json, sha256
 from scbench.catalog import Task
-from scbench.errors import JsonError
 
-_KEPT = 8
-"""States of the code whose scores are kept; older ones go."""
-_GRADING = ("graders", "schemas", "sandbox")
-"""Folders of the package that graders are made of, beside its modules at the top."""
+T = TypeVar("T")
+
+_KEPT = 16
+"""Files that are kept; older ones go."""
+_JUDGED_BY = ("graders", "schemas", "sandbox")
+"""Folders of the package that judge, beside its modules at the top."""
+_MADE_BY = (*_JUDGED_BY, "builders")
 
 
 def proofs_file() -> Path:
     """Return the file of scores by the code and libraries that are here now; it may not exist."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "scbench" / "proofs" / f"{_judged_by()[:16]}.jsonl"
+    return base / "scbench" / "proofs" / f"{_state(_JUDGED_BY)[:16]}.jsonl"
 
 
 def proven_scores(
@@ -42,8 +47,6 @@ def proven_scores(
 ) -> list[float]:
     """Return the scores of answers to an instance: remembered ones, or else by judging now.
 
-    Those of other packages' tasks, whose code is not looked at, are not remembered.
-
     Args:
         path: file of scores; None to judge whatever was judged before.
         task: what is graded.
@@ -51,23 +54,48 @@ def proven_scores(
         answers: as canonical JSON.
         prove: judges the answers, in order; what it raises is not remembered.
     """
-    if path is None or not answers or task.package != "scbench":
-        return prove()
-    key = content_hash([task.id, task.grader_version, params, list(answers)])
-    known = _read(path).get(key)
-    if known is not None and len(known) == len(answers):
-        return known
-    scores = _read(path)[key] = prove()
+    if not answers:
+        return []
+    key: JsonValue = [task.id, task.grader_version, params, *answers]
+    found: list[float] = _remembered(path, task, key, prove)
+    return found
+
+
+def made_before(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
+    """Return what a task's builder makes: remembered, or else made now.
+
+    Args:
+        path: file of scores, beside which it is remembered; None to make it anew.
+        task: whose builder it is.
+        key: what it is made from, and what for.
+        make: makes it, of JSON types alone; what it raises is not remembered.
+    """
+    if path is not None:
+        path = path.with_name(f"{_state(_MADE_BY)[:16]}-made.jsonl")
+    return _remembered(path, task, [task.id, task.builder.version, key], make)
+
+
+def _remembered(path: Path | None, task: Task, key: JsonValue, make: Callable[[], T]) -> T:
+    """Return a value that follows from a key; of other packages' code nothing is remembered."""
+    if path is None or task.package != "scbench":
+        return make()
+    name = content_hash(key)
+    known = _read(path)
+    if name in known:
+        return cast(T, parse_json(known[name]))
+    value = make()
+    text = canonical_json(value).encode()
+    known[name] = text
     with suppress(OSError):  # a cache that cannot be written saves nothing, and does no harm
-        _append(path, key, scores)
-    return scores
+        _append(path, name, text)
+    return value
 
 
 @cache
-def _judged_by() -> str:
-    """Return the hash of the code that grades, its libraries, and the machine."""
+def _state(folders: Sequence[str]) -> str:
+    """Return the hash of code in folders of the package, its libraries, and the machine."""
     package = Path(scbench.__file__).parent
-    paths = [*package.glob("*.py"), *(p for name in _GRADING for p in (package / name).rglob("*"))]
+    paths = [*package.glob("*.py"), *(p for name in folders for p in (package / name).rglob("*"))]
     code = {
         path.relative_to(package).as_posix(): sha256(path.read_bytes())
         for path in paths
@@ -78,31 +106,35 @@ def _judged_by() -> str:
 
 
 @cache
-def _read(path: Path) -> dict[str, list[float]]:
-    """Return the scores in a file, by key."""
+def _read(path: Path) -> dict[str, bytes]:
+    """Return the values in a file by their keys, as JSON."""
     try:
-        text = path.read_text("utf-8", errors="replace")
+        lines = path.read_bytes().splitlines()
     except OSError:
         return {}
-    found = {}
-    for line in text.splitlines():
-        with suppress(JsonError):
-            match parse_json(line.encode()):
-                case [str(key), [*scores], check] if check == content_hash([key, scores]):
-                    found[key] = [score for score in scores if isinstance(score, float)]
-    return found
+    # A line holds a hash, a key and a value; it is not parsed before it is asked for.
+    parts = (line.split(b" ", 2) for line in lines)
+    return {
+        part[1].decode("ascii"): part[2]
+        for part in parts
+        if len(part) == 3 and part[0] == _check(part[1], part[2])
+    }
 
 
-def _append(path: Path, key: str, scores: list[float]) -> None:
+def _check(key: bytes, value: bytes) -> bytes:
+    return sha256(key + b" " + value).encode()
+
+
+def _append(path: Path, key: str, value: bytes) -> None:
     """Write a line at once, so that those of several processes do not mix."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         files = sorted(path.parent.glob("*.jsonl"), key=lambda file: file.stat().st_mtime)
         for old in files[: 1 - _KEPT]:
             old.unlink(missing_ok=True)
-    line = canonical_json([key, scores, content_hash([key, scores])]) + "\n"
+    name = key.encode()
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
-        os.write(handle, line.encode())
+        os.write(handle, _check(name, value) + b" " + name + b" " + value + b"\n")
     finally:
         os.close(handle)

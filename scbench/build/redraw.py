@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scbench.build.cases import REPEATS, at_once, key_of
 from scbench.build.experiment import Experiment, Planned, experiment_of, plan
-from scbench.build.fresh import REPEATS, UNRATED, at_once, key_of, prefix_of, run, traits
+from scbench.build.fresh import UNRATED, prefix_of, run, traits
 from scbench.build.frozen_task import FrozenTask, freeze_task
 from scbench.build.gather import gather
 from scbench.builders.shared.builder import PaperItem

@@ -325,7 +325,7 @@ def _check_texts(
     record: ExperimentRecord | None,
     rungs: FrozenLadder | None,
 ) -> Iterator[str]:
-    if not frozen:
+    if not frozen or (rungs and not rungs.parts):
         return  # nothing could be made anew, which is said already
     rebuilt = make_manifest(
         manifest.version, frozen, manifest.files, manifest.withdrawn, record, rungs

@@ -13,8 +13,8 @@ from scbench.processes import processors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scbench.build.cases import Row
     from scbench.build.experiment import Experiment
-    from scbench.build.fresh import Row
     from scbench.catalog import Task
 
 _PRINTED = ("jsonl", "text")
@@ -239,8 +239,8 @@ def _print(experiment: "Experiment", printed: str, workers: int) -> None:
     """Print the cases of one task as they are drawn."""
     import json
 
+    from scbench.build.cases import draw
     from scbench.build.experiment import plan
-    from scbench.build.fresh import draw
     from scbench.processes import open_executor
 
     short = False

@@ -6,11 +6,13 @@ Each file is hashed before it is used, so a release that was changed after it wa
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.resources import files
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from scbench.canonical import sha256
 from scbench.errors import ReleaseError, did_you_mean, reading_parquet
@@ -27,6 +29,9 @@ from scbench.release.manifest import (
 )
 from scbench.release.regular import MOST_MANIFEST_BYTES
 from scbench.release.sources import FolderSource, Source, open_archive
+
+if TYPE_CHECKING:
+    import polars as pl
 
 T = TypeVar("T")
 
@@ -154,13 +159,12 @@ class Release:
         return found
 
     def ids(self, tasks: Collection[str]) -> list[str]:
-        """Return the ids of the instances of some tasks, in order.
+        """Return the ids of the instances of some tasks, in order, as the references name them.
 
         Raises:
-            ReleaseError: as `instances`.
+            ReleaseError: as `floors`.
         """
-        names = [self.manifest.rows_file(task) for task in self.manifest.tasks if task in tasks]
-        return [row_id for name in names for row_id in self._rows(name, itemgetter("id"), ["id"])]
+        return [row_id for row_id in _floors(self) if task_of(row_id) in tasks]
 
     def references(self) -> list[Reference]:
         """Return reference and counter-reference answers.
@@ -173,23 +177,13 @@ class Release:
         rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in held]
         return [replace(row, id=self._own(row.id)) for row in rows]
 
-    def floors(self) -> dict[str, float]:
+    def floors(self) -> Mapping[str, float]:
         """Return by id what the best answer without insight scores.
 
         Raises:
             ReleaseError: as `instances`; or a floor is not one score.
         """
-        found: dict[str, float] = {}
-        rows = self._rows(REFERENCES, lambda row: (row["id"], row["floor"]), ["id", "floor"])
-        for row_id, floor in rows:
-            if not self._is_about(row_id):
-                continue
-            if not 0 <= floor <= 1 or found.setdefault(self._own(row_id), floor) != floor:
-                raise ReleaseError(
-                    f"release {self.version}: {self.root / REFERENCES}: the floor of {row_id} is "
-                    "not one number from 0 to 1"
-                )
-        return found
+        return _floors(self)
 
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""
@@ -213,13 +207,7 @@ class Release:
         given: str | None = None,
     ) -> list[T]:
         """Return what is made of a file's rows, or of those that have a value for `given`."""
-        import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
-
-        data, what = BytesIO(self.read(name)), f"release {self.version}: {self.root / name}"
-        with reading_parquet(what, ReleaseError):
-            rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
-        if rows.height > MOST_ROWS:
-            raise ReleaseError(f"{what} has more than {MOST_ROWS:,} rows")
+        rows, what = self._frame(name, columns)
         if given is not None:
             rows = rows.drop_nulls(given)
         try:
@@ -228,6 +216,32 @@ class Release:
             raise ReleaseError(
                 f"{what} does not hold what it should: {type(error).__name__}: {error}"
             ) from error
+
+    def _frame(self, name: str, columns: list[str] | None) -> "tuple[pl.DataFrame, str]":
+        """Return a file's rows, and what to call it in messages."""
+        import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
+
+        data, what = BytesIO(self.read(name)), f"release {self.version}: {self.root / name}"
+        with reading_parquet(what, ReleaseError):
+            rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
+        if rows.height > MOST_ROWS:
+            raise ReleaseError(f"{what} has more than {MOST_ROWS:,} rows")
+        return rows, what
+
+
+@lru_cache(maxsize=4)
+def _floors(release: Release) -> Mapping[str, float]:
+    """Return the floor of each of a release's instances by id, in the references' order."""
+    rows, what = release._frame(REFERENCES, ["id", "floor"])  # noqa: SLF001  (a part of it)
+    found: dict[str, float] = {}
+    about: dict[str, bool] = {}
+    # Each instance has a row for each of its answers, and all name one floor.
+    for row_id, floor in rows.unique(maintain_order=True).rows():
+        if about.setdefault(row_id, release._is_about(row_id)):  # noqa: SLF001  (as above)
+            name = release._own(row_id)  # noqa: SLF001  (as above)
+            if not 0 <= floor <= 1 or found.setdefault(name, floor) != floor:
+                raise ReleaseError(f"{what}: the floor of {row_id} is not one number from 0 to 1")
+    return MappingProxyType(found)
 
 
 def config_of(name: str) -> str:

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from scbench.build import fresh
+from scbench.build.cases import REPEATS, draw
 from scbench.build.experiment import experiment_of, plan
-from scbench.build.fresh import REPEATS, draw, run
+from scbench.build.fresh import run
 from scbench.build.gather import gather
 from scbench.canonical import content_hash
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
@@ -156,7 +156,7 @@ def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
         return real(self, point, rng)
 
     monkeypatch.setattr(builder, "draw", spent)
-    monkeypatch.setattr(fresh, "at_once", lambda _: 1)
+    monkeypatch.setattr("scbench.build.cases.at_once", lambda _: 1)
     when = {1}
     (drawn,) = cases(5, {"id": "boolean", "count": 1})
     assert (drawn.cases, drawn.reason) == ((), "minutes of work; ask for less")

@@ -1,4 +1,4 @@
-"""Scores that are remembered: judged once, never believed when damaged, and left out on demand."""
+"""What is remembered: made and judged once, never believed when damaged, left out on demand."""
 
 import os
 import subprocess
@@ -10,11 +10,13 @@ import pytest
 from contract import remember
 
 from scbench.build import floors, proofs
+from scbench.build.experiment import experiment_of
+from scbench.build.fresh import run
 from scbench.build.frozen_task import freeze_task
 from scbench.build.verify import verify_release
-from scbench.canonical import canonical_json, content_hash, parse_json
+from scbench.canonical import canonical_json, parse_json
 from scbench.catalog import get_task
-from scbench.errors import ReleaseError
+from scbench.errors import ReleaseError, WorkSpentError
 
 TASK = get_task("enumerate_edges")
 
@@ -45,11 +47,13 @@ def rewrite(path, score):
     """Change the first score of each reference, with a hash that fits."""
     lines = []
     for line in path.read_bytes().splitlines():
-        key, scores, _ = parse_json(line)
+        _, key, value = line.split(b" ", 2)
+        scores = parse_json(value)
         if scores[0] == 1:
             scores[0] = score
-        lines.append(canonical_json([key, scores, content_hash([key, scores])]) + "\n")
-    path.write_text("".join(lines))
+        text = canonical_json(scores).encode()
+        lines.append(b" ".join([proofs._check(key, text), key, text]) + b"\n")
+    path.write_bytes(b"".join(lines))
     proofs._read.cache_clear()
 
 
@@ -89,8 +93,37 @@ def test_another_answer_is_judged(path, judged, monkeypatch):
     monkeypatch.setattr(
         builder, "counter_references", lambda self, p: {**real(self, p), "extra": {"edges": "?"}}
     )
+    monkeypatch.setattr(builder, "version", builder.version + 1)
     more = freeze_task(TASK, proofs=path)
     assert len(more.references) == len(first.references) + len(first.instances) == len(judged)
+
+
+def test_what_was_drawn_and_solved_is_not_drawn_again(path, monkeypatch):
+    experiment = experiment_of({"seed": 3, "task": [{"id": TASK.id, "count": 4}]})
+    first = list(run(experiment, proofs=path))
+    assert first == list(run(experiment))
+    proofs._read.cache_clear()
+    for name in ("rows_at", "reference", "counter_references", "baselines"):
+        monkeypatch.setattr(type(TASK.builder()), name, None)
+    assert list(run(experiment, proofs=path)) == first
+    with pytest.raises(TypeError):
+        list(run(experiment))
+
+
+def test_what_cannot_be_drawn_is_remembered_with_its_reason(path, monkeypatch):
+    asked = []
+
+    def no_room(seed):
+        asked.append(seed)
+        raise WorkSpentError("there is no room")
+
+    monkeypatch.setattr(type(TASK.builder()), "rows_at", lambda *_: no_room)
+    experiment = experiment_of({"seed": 1, "task": [{"id": TASK.id, "count": 4}]})
+    (first,) = run(experiment, proofs=path)
+    count = len(asked)
+    assert (first.instances, first.reason) == ((), "there is no room")
+    assert [*run(experiment, proofs=path)] == [first]
+    assert len(asked) == count > 0
 
 
 def test_damaged_lines_are_judged_again(path, judged):
@@ -158,26 +191,28 @@ def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(monkeypatch, 
     for change in (
         lambda patch: patch.setattr(proofs, "installed", lambda _: "99"),
         lambda patch: patch.setattr(proofs.platform, "node", lambda: "another"),
-        lambda patch: patch.setattr(proofs, "_GRADING", ("graders",)),
+        lambda patch: patch.setattr(proofs, "_JUDGED_BY", ("graders",)),
     ):
         with monkeypatch.context() as patch:
             change(patch)
-            proofs._judged_by.cache_clear()
+            proofs._state.cache_clear()
             names.add(proofs.proofs_file().name)
-    proofs._judged_by.cache_clear()
+    proofs._state.cache_clear()
     assert len(names) == 4
     assert proofs.proofs_file() == first
 
 
 def test_scores_by_old_code_go(path):
     path.parent.mkdir()
-    for i in range(12):
+    for i in range(20):
         old = path.with_name(f"{i}.jsonl")
         old.write_text("")
         os.utime(old, (i, i))
     freeze_task(TASK, proofs=path)
-    kept = {f"{i}.jsonl" for i in range(5, 12)}
-    assert {file.name for file in path.parent.iterdir()} == kept | {"now.jsonl"}
+    names = {file.name for file in path.parent.iterdir()}
+    assert len(names) == 16
+    assert names > {f"{i}.jsonl" for i in range(6, 20)}
+    assert "now.jsonl" in names
 
 
 def test_the_commands_remember_and_are_told_not_to(tmp_path, path, copy):
@@ -190,7 +225,13 @@ def test_the_commands_remember_and_are_told_not_to(tmp_path, path, copy):
     verify("--from-scratch")
     assert not (tmp_path / "cache").exists()
     verify()
-    (kept,) = (tmp_path / "cache" / "scbench" / "proofs").iterdir()
+    made, judged = sorted((tmp_path / "cache" / "scbench" / "proofs").iterdir(), key=is_of_scores)
     for name in ("enumerate_edges", "shikaku_rectangles"):
         freeze_task(get_task(name), proofs=path)
-    assert set(kept.read_bytes().splitlines()) == set(path.read_bytes().splitlines())
+    (ours,) = set(path.parent.iterdir()) - {path}
+    assert set(judged.read_bytes().splitlines()) == set(path.read_bytes().splitlines())
+    assert set(made.read_bytes().splitlines()) == set(ours.read_bytes().splitlines())
+
+
+def is_of_scores(file):
+    return not file.stem.endswith("-made")
