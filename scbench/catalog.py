@@ -11,7 +11,9 @@ names a `Task`::
 
 where ``TASK = Task(id="knots", ..., package="my_package")``. That package has the layout of this
 one: ``schemas/knots.py``, ``builders/knots/``, ``graders/knots/``, the text
-``dataset_card/tasks/knots.md``, and if the task has pictures ``report/pictures/knots.py``.
+``dataset_card/tasks/knots.md``, and if the task has pictures ``report/pictures/knots.py``. If a
+model may ask or act before it answers, ``graders/knots/queries.py`` or ``actions.py`` says how
+(`scbench.graders.shared.interaction`).
 """
 
 import re
@@ -21,11 +23,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from importlib.abc import InspectLoader
+from importlib.machinery import PathFinder
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from scbench.errors import CannotGrade, CatalogError, did_you_mean
 from scbench.model import Bucket, Verdict
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from scbench.builders.shared.builder import Builder
+    from scbench.graders.shared.interaction import Actions, Queries
 
 ENTRY_POINT_GROUP = "scbench.tasks"
 
@@ -181,6 +185,25 @@ class Task:
     def grade(self) -> "Grader[BaseModel, BaseModel]":
         """The function that judges, of the task's `params_model` and `answer_model`."""
         return self._module("graders").grade  # type: ignore[no-any-return]
+
+    def _beside_grader(self, name: str) -> ModuleType | None:
+        return _load(f"{self.module('graders')}.{name}") if self.offers(name) else None
+
+    def offers(self, name: str) -> bool:
+        """Return whether ``queries`` or ``actions`` are beside its grader; imports nothing."""
+        grader = find_spec(self.module("graders")) if self.has("graders") else None
+        places = grader and grader.submodule_search_locations
+        return bool(places and PathFinder.find_spec(f"{self.module('graders')}.{name}", places))
+
+    @property
+    def queries(self) -> "Queries | None":
+        """What a model may ask before it answers; None where nothing can be asked."""
+        return cast("Queries | None", self._beside_grader("queries"))
+
+    @property
+    def actions(self) -> "Actions | None":
+        """What a model may do to the instance's state; None where nothing can be done."""
+        return cast("Actions | None", self._beside_grader("actions"))
 
     @property
     def grader_version(self) -> int:

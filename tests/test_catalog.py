@@ -114,7 +114,8 @@ def test_a_task_without_a_grader_is_not_available_and_says_what_is_missing():
 
 def test_the_catalogue_imports_no_task():
     code = (
-        "import sys, scbench.catalog as c; c.available_tasks(); "
+        "import sys, scbench.catalog as c; "
+        "[task.offers('queries') for task in c.available_tasks()]; "
         "print([name for name in sys.modules for room in ('schemas', 'builders', 'graders') "
         "if name.startswith(f'scbench.{room}.')])"
     )
@@ -181,6 +182,23 @@ def test_a_task_of_another_package_joins_at_the_end(declare):
     assert task.card_text == "**Asks for** a knot."
     with pytest.raises(CatalogError, match=r"no module knots_package\.schemas\.knots"):
         _ = task.params_model
+
+
+def test_what_a_model_may_ask_and_do_is_found_beside_the_grader(declare, knots):
+    declare("TASK")
+    (knots / "graders" / "knots" / "queries.py").write_text("QUERIES = ()\nBUDGET = 7\n")
+    task = get_task("knots")
+    assert task.offers("queries")
+    assert task.queries.BUDGET == 7
+    assert not task.offers("actions")
+    assert task.actions is None
+
+
+@pytest.mark.parametrize("task", [ABSENT, get_task("two_segments")], ids=str)
+def test_most_tasks_cannot_be_asked(task):
+    assert not task.offers("queries")
+    assert task.queries is None
+    assert task.actions is None
 
 
 def test_a_library_that_a_task_lacks_is_named_and_not_taken_for_the_task(declare):

@@ -172,10 +172,11 @@ def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Earthwork | None
         return None
 
 
+Earthworks = tuple[Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(_or_none)], ...]
+"""One bad box does not void the others: it keeps its place as None, and the grader skips it."""
+
+
 class Answer(AnswerModel):
     """A list of earthworks."""
 
-    # One bad box does not void the others: it keeps its place as None, and the grader skips it.
-    earthworks: tuple[Annotated[Earthwork | SkipJsonSchema[None], WrapValidator(_or_none)], ...] = (
-        Field(description="boxes in the order in which they are carried out")
-    )
+    earthworks: Earthworks = Field(description="boxes in the order in which they are carried out")

@@ -1,0 +1,95 @@
+"""What a model may ask of a task's simulator or geometry, and do to its state, before it answers.
+
+A task that can be asked has a module ``queries`` beside its grader, one that can be acted on has
+``actions``; `scbench.catalog.Task` finds them. Both reuse what the grader computes with, and tell
+what the world or the geometry is like: never a score, a check, a reference, or anything that no
+prompt prints.
+"""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+Seen = dict[str, Any]
+"""A JSON object of some 2,000 characters at most."""
+
+
+class QueryError(Exception):
+    """A query or an action that makes no sense for an instance; the message says why."""
+
+
+class _Move(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def cost(self) -> int:
+        """Return how much of the budget it takes; known before it is carried out."""
+        return 1
+
+
+class Query(_Move):
+    """One kind of question. The docstring of a subclass is what the prompt says of it."""
+
+    query: str
+
+    def observe(self, params: Any) -> Seen:  # noqa: ANN401  (each task has its own)
+        """Return what is seen: a pure function of the instance and the question.
+
+        Raises:
+            QueryError: the question makes no sense for this instance.
+        """
+        raise NotImplementedError
+
+
+class Action(_Move):
+    """One kind of action. The docstring of a subclass is what the prompt says of it."""
+
+    action: str
+
+
+class Play(Protocol):
+    """The state of an instance that is acted on; made again from its actions, it is the same."""
+
+    def __init__(self, params: Any) -> None:  # noqa: ANN401
+        """Start where the instance starts."""
+
+    def look(self) -> Seen:
+        """Return what is seen now."""
+
+    def step(self, action: Any) -> Seen:  # noqa: ANN401
+        """Carry out one action and return what is seen then.
+
+        Raises:
+            QueryError: it cannot be done; the state is as before.
+        """
+
+    @property
+    def answer(self) -> Any:  # noqa: ANN401
+        """The task's answer, as JSON, that the actions so far amount to."""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can be done."""
+
+
+class Queries(Protocol):
+    """A task's module ``queries``."""
+
+    QUERIES: tuple[type[Query], ...]
+    BUDGET: int
+    """How much the queries about one instance may cost, where nobody says otherwise."""
+
+
+class Actions(Protocol):
+    """A task's module ``actions``."""
+
+    ACTIONS: tuple[type[Action], ...]
+    BUDGET: int
+    """How much the actions on one instance may cost, where nobody says otherwise."""
+    Play: type[Play]
+
+
+def shown(items: Iterable[Any], most: int) -> list[Any]:
+    """Return the first few of many; whoever shows them says how many there are."""
+    return list(islice(items, most))

@@ -1,0 +1,153 @@
+"""Rain and maps of levels, as the plain rain has them, and within what a message may hold."""
+
+import json
+import runpy
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.graders.fluid_simulation.queries import MOST_BOXES, Level, Rain
+from scbench.graders.shared.interaction import QueryError
+from scbench.schemas.fluid_simulation import Params
+from scbench.seeding import Stream
+
+plain = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "plain_water.py")))
+BUILDER = get_task("fluid_simulation").builder()
+
+
+def ask(kind, params, boxes, **fields):
+    line = json.dumps({"query": kind.__name__.lower(), "earthworks": boxes} | fields)
+    return kind.model_validate_json(line).observe(params)
+
+
+def world(width, height, layers=3, **changes):
+    c = width // 2
+    fields = {
+        "width": width,
+        "height": height,
+        "rock_layers": layers,
+        "ground": (),
+        "protected": (),
+        "rain": ((c, c), (c + 1, c), (1, 2)),
+        "max_boxes": None,
+        "goal": {"kind": "lake_surface", "min_columns": 4},
+    }
+    return Params.model_validate(fields | changes)
+
+
+def random_boxes(rng, width, height):
+    """Pits in the ground, then boxes anywhere, some of them not inside the world."""
+    boxes = []
+    for _ in range(rng.between(0, 4)):
+        low = [rng.between(1, width - 3), rng.between(1, width - 3), rng.between(1, 2)]
+        high = [low[0] + rng.between(0, 1), low[1] + rng.between(0, 2), 2]
+        boxes.append({"xyzMin": low, "xyzMax": high, "material": "Air"})
+    for _ in range(rng.between(1, 5)):
+        size = (width, width, height)
+        low = [rng.between(0, n - 1) for n in size]
+        high = [min(n, a + rng.between(0, 4)) for n, a in zip(size, low, strict=True)]
+        boxes.append({"xyzMin": low, "xyzMax": high, "material": rng.choice(("Air", "Rock"))})
+    return boxes
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_seen_is_what_the_plain_rain_leaves(seed):
+    rng = Stream("rain asked for", seed)
+    width, height = rng.between(8, 10), rng.between(5, 8)
+    params, boxes = world(width, height), random_boxes(rng, width, height)
+    carved = plain.carve(plain.flat(width, height), boxes, width, height)
+    rock = plain.settle(carved)
+    wet = plain.rain_on(rock, params.rain, width, height)
+    told = ask(Rain, params, boxes)
+
+    assert told["water"]["voxels"] == len(wet)
+    assert told["water"]["levels"] == {str(z): n for z, n in Counter(z for *_, z in wet).items()}
+    open_air = {
+        (x, y, z) for x, y, z in wet if not any((x, y, w) in rock for w in range(z, height))
+    }
+    assert told["visible"]["count"] == len({(x, y) for x, y, _ in open_air})
+    lakes = plain.pieces(wet)
+    assert told["lakes"]["count"] == len(lakes)
+    facts = [
+        {
+            "voxels": len(lake),
+            "columns": len({(x, y) for x, y, _ in lake}),
+            "levels": {str(z): n for z, n in Counter(z for *_, z in lake).items()},
+            "low": [min(cell[i] for cell in lake) for i in range(3)],
+            "high": [max(cell[i] for cell in lake) for i in range(3)],
+            "visible": bool(lake & open_air),
+        }
+        for lake in sorted(lakes, key=len, reverse=True)
+    ]
+    assert told["lakes"]["first"] == facts[:8]
+    deepest = (
+        max(
+            (sum(set(wet) >= {(x, y, w) for w in range(z, top + 1)} for top in range(z, height)))
+            for x, y, z in wet
+        )
+        if wet
+        else 0
+    )
+    assert told["deepest"]["voxels"] == deepest
+    assert (told["fallen_rock"]["voxels"] == 0) == (carved == rock)
+
+    z = rng.between(0, height - 1)
+    (x, u), (y, v) = (
+        sorted((rng.between(0, width - 1), rng.between(0, width - 1))) for _ in range(2)
+    )
+    rows = ask(Level, params, boxes, z=z, low=[x, y], high=[u, v])["rows"]
+    mark = lambda cell: "~" if cell in wet else "#" if cell in rock else "."  # noqa: E731
+    assert rows == ["".join(mark((a, b, z)) for a in range(x, u + 1)) for b in range(y, v + 1)]
+
+
+def test_what_fell_and_where_drops_were_lost():
+    slab = {"xyzMin": [2, 2, 5], "xyzMax": [4, 3, 6], "material": "Rock"}
+    pit = {"xyzMin": [6, 6, 0], "xyzMax": [7, 6, 2], "material": "Air"}
+    params = world(10, 8, rain=((6, 6), (2, 2)))
+    told = ask(Rain, params, [slab, pit, {"xyzMin": [0, 0, 0], "material": "Air"}])
+    assert told["fallen_rock"] == {"voxels": 12, "low": [2, 2, 3], "high": [4, 3, 4]}
+    assert told["drained"] == {"count": 2, "first": [[6, 6], [7, 6]]}
+    assert told["last_round"] == ["bottom", "bottom"]
+    assert told["ignored"]["count"] == 1
+    assert told["ignored"]["first"][0].startswith("box 2: ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"z": 8, "low": [0, 0], "high": [1, 1]}, "z must be in 0..7"),
+        ({"z": 1, "low": [3, 0], "high": [1, 1]}, "low not above high"),
+        ({"z": 1, "low": [0, 0], "high": [64, 10**300]}, "in 0..63"),
+        ({"z": 1, "low": [0, 0], "high": [63, 63]}, "at most 1,600 voxels"),
+    ],
+)
+def test_a_piece_that_is_not_there_or_too_large_is_refused(fields, why):
+    with pytest.raises(QueryError, match=why):
+        ask(Level, world(64, 8), [], **fields)
+
+
+def test_more_boxes_than_an_answer_may_have_are_refused():
+    with pytest.raises(QueryError, match="2 boxes are listed; at most 1 are allowed"):
+        ask(Rain, world(16, 8, max_boxes=1), [{"bad": 1}] * 2)
+    with pytest.raises(ValueError, match="at most 1000 items"):
+        ask(Rain, world(16, 8), [{}] * (MOST_BOXES + 1))
+
+
+def test_hundreds_of_lakes_and_bad_boxes_fit_a_message():
+    holes = [
+        {"xyzMin": [x, y, 1], "xyzMax": [x, y, 2], "material": "Air"}
+        for x in range(1, 62, 2)
+        for y in range(1, 62, 2)
+    ][:900]
+    told = ask(Rain, world(64, 8, rain=[(x, 9) for x in range(60)]), [*holes, *[{}] * 100])
+    assert told["lakes"]["count"] > 800
+    assert len(json.dumps(told)) <= 2000
+
+
+def test_a_window_of_the_largest_size_fits_a_message():
+    told = ask(Level, world(64, 8), [], z=2, low=[0, 0], high=[24, 63])
+    assert [len(row) for row in told["rows"]] == [25] * 64
+    assert len(json.dumps(told)) <= 2000
