@@ -22,7 +22,7 @@ from scbench.model import Verdict
 from scbench.progress import beat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
-__all__ = ["CHECKS", "VERSION", "fingerprint", "grade"]
+__all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]
 
 VERSION = 2
 
@@ -54,10 +54,16 @@ def _start(params: Params) -> _Start:
     return _Start(heights, flat, min(params.share * n * n, n * n - len(flat)))
 
 
-class _End(NamedTuple):
-    heights: list[float]
+class End(NamedTuple):
+    """What blasts leave."""
+
+    heights: Sequence[float]
     simulated: int
+    """Blasts that were."""
     lost: int
+    """Balls that left the map."""
+    work: float
+    """See `blast_work`."""
     stopped: tuple[str, str] | None
     """The check that the next blast fails, and how; None if every blast was simulated."""
 
@@ -90,7 +96,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         [i for i, blast in enumerate(blasts) if blast.z <= 0],
         lambda i: f"Blast {i} (counted from 0) has depth {blasts[i].z}, which is not above 0.",
     )
-    end = _simulate(start.heights, n, blasts)
+    end = simulate(n, blasts, End(start.heights, 0, 0, 0.0, None))
     if end.stopped is not None:
         check_id, wrong = end.stopped
         if check_id in {"depth", "resource_limit"}:
@@ -135,32 +141,43 @@ def _on_map(blast: Blast, n: int) -> bool:
     return 0 <= blast.x < n and 0 <= blast.y < n
 
 
-def _simulate(start: Sequence[float], n: int, blasts: Sequence[Blast]) -> _End:
-    """Set the blasts one after the other, up to the first that breaks a rule."""
-    heights = list(start)
-    work, lost = 0.0, 0
+def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
+    """Set blasts one after the other, up to the first that breaks a rule.
+
+    Args:
+        n: columns of the map, and rows.
+        blasts: the whole plan; the first ``before.simulated`` of it are not set again.
+        before: what those left.
+    """
+    heights = list(before.heights)
+    work, lost = before.work, before.lost
+
+    def end(done: int, check: str, wrong: str) -> End:
+        return End(heights, done, lost, work, (check, wrong))
+
     if len(blasts) > MAX_BLASTS:
         wrong = f"The plan has more than {MAX_BLASTS} blasts; none of them was simulated."
-        return _End(heights, 0, 0, ("resource_limit", wrong))
-    for i, (x, y, z) in enumerate((blast.x, blast.y, blast.z) for blast in blasts):
-        if not _on_map(blasts[i], n):
-            return _End(heights, i, lost, ("grid", ""))
+        return end(0, "resource_limit", wrong)
+    for i, blast in enumerate(blasts[before.simulated :], before.simulated):
+        x, y, z = blast.x, blast.y, blast.z
+        if not _on_map(blast, n):
+            return end(i, "grid", "")
         if z <= 0:
-            return _End(heights, i, lost, ("positive", ""))
+            return end(i, "positive", "")
         height = heights[y * n + x]
         if z > height:
             wrong = (
                 f"Blast {i} (counted from 0) goes {z} deep at x = {x}, y = {y}, where the ground "
                 f"is {height:.12g} high by then."
             )
-            return _End(heights, i, lost, ("depth", wrong))
+            return end(i, "depth", wrong)
         work += blast_work(z)
         if work > MAX_WORK:
             wrong = f"Blasts 0 to {i} throw up more balls than a plan may."
-            return _End(heights, i, lost, ("resource_limit", wrong))
+            return end(i, "resource_limit", wrong)
         lost += blast_cell(heights, n, x, y, z)
         beat(i + 1, len(blasts))
-    return _End(heights, len(blasts), lost, None)
+    return End(heights, len(blasts), lost, work, None)
 
 
 def _picture(cells: Sequence[int], n: int) -> list[str]:

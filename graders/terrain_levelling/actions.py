@@ -1,0 +1,72 @@
+"""Blasts set on the true ground, some at a time, with a look at what they leave."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from scbench.graders.shared.interaction import Action, Seen
+from scbench.graders.terrain_levelling.queries import Corner, cost_of, seen
+from scbench.schemas.terrain_levelling import Blast, Params
+
+BUDGET = 100
+
+
+class SetBlasts(Action):
+    """Set some blasts on the ground as it is now.
+
+    {"action": "blast", "blasts": [...], "corner": [0, 0]}, with at most 100 blasts of the form
+    {"x": 0, "y": 0, "z": 0.0}, which are set in this order after all earlier ones. Then you are
+    told: `blasts`, how many were set in all; `lost`, the rock that left the grid so far, as a
+    sum of heights; and `heights` of the cells from the corner [x, y] on, up to 20 along x and
+    along y (without a corner, from [0, 0]): one text for each y, the smallest first, and in it
+    one number for each x, the smallest first. They are in hundredths and rounded, so 512 is a
+    height from 5.115 to 5.125. If a blast breaks a rule, none of this list is set. An empty
+    list only looks. The cost is 1, or 1 for each 1,000 begun of the sum of m + (m/20)^4 if that
+    is more.
+    """
+
+    action: Literal["blast"]
+    blasts: Annotated[tuple[Blast, ...], Field(max_length=100)]
+    corner: Corner = (0, 0)
+
+    def cost(self) -> int:
+        """Return what follows from the number of balls."""
+        return cost_of(self.blasts)
+
+
+class Play:
+    """The ground after the blasts so far."""
+
+    def __init__(self, params: Params) -> None:
+        """Start with the ground that no blast has changed."""
+        self._params = params
+        self._blasts: tuple[Blast, ...] = ()
+
+    def look(self) -> Seen:
+        """Return the ground as it is now, from its first corner on."""
+        return seen(self._params, self._blasts, (0, 0))
+
+    def step(self, action: SetBlasts) -> Seen:
+        """Set blasts and return the ground after them.
+
+        Raises:
+            QueryError: a blast breaks a rule; none was set.
+            CannotGrade: PyBullet is not installed.
+        """
+        blasts = self._blasts + action.blasts
+        told = seen(self._params, blasts, action.corner)
+        self._blasts = blasts
+        return told
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The plan of all blasts that were set."""
+        return {"blasts": [blast.model_dump(mode="json") for blast in self._blasts]}
+
+    @property
+    def over(self) -> bool:
+        """Whether as many blasts were set as a plan may have."""
+        return len(self._blasts) >= self._params.max_blasts
+
+
+ACTIONS = (SetBlasts,)

@@ -1,0 +1,125 @@
+"""Blasts that are asked for and blasts that are set leave the ground that the grader judges."""
+
+import json
+import math
+
+import pytest
+from plain_blast import plain_blast
+
+from scbench.catalog import get_task
+from scbench.graders.shared.interaction import QueryError
+from scbench.graders.terrain_levelling import grade, queries
+from scbench.graders.terrain_levelling.actions import Play, SetBlasts
+from scbench.graders.terrain_levelling.queries import BlastHere
+from scbench.schemas.terrain_levelling import Answer, Params
+from scbench.seeding import Stream
+
+BUILDER = get_task("terrain_levelling").builder()
+PAPER = [item.params for item in BUILDER.paper()]
+
+
+def ask(params, blasts, **fields):
+    return BlastHere.model_validate({"query": "blast", "blasts": blasts} | fields).observe(params)
+
+
+def action(blasts, **fields):
+    return SetBlasts.model_validate({"action": "blast", "blasts": blasts} | fields)
+
+
+def hundredths(rows):
+    return [" ".join(str(round(100 * height)) for height in row) for row in rows]
+
+
+def ground(rows, **changes):
+    fields = {"heights": rows, "flat_tolerance": 0.2, "share": 0.5, "max_blasts": 20_000}
+    return Params.model_validate(fields | changes)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_seen_is_what_the_plain_blasts_leave(seed):
+    rng = Stream("blasts asked for", seed)
+    n = rng.between(3, 24)
+    start = [[rng.between(-9, 90) / 10 for _ in range(n)] for _ in range(n)]
+    rows, plan = [list(row) for row in start], []
+    for _ in range(rng.between(1, 6)):
+        x, y = rng.below(n), rng.below(n)
+        if rows[y][x] > 0.1:
+            z = min(rows[y][x], round(rng.uniform(0.1, 6), 2))
+            plan.append({"x": x, "y": y, "z": z})
+            plain_blast(rows, n, x, y, z)
+    u, v = rng.below(n), rng.below(n)
+    told = ask(ground(start), plan, corner=[u, v])
+    assert told["heights"] == hundredths(row[u : u + 20] for row in rows[v : v + 20])
+    assert (told["blasts"], told["corner"]) == (len(plan), [u, v])
+    lost = math.fsum(map(math.fsum, start)) - math.fsum(map(math.fsum, rows))
+    assert told["lost"] == pytest.approx(lost, abs=0.0051)
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 0, 3), (30,), (7, 20)], ids=str)
+def test_blasts_set_piece_by_piece_are_the_plan_that_is_graded(sizes):
+    params = PAPER[0]
+    blasts = BUILDER.reference(params).model_dump(mode="json")["blasts"][:30]
+    play, at = Play(params), 0
+    assert play.look()["heights"] == hundredths(params.heights)
+    while at < len(blasts):
+        for size in sizes:
+            told = play.step(action(blasts[at : at + size]))
+            at += size
+    assert play.answer == {"blasts": blasts}
+    heights = queries.ground_after(params, Answer.model_validate(play.answer).blasts)
+    again = Play(params)
+    queries._last.clear()
+    assert again.step(action(blasts)) == told == play.look() == ask(params, blasts)
+    graded = grade(params, Answer.model_validate(play.answer)).metrics["heights_after"]
+    assert [round(height, 4) for height in heights] == [h for row in graded for h in row]
+    assert [h for line in told["heights"] for h in line.split()] == [
+        str(round(100 * height)) for height in heights
+    ]
+
+
+def test_a_list_with_a_bad_blast_is_refused_as_a_whole():
+    play = Play(ground([[5, 8], [5, 2]], max_blasts=3))
+    first = play.step(action([{"x": 1, "y": 0, "z": 2.5}]))
+    for x, y, z, why in [
+        (0, 0, 99, r"Blast 2 \(counted from 0\) goes 99.0 deep at x = 0, y = 0, where"),
+        (2, 0, 1, r"blast 2 \(counted from 0\) is at x = 2, y = 0; both must be in 0..1"),
+        (0, -1, 1, r"blast 2 .* y = -1; both"),
+        (10**60, 0, 1, "more than 30 digits"),
+        (0, 0, 0, "the depth must be above 0"),
+        (0, 0, -1e300, "the depth must be above 0"),
+    ]:
+        with pytest.raises(QueryError, match=why):
+            play.step(action([{"x": 0, "y": 1, "z": 0.5}, {"x": x, "y": y, "z": z}]))
+    assert play.look() == first
+    with pytest.raises(QueryError, match="4 blasts are too many: at most 3"):
+        play.step(action([{"x": 0, "y": 0, "z": 0.1}] * 3))
+    with pytest.raises(QueryError, match=r"x and y in 0\.\.1"):
+        play.step(action([{"x": 0, "y": 0, "z": 0.1}], corner=[0, 10**300]))
+    assert not play.over
+    play.step(action([{"x": 0, "y": 0, "z": 0.1}] * 2))
+    assert play.over
+    assert len(play.answer["blasts"]) == 3
+
+
+def test_work_is_counted_before_any_of_it_is_done(monkeypatch):
+    deep = [{"x": 0, "y": 0, "z": 30}] * 15
+    monkeypatch.setattr(queries, "simulate", None)
+    with pytest.raises(QueryError, match=r"21240; a plan may have 20,000"):
+        ask(ground([[999, 0], [0, 0]]), deep)
+
+
+@pytest.mark.parametrize(
+    ("blasts", "cost"),
+    [([], 1), ([0.5] * 100, 1), ([0.5] * 101, 2), ([30] * 15, 22), ([1e300] * 2500, 3540)],
+    ids=["none", "hundred", "more", "deep", "hostile"],
+)
+def test_a_query_costs_what_it_takes(blasts, cost):
+    listed = [{"x": 0, "y": 0, "z": z} for z in blasts]
+    assert BlastHere(query="blast", blasts=listed).cost() == cost
+    if len(blasts) <= 100:
+        assert action(listed).cost() == cost
+
+
+def test_the_largest_piece_of_a_map_fits_a_message():
+    for params in PAPER:
+        assert len(json.dumps(ask(params, []))) <= 2100
