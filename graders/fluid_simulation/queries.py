@@ -55,13 +55,13 @@ class Rain(Query):
     {"query": "rain", "earthworks": [...]}, with boxes as in an answer (at most 1,000). The
     earthworks are carried out on the ground as it is at the start, loose rock falls, it rains to
     the end, and you are told: `ignored`, the boxes that were ignored and why; `fallen_rock`, the
-    rock that fell, where it lies now; `water`, all voxels of water, and how many are on each level
-    z; `lakes`, the largest lakes first, each with its voxels, columns, levels, smallest and largest
-    x, y, z, and whether any of its water is visible; `deepest`, the most voxels of water directly
-    above each other, and where; `visible`, the columns with visible water; `drained`, the columns
-    where drops were lost at z = 0; and `last_round`, what became of the last drop of each rain
-    column (lost over a "side", at the "bottom", or because all was "full"). Of long lists the first
-    few entries are shown, with the `count` of all.
+    rock that fell, where it lies now; `water`, all voxels of water, and how many are on each
+    level z; `lakes`, the largest lakes first, each with its voxels, columns, levels, smallest and
+    largest x, y, z, and whether any of its water is visible; `deepest`, the most voxels of water
+    directly above each other, and where; `visible`, the columns with visible water; `drained`,
+    the columns where drops were lost at z = 0; and `last_round`, what became of the last drop of
+    each rain column (lost over a "side", at the "bottom", or because all was "full"). Of long
+    lists the first few entries are shown, with the `count` of all.
     """
 
     query: Literal["rain"]
@@ -121,10 +121,10 @@ def _lake(lake: Lake, width: int) -> Seen:
 class Level(Query):
     """See a piece of one level of the world after the rain on some earthworks.
 
-    {"query": "level", "earthworks": [...], "z": 3, "low": [4, 4], "high": [20, 12]}, with boxes as
-    in "rain", a level z, and the smallest and largest x, y of the piece (at most 1,600 voxels).
-    `rows` has one text for each y, the smallest first, and in it one character for each x, the
-    smallest first: # is rock, ~ is water, . is air.
+    {"query": "level", "earthworks": [...], "z": 3, "low": [4, 4], "high": [20, 12]}, with boxes
+    as in "rain", a level z, and the smallest and largest x, y of the piece (at most 1,600
+    voxels). `rows` has one text for each y, the smallest first, and in it one character for each
+    x, the smallest first: # is rock, ~ is water, . is air.
     """
 
     query: Literal["level"]

@@ -31,7 +31,9 @@ _ENOUGH = 0.98
 """Share of the free cells that counts as all of them where there are walls."""
 
 
-class _Frame(NamedTuple):
+class Frame(NamedTuple):
+    """What follows from an instance alone."""
+
     grid: Grid
     walls: frozenset[int]
     """Codes of the walls."""
@@ -43,12 +45,13 @@ class _Frame(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _frame(params: Params) -> _Frame:
+def frame_of(params: Params) -> Frame:
+    """Return what follows from an instance alone, kept for the next answers to it."""
     box = grid(params.size, 0)
     free = len(box.codes) - len(params.walls)
     odd = sum(sum(cell) & 1 for cell in box.codes.keys() - set(params.walls))
     like_start, other = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
-    return _Frame(
+    return Frame(
         grid=box,
         walls=frozenset(box.codes[wall] for wall in params.walls),
         free=free,
@@ -59,7 +62,7 @@ def _frame(params: Params) -> _Frame:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the share of the box that a legal path fills, less what missed food costs."""
-    frame = _frame(params)
+    frame = frame_of(params)
     cells = [place["pos"] for place in answer.path]
     length = len(cells)
     checks = Checklist(CHECKS)
@@ -97,7 +100,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _score(params: Params, frame: _Frame, length: int, missed: int) -> float:
+def _score(params: Params, frame: Frame, length: int, missed: int) -> float:
     share = length / frame.free
     if params.walls:
         share = min(1.0, share / _ENOUGH)
@@ -105,7 +108,7 @@ def _score(params: Params, frame: _Frame, length: int, missed: int) -> float:
 
 
 def _judge_moves(
-    checks: Checklist, params: Params, frame: _Frame, cells: list[Cell], codes: list[int | None]
+    checks: Checklist, params: Params, frame: Frame, cells: list[Cell], codes: list[int | None]
 ) -> set[int]:
     """Check everything that makes a path legal; return the positions of illegal cells."""
     n, length = len(params.size), len(cells)

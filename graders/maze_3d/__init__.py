@@ -26,7 +26,7 @@ CHECKS = {
     "jumps": "The route has enough jumps.",
 }
 
-_CHARACTERS = frozenset("0123456789AB")
+CHARACTERS = frozenset("0123456789AB")
 
 Graph = list[list[int]]
 
@@ -62,7 +62,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             "The rows are not a square of heights.",
         )
         return checks.binary()
-    heights = [_height(params, character) for character in cells]
+    heights = [height_of(params, character) for character in cells]
     _judge_shares(checks, params, heights)
     if not ends:
         checks.skip(("route", "one_route", "coverage", "jumps"), "There is not one A and one B.")
@@ -82,7 +82,7 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
         wrong_rows=ragged[:50],
     )
     strange = [
-        [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c not in _CHARACTERS
+        [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c not in CHARACTERS
     ]
     clean = checks.forbid(
         "characters",
@@ -108,7 +108,8 @@ def _judge_ends(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
     )
 
 
-def _height(params: Params, character: str) -> int:
+def height_of(params: Params, character: str) -> int:
+    """Return the height that a permitted character stands for."""
     if character == "A":
         return params.a_height
     return params.b_height if character == "B" else int(character)

@@ -1,0 +1,66 @@
+"""A snake that moves through its box, some cells at a time."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from scbench.graders.hyper_snake.queries import Cells, Trail
+from scbench.graders.shared.interaction import Action, QueryError, Seen
+from scbench.schemas.hyper_snake import Params
+
+BUDGET = 100
+
+
+class Move(Action):
+    """Move the snake on.
+
+    {"action": "move", "cells": [[0, 1], [1, 1]]}, with the next cells of its path in order (at
+    most 100). Then you are told the `length` of the path so far in cells; the cell of its `end`;
+    the cells that it can go on to `next`; how many free cells of the box are `unvisited`, and how
+    many of these are `reachable` from the end by legal moves; and how much `food` is left, how
+    much of that is reachable, and the first twelve of it. If one of the cells cannot be moved to,
+    the snake stays where it is, and you are told why.
+    """
+
+    action: Literal["move"]
+    cells: Annotated[Cells, Field(min_length=1, max_length=100)]
+
+
+class Play:
+    """The path so far."""
+
+    def __init__(self, params: Params) -> None:
+        """Start with the start cell."""
+        self._trail = Trail(params)
+        self._trail.follow([params.start])
+
+    def look(self) -> Seen:
+        """Return where the snake is and what is left."""
+        return self._trail.look()
+
+    def step(self, action: Move) -> Seen:
+        """Move on through some cells and return what is seen then.
+
+        Raises:
+            QueryError: one of them cannot be moved to; the snake is where it was.
+        """
+        ahead = Trail(self._trail.params)
+        ahead.follow(self._trail.cells)
+        wrong = ahead.follow(action.cells)
+        if wrong:
+            raise QueryError(wrong)
+        self._trail = ahead
+        return ahead.look()
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The path so far."""
+        return {"path": [{"pos": list(cell)} for cell in self._trail.cells]}
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no cell to go on to."""
+        return not self._trail.ways_on()
+
+
+ACTIONS = (Move,)

@@ -1,0 +1,129 @@
+"""What can be asked of a snake's box: whether a path is legal, and what is free where it ends.
+
+Any legal piece may be asked about, wherever it begins; what a path would score is left to who asks.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scbench.graders.hyper_snake import Frame, frame_of
+from scbench.graders.shared.grid_paths import Cell, side_neighbours
+from scbench.graders.shared.grid_paths import shown as brief
+from scbench.graders.shared.interaction import Query, QueryError, Seen, shown
+from scbench.schemas.hyper_snake import Params
+from scbench.schemas.whole_numbers import Whole
+
+BUDGET = 30
+
+_MOST = 5000
+_FOOD = 12
+
+Cells = tuple[Annotated[tuple[Whole, ...], Field(max_length=16)], ...]
+
+
+class Trail:
+    """The cells of a path as far as it is legal, but for where it begins."""
+
+    def __init__(self, params: Params) -> None:
+        """Take the box; no cell is visited yet."""
+        self.params = params
+        self.frame: Frame = frame_of(params)
+        self.cells: list[Cell] = []
+        self._visited: set[int] = set()
+
+    def obstacle(self, cell: Cell) -> str:
+        """Return why the path cannot go on to a cell; empty if it can."""
+        dims = len(self.params.size)
+        if len(cell) != dims:
+            return f"does not have {dims} coordinates"
+        code = self.frame.grid.codes.get(cell)
+        if code is None:
+            return "lies outside the box"
+        if code in self.frame.walls:
+            return "is a wall"
+        if code in self._visited:
+            return "is visited before"
+        if self.cells:
+            last = self.frame.grid.codes[self.cells[-1]]
+            if abs(code - last) not in self.frame.grid.strides:
+                return f"is not one step from {list(self.cells[-1])}"
+        return ""
+
+    def follow(self, cells: Sequence[Cell]) -> str:
+        """Go on through cells up to the first that is not legal; return what is wrong with it."""
+        for cell in cells:
+            wrong = self.obstacle(cell)
+            if wrong:
+                return (
+                    f"cell {len(self.cells)} of the path (counted from 0), {brief(cell)}, {wrong}"
+                )
+            self.cells.append(cell)
+            self._visited.add(self.frame.grid.codes[cell])
+        return ""
+
+    def ways_on(self) -> list[Cell]:
+        """Return the cells that the path can go on to."""
+        return [cell for cell in side_neighbours(self.cells[-1]) if not self.obstacle(cell)]
+
+    def look(self) -> Seen:
+        """Return where the path is and what is left."""
+        reached = self._reached()
+        left = [food for food in self.params.food if not self._has(food)]
+        return {
+            "length": len(self.cells),
+            "end": list(self.cells[-1]),
+            "next": [list(cell) for cell in self.ways_on()],
+            "unvisited": self.frame.free - len(self.cells),
+            "reachable": len(reached),
+            "food": {
+                "left": len(left),
+                "reachable": sum(food in reached for food in left),
+                "first": [list(food) for food in shown(left, _FOOD)],
+            },
+        }
+
+    def _has(self, cell: Cell) -> bool:
+        return self.frame.grid.codes[cell] in self._visited
+
+    def _reached(self) -> set[Cell]:
+        """Return the unvisited cells that are connected to the end of the path."""
+        codes, walls = self.frame.grid.codes, self.frame.walls
+        reached: set[Cell] = set()
+        waiting = [self.cells[-1]]
+        while waiting:
+            for cell in side_neighbours(waiting.pop()):
+                code = codes.get(cell)
+                if code is None or code in walls or code in self._visited or cell in reached:
+                    continue
+                reached.add(cell)
+                waiting.append(cell)
+        return reached
+
+
+class Walk(Query):
+    """See whether a path is legal, and what is free where it ends.
+
+    {"query": "walk", "path": [[0, 0], [0, 1]]}, with the cells of a path in order (at most
+    5,000). It may be a piece that begins in any cell but a wall; whether that is the start is not
+    looked at. You are told `wrong`, the first cell that makes the path illegal and why (empty if
+    none does), and of the path before that cell: its `length` in cells; its `end`; the cells that
+    it can go on to `next`; how many free cells of the box are `unvisited` by it, and how many of
+    these are `reachable` from its end by legal moves; and how much `food` is left, how much of
+    that is reachable, and the first twelve of it.
+    """
+
+    query: Literal["walk"]
+    path: Annotated[Cells, Field(min_length=1, max_length=_MOST)]
+
+    def observe(self, params: Params) -> Seen:
+        """Return how far the path is legal and what is free then."""
+        trail = Trail(params)
+        wrong = trail.follow(self.path)
+        if not trail.cells:
+            raise QueryError(wrong)
+        return {"wrong": wrong} | trail.look()
+
+
+QUERIES = (Walk,)

@@ -1,0 +1,120 @@
+"""What can be asked of a maze: which moves are legal in it, and what can be reached.
+
+Whether there is only one route, and whether the maze keeps the other rules, is left to who asks.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scbench.graders.maze_3d import CHARACTERS, Graph, find_routes, height_of, move_graph
+from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.schemas.base import Text
+from scbench.schemas.maze_3d import Params
+from scbench.schemas.whole_numbers import WholeIndex
+
+BUDGET = 20
+
+_MOST_ROWS = 60
+_WINDOW = 40
+
+Maze = Annotated[
+    tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...], Field(max_length=_MOST_ROWS)
+]
+Place = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
+
+
+def _read(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
+    """Return the heights of a maze, row by row, and its moves."""
+    n = params.size
+    if len(maze) != n or any(len(row) != n for row in maze):
+        raise QueryError(f"the maze must have {n} rows of {n} characters")
+    cells = "".join(maze)
+    if not CHARACTERS.issuperset(cells):
+        raise QueryError("every character of the maze must be a digit from 0 to 9, A or B")
+    heights = [height_of(params, character) for character in cells]
+    return heights, move_graph(n, heights)
+
+
+def _number(n: int, place: tuple[int, ...]) -> int:
+    row, column = place
+    if max(row, column) >= n:
+        raise QueryError(f"a cell is [row, column], each in 0..{n - 1}")
+    return row * n + column
+
+
+class Walk(Query):
+    """See whether some moves are legal in a maze, and where one can go on from their end.
+
+    {"query": "walk", "maze": ["A12", ...], "path": [[0, 0], [0, 1]]}, with all rows of the maze
+    from the top, and cells as [row, column], both from 0 (at most 5,000). It may have any number
+    of A and B, so a maze that is not finished can be looked at. You are told `wrong`, the first
+    pair of cells that is no legal move and why (empty if there is none); the `end` of the path
+    before it, and the height there; and from there the cells to which there is a step (`steps`)
+    or a jump (`jumps`).
+    """
+
+    query: Literal["walk"]
+    maze: Maze
+    path: Annotated[tuple[Place, ...], Field(min_length=1, max_length=5000)]
+
+    def observe(self, params: Params) -> Seen:
+        """Return how far the moves are legal, and the moves from there."""
+        n = params.size
+        heights, graph = _read(params, self.maze)
+        cells = [_number(n, place) for place in self.path]
+        wrong, end = "", cells[0]
+        for i, cell in enumerate(cells[1:], start=1):
+            if cell not in graph[end]:
+                wrong = (
+                    f"cell {i} of the path (counted from 0), {list(self.path[i])} with height "
+                    f"{heights[cell]}, is neither a step nor a jump from {[*divmod(end, n)]} with "
+                    f"height {heights[end]}"
+                )
+                break
+            end = cell
+        near = {1, n}
+        beside = sorted(graph[end])
+        return {
+            "wrong": wrong,
+            "end": [*divmod(end, n)],
+            "height": heights[end],
+            "steps": [[*divmod(cell, n)] for cell in beside if abs(cell - end) in near],
+            "jumps": [[*divmod(cell, n)] for cell in beside if abs(cell - end) not in near],
+        }
+
+
+class Reach(Query):
+    """See what can be reached from a cell of a maze.
+
+    {"query": "reach", "maze": ["A12", ...], "start": [0, 0], "corner": [0, 0]}, with the maze and
+    cells as in "walk". You are told how many `cells` can be reached by any number of legal moves,
+    the start included, and as `map`, from the corner on, up to 40 rows of up to 40 characters: o
+    is a cell that can be reached, . is one that cannot. Without a corner it is [0, 0].
+    """
+
+    query: Literal["reach"]
+    maze: Maze
+    start: Place
+    corner: Place = (0, 0)
+
+    def observe(self, params: Params) -> Seen:
+        """Return the cells that are connected to the start."""
+        n = params.size
+        _, graph = _read(params, self.maze)
+        start = _number(n, self.start)
+        row, column = divmod(_number(n, self.corner), n)
+        reached = set(find_routes(graph, start, -1).reached)
+        return {
+            "cells": len(reached),
+            "map": [
+                "".join(
+                    "o" if y * n + x in reached else "."
+                    for x in range(column, min(n, column + _WINDOW))
+                )
+                for y in range(row, min(n, row + _WINDOW))
+            ],
+        }
+
+
+QUERIES = (Walk, Reach)

@@ -1,0 +1,123 @@
+"""Moves and reach in mazes, judged once more by the words of the prompt."""
+
+import json
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.graders.maze_3d.queries import Reach, Walk
+from scbench.graders.shared.interaction import QueryError
+from scbench.schemas.maze_3d import Params
+from scbench.seeding import Stream
+
+
+def ask(kind, params, maze, **fields):
+    line = json.dumps({"query": kind.__name__.lower(), "maze": maze} | fields)
+    return kind.model_validate_json(line).observe(params)
+
+
+def is_step(heights, a, b):
+    (r, c), (s, d) = a, b
+    return abs(r - s) + abs(c - d) == 1 and abs(heights[a] - heights[b]) <= 1
+
+
+def is_jump(heights, a, b):
+    (r, c), (s, d) = a, b
+    if sorted((abs(r - s), abs(c - d))) != [0, 2] or heights[a] != heights[b]:
+        return False
+    return heights[(r + s) // 2, (c + d) // 2] <= heights[a] - 2
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_moves_are_those_of_the_words_of_the_prompt(seed):
+    rng = Stream("mazes asked about", seed)
+    n = rng.between(2, 7)
+    params = Params(size=n, a_height=rng.between(0, 9), b_height=rng.between(0, 9), jumps=1)
+    letters = rng.choice(("0123456789AB", "4567", "13B", "035A"))
+    maze = ["".join(rng.choice(letters) for _ in range(n)) for _ in range(n)]
+    ends = {"A": params.a_height, "B": params.b_height}
+    heights = {
+        (r, c): ends[maze[r][c]] if maze[r][c] in ends else int(maze[r][c])
+        for r in range(n)
+        for c in range(n)
+    }
+
+    def moves(a):
+        return {b for b in heights if is_step(heights, a, b) or is_jump(heights, a, b)}
+
+    path = [(rng.below(n), rng.below(n))]
+    for _ in range(rng.between(0, 8)):
+        way = sorted(moves(path[-1]))
+        path.append(rng.choice(way if way and rng.chance(0.85) else sorted(heights)))
+    legal = [path[0]]
+    for cell in path[1:]:
+        if cell not in moves(legal[-1]):
+            break
+        legal.append(cell)
+    told = ask(Walk, params, maze, path=path)
+    end = legal[-1]
+    assert (told["wrong"] == "") == (legal == path)
+    assert told["wrong"] == "" or told["wrong"].startswith(f"cell {len(legal)} of the path")
+    assert (told["end"], told["height"]) == (list(end), heights[end])
+    assert told["steps"] == [list(b) for b in sorted(heights) if is_step(heights, end, b)]
+    assert told["jumps"] == [list(b) for b in sorted(heights) if is_jump(heights, end, b)]
+
+    reached, grown = set(), {path[0]}
+    while grown - reached:
+        reached |= grown
+        grown = {b for a in reached for b in moves(a)}
+    corner = [rng.below(n), rng.below(n)]
+    told = ask(Reach, params, maze, start=path[0], corner=corner)
+    assert told["cells"] == len(reached)
+    assert told["map"] == [
+        "".join("o" if (r, c) in reached else "." for c in range(corner[1], n))
+        for r in range(corner[0], n)
+    ]
+
+
+SMALL = Params(size=3, a_height=5, b_height=0, jumps=1)
+
+
+def test_a_jump_over_b_and_the_steps_back_to_it():
+    maze = ["AB5", "814", "823"]
+    told = ask(Walk, SMALL, maze, path=[[0, 0], [0, 2]])
+    assert told == {"wrong": "", "end": [0, 2], "height": 5, "steps": [[1, 2]], "jumps": [[0, 0]]}
+    told = ask(Walk, SMALL, maze, path=[[0, 0], [0, 1]])
+    assert told["wrong"] == (
+        "cell 1 of the path (counted from 0), [0, 1] with height 0, is neither a step nor a jump "
+        "from [0, 0] with height 5"
+    )
+    assert ask(Reach, SMALL, maze, start=[0, 0])["map"] == ["ooo", ".oo", ".oo"]
+
+
+@pytest.mark.parametrize(
+    ("maze", "path", "why"),
+    [
+        (["AB5", "814"], [[0, 0]], "3 rows of 3 characters"),
+        (["AB5", "814", "82"], [[0, 0]], "3 rows of 3 characters"),
+        (["AB5", "814", "82²"], [[0, 0]], "a digit from 0 to 9, A or B"),
+        (["AB5", "814", "823"], [[0, 0], [3, 0]], r"each in 0\.\.2"),
+        (["AB5", "814", "823"], [[10**300, 0]], r"each in 0\.\.2"),
+    ],
+)
+def test_what_is_no_maze_or_no_cell_is_refused(maze, path, why):
+    with pytest.raises(QueryError, match=why):
+        ask(Walk, SMALL, maze, path=path)
+
+
+def test_the_largest_map_fits_a_message():
+    params = Params(size=60, a_height=5, b_height=0, jumps=1)
+    told = ask(Reach, params, ["5" * 60] * 60, start=[0, 0])
+    assert told["cells"] == 3600
+    assert [len(row) for row in told["map"]] == [40] * 40
+    assert len(json.dumps(told)) <= 2000
+
+
+def test_mazes_of_the_paper_can_be_walked():
+    builder = get_task("maze_3d").builder()
+    params = builder.paper()[0].params
+    maze = builder.reference(params).maze
+    row = next(r for r, text in enumerate(maze) if "A" in text)
+    told = ask(Reach, params, maze, start=[row, maze[row].index("A")])
+    away = next(r for r, text in enumerate(maze) if "B" in text)
+    assert told["map"][away][maze[away].index("B")] == "o"
