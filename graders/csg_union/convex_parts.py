@@ -57,6 +57,8 @@ class ConvexPart(NamedTuple):
     sign: int
     convex: Convex
     volume: float
+    solids: tuple[int, ...]
+    """Positions of the solids, ascending."""
 
 
 class _Measure(NamedTuple):
@@ -74,16 +76,16 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
         ValueError: a solid is not convex, or has too many faces to be measured.
     """
     found: list[ConvexPart] = []
-    for mesh in solids:
+    for place, mesh in enumerate(solids):
         corners = mesh.points[triangulate(mesh).corners]
-        own = _single(mesh, corners)
+        own = _single(mesh, corners)._replace(solids=(place,))
         for part in tuple(found):
             common = _measure(corners, part.convex, MOST_PAIRS)
             if common is None:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
                 both = _together(part.convex, own.convex, common.moment / common.volume)
-                found.append(ConvexPart(-part.sign, both, common.volume))
+                found.append(ConvexPart(-part.sign, both, common.volume, (*part.solids, place)))
         found.append(own)
     return found
 
@@ -124,7 +126,7 @@ def _single(mesh: PolygonMesh, corners: Array) -> ConvexPart:
     offsets = np.einsum("pk,pk->p", normals, faces.sum(axis=1) / sizes[:, None])
     if np.any((mesh.points - centre) @ normals.T > offsets + _CONVEX):
         raise ValueError("a solid of this instance is not convex")
-    return ConvexPart(1, Convex(centre, normals, offsets, faces, sizes), volume)
+    return ConvexPart(1, Convex(centre, normals, offsets, faces, sizes), volume, ())
 
 
 def _together(one: Convex, other: Convex, centre: Array) -> Convex:

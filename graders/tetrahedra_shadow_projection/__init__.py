@@ -69,7 +69,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     # What is out of reach or has no direction has no shadow; the others are still judged.
     used = sorted(set(range(len(poses))).difference(far, lost))
-    bodies = corners(_table([poses[i] for i in used]))
+    bodies = corners(table([poses[i] for i in used]))
     found = cuts(bodies, TOUCH, _CUTS_SHOWN)
     pairs = [[used[i], used[j], depth] for i, j, depth in found.pairs]
     apart = checks.forbid(
@@ -109,7 +109,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _table(poses: Sequence[Pose]) -> Floats:
+def table(poses: Sequence[Pose]) -> Floats:
+    """Return poses as rows of seven numbers, see `corners`."""
     rows = [(p.x, p.y, p.z, p.q0, p.q1, p.q2, p.q3) for p in poses]
     return np.array(rows, dtype=np.float64).reshape(-1, 7)
 

@@ -1,0 +1,84 @@
+"""What can be asked of a few bricks: which overlap or are joined, and how much is in the target.
+
+A query looks at no more bricks than a fraction of the smallest shell, so that all queries together
+tell less of a whole answer than judging it would.
+"""
+
+from functools import lru_cache
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from scbench.graders.lego_hemispherical_shell import as_boxes
+from scbench.graders.lego_hemispherical_shell.bricks import (
+    CONTACT_GAP,
+    VOLUME,
+    Bricks,
+    Pairs,
+    close_pairs,
+    off_grid,
+)
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+    Body,
+    body,
+    shared_volumes,
+)
+from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.schemas.lego_hemispherical_shell import Brick, Params
+
+BUDGET = 30
+
+_MOST = 10
+_REACH = 10_000.0
+
+
+@lru_cache(maxsize=64)
+def _target(params: Params) -> Body:
+    return body(params)
+
+
+class BricksTogether(Query):
+    """See how a few bricks lie to each other and to the target.
+
+    {"query": "bricks", "bricks": [...]}, with at most 10 bricks of the form of an answer, none of
+    them with an x, y or z beyond 10,000. Bricks are named by their places in this list, from 0.
+    You are told: `in_target`, for each brick the share of its volume that lies in the target;
+    `overlaps`, every pair of bricks that overlap, [i, j, area that their plans share, height that
+    they share]; and `joined`, every pair that is joined, [lower, upper, area that their plans
+    share, "on one grid" or "off the grid" of studs]. Whether the bricks stand is not told.
+    """
+
+    query: Literal["bricks"]
+    bricks: Annotated[tuple[Brick, ...], Field(min_length=1, max_length=_MOST)]
+
+    def observe(self, params: Params) -> Seen:
+        """Return pairs of bricks that meet, and the share of each in the target."""
+        rows = [(*brick.Centroid, brick.RotationDegrees) for brick in self.bricks]
+        if any(abs(value) > _REACH for row in rows for value in row[:3]):
+            raise QueryError(f"the x, y and z of a brick are at most {_REACH:,.0f}")
+        bricks = Bricks.of(rows)
+        pairs = close_pairs(bricks, _MOST * _MOST)
+        if pairs is None:
+            raise QueryError("the bricks are too crowded to be compared pair by pair")
+        clash = pairs.where(pairs.depth >= CONTACT_GAP)
+        joined = pairs.where(pairs.depth < CONTACT_GAP)
+        first, second = (f(joined.lower, joined.upper) for f in (np.minimum, np.maximum))
+        grid = ["off the grid" if off else "on one grid" for off in off_grid(bricks, first, second)]
+        shares = shared_volumes(_target(params), as_boxes(bricks)) / VOLUME
+        return {
+            "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],
+            "overlaps": [
+                [*sorted(pair), area, round(depth, 3)]
+                for (*pair, area), depth in zip(_rows(clash), clash.depth.tolist(), strict=True)
+            ],
+            "joined": [[*row, fit] for row, fit in zip(_rows(joined), grid, strict=True)],
+        }
+
+
+def _rows(pairs: Pairs) -> list[list[float]]:
+    columns = (pairs.lower.tolist(), pairs.upper.tolist(), np.round(pairs.area, 3).tolist())
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+QUERIES = (BricksTogether,)

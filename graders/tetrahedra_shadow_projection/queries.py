@@ -1,0 +1,84 @@
+"""What can be asked of a few tetrahedra: their shadow, and how deep they reach into each other.
+
+Shadows are not compared with the target: what they cover of it is the score.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+import shapely
+from pydantic import Field
+
+from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.graders.tetrahedra_shadow_projection import REACH, outlines, table
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
+from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
+
+BUDGET = 30
+
+_MOST = 12
+_DECIMALS = 4
+_LEAST = 5e-7
+"""A depth that rounds to nothing."""
+
+Poses = Annotated[tuple[Pose, ...], Field(min_length=1, max_length=_MOST)]
+
+
+def _bodies(poses: Sequence[Pose]) -> Floats:
+    for i, pose in enumerate(poses):
+        if max(abs(pose.x), abs(pose.y), abs(pose.z)) > REACH:
+            raise QueryError(f"tetrahedron {i} (counted from 0) is farther out than {REACH:,.0f}")
+        if pose.q0 == pose.q1 == pose.q2 == pose.q3 == 0:
+            raise QueryError(f"the quaternion of tetrahedron {i} (counted from 0) is all zeros")
+    return corners(table(poses))
+
+
+class Shadow(Query):
+    """See the shadow of a few tetrahedra.
+
+    {"query": "shadow", "tetrahedrons": [...]}, with at most 12 entries of the form of an answer.
+    You are told the `area` of their common shadow, and for each tetrahedron its `outlines`: the
+    corners [x, y] of its own shadow, in order round it, and its `heights`: the smallest and the
+    largest z. All are rounded to 4 decimals. The shadow is not compared with the target.
+    """
+
+    query: Literal["shadow"]
+    tetrahedrons: Poses
+
+    def observe(self, params: Params) -> Seen:  # noqa: ARG002  (the same for every target)
+        """Return the area of the shadow and where each tetrahedron's own is."""
+        bodies = _bodies(self.tetrahedrons)
+        shadows = outlines(bodies)
+        rings = [shapely.get_coordinates(ring)[:-1] for ring in shapely.normalize(shadows)]
+        ends = np.stack([bodies[:, :, 2].min(axis=1), bodies[:, :, 2].max(axis=1)], axis=1)
+        return {
+            "area": round(float(shapely.area(shapely.union_all(shadows))), _DECIMALS),
+            "outlines": [_rounded(ring) for ring in rings],
+            "heights": _rounded(ends),
+        }
+
+
+def _rounded(values: Floats) -> list[list[float]]:
+    return (np.round(values, _DECIMALS) + 0.0).tolist()  # type: ignore[no-any-return]
+
+
+class Cut(Query):
+    """See which of a few tetrahedra reach into each other.
+
+    {"query": "cut", "tetrahedrons": [...]}, with at most 12 entries of the form of an answer,
+    named by their places in this list, from 0. You are told in `pairs` every pair that reaches
+    into each other, [i, j, depth]: the depth is the length of the shortest move that parts the
+    two, rounded to 6 decimals. A pair that is not listed is apart, or touches only.
+    """
+
+    query: Literal["cut"]
+    tetrahedrons: Poses
+
+    def observe(self, params: Params) -> Seen:  # noqa: ARG002  (the same for every target)
+        """Return how deep pairs reach into each other."""
+        found = cuts(_bodies(self.tetrahedrons), _LEAST, _MOST * _MOST).pairs
+        return {"pairs": [[i, j, round(depth, 6)] for i, j, depth in found]}
+
+
+QUERIES = (Shadow, Cut)

@@ -1,0 +1,71 @@
+"""Volumes and points of the printed solids, by mesh booleans and by Delaunay's simplices."""
+
+import json
+from functools import reduce
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.spatial import Delaunay
+
+from scbench.catalog import get_task
+from scbench.graders.csg_union.queries import Inside, Volume
+from scbench.graders.csg_union.solids import solid_body, solid_mesh
+from scbench.graders.shared.interaction import QueryError
+from scbench.seeding import Stream
+
+PAPER = [item.params for item in get_task("csg_union").builder().paper()]
+
+
+def volume(params, *solids):
+    return Volume(query="volume", solids=solids).observe(params)
+
+
+def inside(params, points):
+    return Inside(query="inside", points=points).observe(params)["points"]
+
+
+def test_two_boxes_that_overlap():
+    # Cubes of side 10, the second moved by 8 along x.
+    assert volume(PAPER[0], 1) == {"common": 1000, "union": 1000}
+    assert volume(PAPER[0], 2, 1, 2) == {"common": 200, "union": 1800}
+    points = [[0, 0, 0], [5, 1, 1], [4, 0, 0], [13, 5, 5], [1e300, 0, 0]]
+    assert inside(PAPER[0], points) == ["io", "si", "ii", "os", "oo"]
+
+
+@pytest.mark.parametrize("number", range(1, 22, 4))
+def test_volumes_are_those_of_mesh_booleans(number):
+    params = PAPER[number]
+    bodies = [solid_body(solid) for solid in params.solids]
+    places = range(len(bodies))
+    for some in [c for k in (1, 2, 3) for c in combinations(places, k)][:12]:
+        told = volume(params, *(i + 1 for i in some))
+        chosen = [bodies[i] for i in some]
+        assert told["union"] == pytest.approx(reduce(lambda a, b: a + b, chosen).volume(), 1e-6)
+        common = reduce(lambda a, b: a ^ b, chosen).volume()
+        assert told["common"] == pytest.approx(common, rel=1e-6, abs=1e-4)
+
+
+@pytest.mark.parametrize("number", range(0, 22, 3))
+def test_points_lie_where_simplices_of_the_vertices_have_them(number):
+    rng = Stream("points asked for", number)
+    params = PAPER[number]
+    meshes = [solid_mesh(solid).points for solid in params.solids]
+    every = np.concatenate(meshes)
+    low, high = every.min(axis=0), every.max(axis=0)
+    points = [[rng.uniform(a, b) for a, b in zip(low, high, strict=True)] for _ in range(50)]
+    there = [Delaunay(mesh).find_simplex(points) >= 0 for mesh in meshes]
+    told = inside(params, points)
+    assert told == ["".join("i" if h else "o" for h in row) for row in zip(*there, strict=True)]
+    vertex = [round(value, 9) for value in meshes[0][0].tolist()]
+    assert inside(params, [vertex])[0][0] == "s"
+
+
+@pytest.mark.parametrize("number", [0, 3, -1, 10**50])
+def test_a_solid_that_is_not_there_is_refused(number):
+    with pytest.raises(QueryError, match=r"there is no solid .* they are numbered 1 to 2"):
+        volume(PAPER[0], 1, number)
+
+
+def test_what_is_told_fits_a_message():
+    assert len(json.dumps(inside(PAPER[21], [[0, 0, 0]] * 50))) < 1000

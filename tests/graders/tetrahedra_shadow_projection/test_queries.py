@@ -1,0 +1,95 @@
+"""Shadows and cuts of a few tetrahedra, turned by products of quaternions."""
+
+import json
+import math
+from itertools import pairwise
+
+import pytest
+from shapely import MultiPoint, unary_union
+
+from scbench.catalog import get_task
+from scbench.graders.shared.interaction import QueryError
+from scbench.graders.tetrahedra_shadow_projection.queries import Cut, Shadow
+from scbench.seeding import Stream
+
+SQUARE = get_task("tetrahedra_shadow_projection").builder().paper()[0].params
+BASE = [
+    (0, 0, 0),
+    (1, 0, 0),
+    (0.5, math.sqrt(3) / 2, 0),
+    (0.5, math.sqrt(3) / 6, math.sqrt(2 / 3)),
+]
+NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
+
+
+def ask(kind, *poses):
+    entries = [dict(zip(NAMES, pose, strict=True)) for pose in poses]
+    line = json.dumps({"query": kind.__name__.lower(), "tetrahedrons": entries})
+    return kind.model_validate_json(line).observe(SQUARE)
+
+
+def times(p, q):
+    a, b, c, d = p
+    e, f, g, h = q
+    return (
+        a * e - b * f - c * g - d * h,
+        a * f + b * e + c * h - d * g,
+        a * g - b * h + c * e + d * f,
+        a * h + b * g - c * f + d * e,
+    )
+
+
+def placed(pose):
+    x, y, z, *q = pose
+    q = [value / math.hypot(*q) for value in q]
+    back = (q[0], -q[1], -q[2], -q[3])
+    turned = [times(times(q, (0, *point)), back)[1:] for point in BASE]
+    return [(a + x, b + y, c + z) for a, b, c in turned]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shadows_are_hulls_of_the_placed_corners(seed):
+    rng = Stream("shadows asked for", seed)
+    poses = [
+        [rng.uniform(-2, 2) for _ in range(3)] + [rng.uniform(-1, 1) for _ in range(4)]
+        for _ in range(rng.between(1, 12))
+    ]
+    told = ask(Shadow, *poses)
+    bodies = [placed(pose) for pose in poses]
+    hulls = [MultiPoint([corner[:2] for corner in body]).convex_hull for body in bodies]
+    assert told["area"] == pytest.approx(unary_union(hulls).area, abs=6e-5)
+    for body, hull, ring, heights in zip(
+        bodies, hulls, told["outlines"], told["heights"], strict=True
+    ):
+        assert len(ring) == len(hull.exterior.coords) - 1
+        assert MultiPoint(ring).hausdorff_distance(MultiPoint(hull.exterior.coords)) < 2e-4
+        sides = [
+            (u, v) for (a, b), (c, d) in pairwise([*ring, ring[0]]) for u, v in [(c - a, d - b)]
+        ]
+        turns = {a * d - b * c > 0 for (a, b), (c, d) in pairwise([*sides, sides[0]])}
+        assert len(turns) == 1, "the corners are in order round the shadow"
+        lowest, highest = (f(z for *_, z in body) for f in (min, max))
+        assert heights == pytest.approx([lowest, highest], abs=6e-5)
+
+
+def test_depths_along_a_side_of_the_tetrahedron():
+    stay = (1, 0, 0, 0)
+    poses = [(x, 0, 0, *stay) for x in (0, 0.9, 1.9, 2.9, 5)]
+    depth = 0.1 / math.sqrt(2)  # along what parts two opposite edges, 45 degrees from x
+    assert ask(Cut, *poses)["pairs"] == [[0, 1, pytest.approx(depth, abs=1e-6)]]
+    low = [(0, 0, 0, *stay), (0, 0, 0.7, *stay), (0, 0, math.sqrt(2 / 3), *stay)]
+    pairs = ask(Cut, *low)["pairs"]
+    assert [pair[:2] for pair in pairs] == [[0, 1], [1, 2]]
+    assert pairs[0][2] == pytest.approx(math.sqrt(2 / 3) - 0.7, abs=1e-6)
+
+
+def test_what_has_no_place_is_refused_and_the_most_fits_a_message():
+    with pytest.raises(QueryError, match=r"tetrahedron 1 \(counted from 0\) is farther out"):
+        ask(Shadow, (0, 0, 0, 1, 0, 0, 0), (0, -1e7, 0, 1, 0, 0, 0))
+    with pytest.raises(QueryError, match=r"quaternion of tetrahedron 0 .* all zeros"):
+        ask(Cut, (0, 0, 0, 0, 0, 0, 0))
+    heap = [(-123456.7 + i / 100, -123456.7, 0, 1, 0.3, 0.2, 0.1) for i in range(12)]
+    told = ask(Cut, *heap)
+    assert len(told["pairs"]) == 66
+    assert len(json.dumps(told)) <= 2000
+    assert len(json.dumps(ask(Shadow, *heap))) <= 2500
