@@ -24,12 +24,14 @@ from pydantic import (
 )
 
 from scbench.canonical import content_hash, sha256
+from scbench.trace import LoopSetting, Played, Turns, fault_of
 from scbench.unprinted import all_params, whole_point
 
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
 """Of an instance in a fixed list; those that are drawn are unrated."""
-Setting = Literal["no_tools", "tools"]
+OneShot = Literal["no_tools", "tools"]
+Setting = Literal[OneShot, LoopSetting]
 
 TERSE = "terse"
 """Config of the same instances with prompts that say only what the paper's say."""
@@ -356,7 +358,7 @@ class Prediction(BaseModel):
     )
     response: StrictStr | None = Field(default=None, description="the model's text, verbatim")
     model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
-    setting: Setting | None = Field(default=None, description="whether the model had tools")
+    setting: Setting | None = Field(default=None, description="tools, none, or a loop's setting")
     sample: Count = Field(default=0, description="which of several tries, from 0")
     budget: Count | None = Field(default=None, description="output-token limit of a budget sweep")
     usage: Usage | None = None
@@ -376,11 +378,16 @@ class Prediction(BaseModel):
     reasoning: StrictStr | None = Field(
         default=None, description="the model's reasoning, for judges of failures; never graded"
     )
+    loop: Played | None = Field(default=None, description="setup of that loop")
+    turns: Turns | None = Field(default=None, description="what was said and shown in it")
 
     @model_validator(mode="after")
     def _consistent(self) -> "Prediction":
         if self.answer is not None and self.response is not None:
             raise ValueError("give answer or response, not both: which one is to be graded?")
+        answered = self.answer is not None or self.response is not None
+        if fault := fault_of(self.setting, self.loop, self.turns, answered=answered):
+            raise ValueError(fault)
         if self.status is not None and self.status not in REPORTABLE:
             raise ValueError(
                 f"status {self.status} is found by the grader; "
@@ -388,6 +395,6 @@ class Prediction(BaseModel):
             )
         if self.status is not None and not self.status.scored and self.answer is not None:
             raise ValueError(f"status {self.status} says there is no answer, but one is given")
-        if self.status is Status.ANSWERED and self.answer is None and self.response is None:
+        if self.status is Status.ANSWERED and not answered and not self.turns:
             raise ValueError("status answered says there is an answer, but none is given")
         return self

@@ -19,22 +19,18 @@ answers to heavy tasks prefer the command.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, did_you_mean, faults_of
-from scbench.grading.outcome import Outcome, grade_prediction
 from scbench.imports.replies import content_text, objects
 from scbench.model import Instance, Prediction, task_of
+from scbench.outcomes import Outcome, alone, grade_prediction
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
-
-_SIMULATING = Lock()
-"""Simulators and mesh libraries are not made for several threads at once."""
 
 
 class _Ready(NamedTuple):
@@ -116,9 +112,7 @@ def outcome(
         prediction = Prediction.model_construct(id="", response=answer)
     else:
         prediction = Prediction.model_construct(id="", answer=answer)
-    if not ready.task.heavy:
-        return grade_prediction(prediction, *ready)
-    with _SIMULATING:
+    with alone(ready.task):
         return grade_prediction(prediction, *ready)
 
 

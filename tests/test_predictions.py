@@ -109,7 +109,11 @@ JUNK = {
         "says there is no answer, but one is given",
     ),
     "no such status": (b'{"id": "a/00", "status": "ok"}', "bad_prediction", "status: must be"),
-    "setting": (b'{"id": "a/00", "setting": "both"}', "bad_prediction", "'no_tools' or 'tools'"),
+    "setting": (
+        b'{"id": "a/00", "setting": "both"}',
+        "bad_prediction",
+        "'no_tools', 'tools', 'retry'",
+    ),
     "negative sample": (
         b'{"id": "a/00", "sample": -1}',
         "bad_prediction",

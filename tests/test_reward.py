@@ -9,8 +9,8 @@ from scbench.build.experiment import experiment_of
 from scbench.build.fresh_folder import generate_folder
 from scbench.catalog import PAPER, available_tasks, get_task
 from scbench.errors import PredictionsError
-from scbench.grading.outcome import grade_prediction
 from scbench.model import Instance, Prediction
+from scbench.outcomes import grade_prediction
 from scbench.release.load import find_release
 from scbench.reward import outcome
 

@@ -12,10 +12,10 @@ from scbench.canonical import parse_json
 from scbench.catalog import Task
 from scbench.errors import CannotGrade, JsonError
 from scbench.graders.shared.checklist import COMMON_CHECKS
-from scbench.grading.outcome import Outcome
 from scbench.grading.rows.wire import to_wire
 from scbench.judge import judge
 from scbench.model import Instance, Status, Verdict
+from scbench.outcomes import Outcome
 
 
 def answer_target(task: Task) -> Target:

@@ -21,9 +21,9 @@ from pydantic import JsonValue
 from scbench.build.freeze import own_tasks
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task, get_task
-from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Verdict
+from scbench.outcomes import grade_prediction
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "verdicts"

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from scbench.build.example import example_predictions
 from scbench.catalog import get_task
-from scbench.grading.outcome import grade_prediction
 from scbench.model import task_of
+from scbench.outcomes import grade_prediction
 from scbench.predictions import Line, parse_line
 from scbench.release.load import Release, find_release
 

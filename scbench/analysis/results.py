@@ -27,7 +27,10 @@ NEEDED = (
 )
 """Columns that every analysis needs."""
 
-NEWER = ("floor", "run_metadata", "prompt_sha256", "reasoning_characters")
+NEWER = (
+    *("floor", "run_metadata", "prompt_sha256", "reasoning_characters"),
+    *("loop", "turn_scores", "best_score", "queries"),
+)
 """Columns that results of earlier versions lack; they are null there."""
 ON_TERSE = " (terse prompts)"
 """Ends the name of a model whose answers to terse prompts stand beside those to full ones."""

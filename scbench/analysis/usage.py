@@ -7,9 +7,9 @@ import polars as pl
 
 from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
 from scbench.errors import ResultsError
-from scbench.grading.outcome import CUT_OFF
 from scbench.grading.score_tables import RUN
 from scbench.model import Status
+from scbench.outcomes import CUT_OFF
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

@@ -9,11 +9,11 @@ from scbench.answers.extract import find_answer
 from scbench.answers.shape import shape_of
 from scbench.catalog import Task
 from scbench.grading.imported import Imported
-from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
 from scbench.judge import validate
 from scbench.model import Check, Instance, Status, task_of
+from scbench.outcomes import without_answer
 from scbench.predictions import Line, Problem, unread_keys
 from scbench.release.load import Release
 
@@ -97,6 +97,8 @@ def check_file(
 def answer_warnings(line: Line, instance: Instance, tasks: dict[str, Task]) -> Iterator[Problem]:
     """Yield why the answer of a usable line will score 0 for its shape, or count as none."""
     prediction = line.prediction
+    if prediction.turns:
+        return  # it is played again when it is graded
     absent = without_answer(prediction)
     if absent is not None:
         if prediction.status is None:

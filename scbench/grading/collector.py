@@ -25,6 +25,8 @@ from scbench.predictions import Digest, Problem, read_blocks, stripped
 
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""
+FORGED = "forged_trace"
+"""Code of the problem that a trace is not what the environment gives."""
 _HELD = 50_000
 """Lines that may wait for the outcome of a duplicate."""
 
@@ -35,6 +37,7 @@ class Collector:
     Attributes:
         chunks: the rows of every chunk so far.
         resumed: lines taken over from an interrupted run.
+        forged: a problem for each trace that the environment does not give, in no order.
 
     Args:
         completer: for what is graded against.
@@ -63,6 +66,7 @@ class Collector:
         self._on_progress = on_progress
         self.resumed = 0
         self.chunks: list[ChunkRows] = []
+        self.forged: list[Problem] = []
         self._queue: JobQueue | None = None
         self._duplicates = DuplicateAnswers()
         self._waiting: dict[int, PendingLine] = {}
@@ -144,6 +148,11 @@ class Collector:
                 dropped.append(number)
             if admission.problem is not None:
                 self._problems.add(admission.problem, account.runs[run] if run >= 0 else None)
+        self.forged += (
+            Problem(FORGED, reason, number, row_id)
+            for number, row_id, reason in account.forged
+            if number not in dropped
+        )
         self.chunks.append(ChunkRows(chunk.first, account.rows, account.text, dropped))
         for line in account.pending:
             if line.head.line not in dropped:
@@ -176,6 +185,8 @@ class Collector:
     def take_outcome(self, item: WorkItem, outcome: WireOutcome) -> None:
         """Take the outcome of a line judged by itself; its duplicates have theirs now, too."""
         line = self._waiting.pop(item.line)
+        if outcome.forged:
+            self.forged.append(Problem(FORGED, outcome.reason, item.line, item.instance_id))
         self._finish(line, outcome)
         for duplicate, its_outcome in self._duplicates.release(line, outcome):
             self._finish(duplicate, its_outcome)

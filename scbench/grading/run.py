@@ -104,6 +104,8 @@ def grade_file(
                     collector.take_outcome(work, result)
                 elif isinstance(work, Chunk) and not isinstance(result, WireOutcome):
                     collector.take_chunk(work, result)
+        for problem in sorted(collector.forged, key=lambda problem: problem.line or 0):
+            problems.add(problem)
         facts = RunFacts(
             options,
             tasks,

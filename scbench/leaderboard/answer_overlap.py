@@ -29,7 +29,6 @@ from pathlib import Path
 from scbench.canonical import canonical_json, sha256
 from scbench.catalog import Task
 from scbench.errors import printable
-from scbench.grading.outcome import Outcome, seek_answer
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
@@ -38,6 +37,7 @@ from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.model import task_of
+from scbench.outcomes import Outcome, seek_answer
 from scbench.release.load import Release
 
 LEAST_LONG, LONG_SHARE = 5, 0.10

@@ -20,13 +20,13 @@ from scbench.canonical import parse_json
 from scbench.catalog import Task
 from scbench.errors import PredictionsError, printable
 from scbench.grading.check import answer_warnings
-from scbench.grading.outcome import without_answer
 from scbench.grading.rows.coverage import Admission, Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level
 from scbench.leaderboard.submission import Submission
 from scbench.model import Instance, Prediction, Status, task_of
+from scbench.outcomes import without_answer
 from scbench.predictions import Line, Problem, open_predictions
 from scbench.release.load import Release
 

@@ -15,8 +15,8 @@ from scbench.answers.extract import from_field, from_response
 from scbench.answers.shape import Shape, shape_of
 from scbench.answers.short import find_short
 from scbench.catalog import get_task
-from scbench.grading.outcome import grade_prediction
 from scbench.model import Prediction, Status
+from scbench.outcomes import grade_prediction
 from scbench.schemas.arithmetic import Answer as Number
 from scbench.schemas.arithmetic import Params
 from scbench.schemas.base import AnswerModel

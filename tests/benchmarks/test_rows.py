@@ -18,7 +18,6 @@ from scbench.catalog import get_task
 from scbench.grading.checkpoint.assemble import ResultsWriter, assemble
 from scbench.grading.checkpoint.parts import Checkpoint
 from scbench.grading.collector import Collector
-from scbench.grading.outcome import grade_prediction
 from scbench.grading.problems import Problems
 from scbench.grading.rows.chunks import WHOLE, cut
 from scbench.grading.rows.columns import Completer
@@ -28,6 +27,7 @@ from scbench.grading.run import choose_tasks
 from scbench.grading.tally import tally
 from scbench.grading.workers import worker
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
+from scbench.outcomes import grade_prediction
 from scbench.predictions import parse_line, read_blocks
 from scbench.progress import no_progress
 from scbench.release.load import find_release

@@ -9,9 +9,9 @@ import pytest
 from contract import JUNK, items, lengthy, places, score
 
 from scbench.errors import CannotGrade
-from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction
+from scbench.outcomes import grade_prediction
 from scbench.schemas.base import json_schema
 from scbench.schemas.shapes import provider_schema
 

@@ -27,9 +27,9 @@ from scbench.answers.shape import shape_of
 from scbench.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, Task, available_tasks, get_task, paper_tasks
 from scbench.errors import CannotGrade
-from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Difficulty, Prediction, Status
+from scbench.outcomes import grade_prediction
 from scbench.schemas.base import json_schema
 
 DATA = Path(__file__).parent.parent / "data"

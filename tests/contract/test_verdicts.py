@@ -11,9 +11,9 @@ from contract import newest_list, remember
 from scbench.canonical import canonical_json
 from scbench.catalog import SECONDS, get_task, paper_tasks
 from scbench.errors import CannotGrade
-from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Status
+from scbench.outcomes import grade_prediction
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_verdicts.py"
 GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))

@@ -26,9 +26,9 @@ from scbench.catalog import get_task
 from scbench.errors import CannotGrade
 from scbench.graders import interlocking_parts
 from scbench.graders.interlocking_parts import printed_parts
-from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Status
+from scbench.outcomes import grade_prediction
 
 TASK = get_task("interlocking_parts")
 BUILDER = TASK.builder()

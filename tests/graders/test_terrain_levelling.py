@@ -28,9 +28,9 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     neighbours,
     start_positions,
 )
-from scbench.grading.outcome import grade_prediction
 from scbench.judge import judge
 from scbench.model import Prediction, Status
+from scbench.outcomes import grade_prediction
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Params
 
 TASK = get_task("terrain_levelling")

@@ -24,8 +24,8 @@ import zstandard
 
 from scbench.catalog import get_task
 from scbench.errors import PredictionsError
-from scbench.grading.outcome import grade_prediction
 from scbench.model import Status
+from scbench.outcomes import grade_prediction
 from scbench.predictions import (
     Line,
     Problem,

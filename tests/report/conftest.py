@@ -11,11 +11,11 @@ import pytest
 
 from scbench.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, get_task
-from scbench.grading.outcome import grade_prediction
 from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
 from scbench.grading.rows.wire import to_wire
 from scbench.model import Instance, Prediction
+from scbench.outcomes import grade_prediction
 from scbench.predictions import Line
 from scbench.release.load import Reference, Release, find_release
 

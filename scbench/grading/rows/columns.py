@@ -16,7 +16,7 @@ from scbench.grading.rows.index import ReleaseIndex
 from scbench.grading.rows.schema import ColumnTypes, RunKey, column_types
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.run_file import metadata_of
-from scbench.model import RunMetadata, Status
+from scbench.model import Prediction, RunMetadata, Status
 from scbench.predictions import Line
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Head(NamedTuple):
         described: how the run was made, as canonical JSON.
         prompt: SHA-256 of the text that was sent, as given.
         reasoning: length of the reasoning that is given.
+        loop: setup of the loop that it was given in, as canonical JSON.
     """
 
     line: int | None
@@ -49,6 +50,7 @@ class Head(NamedTuple):
     described: str | None = None
     prompt: str | None = None
     reasoning: int | None = None
+    loop: str | None = None
 
     @classmethod
     def of(cls, line: Line, position: int) -> "Head":
@@ -61,11 +63,12 @@ class Head(NamedTuple):
             RunKey(given.model, given.setting, given.sample, given.budget),
             sha256(line.data),
             given.finish_reason,
-            None if given.response is None else len(given.response.strip()),
+            _characters(given),
             canonical_json(usage.model_dump(exclude_none=True)) if usage else None,
             None if given.run is None else run_text(given.run),
             given.prompt_sha256,
             None if given.reasoning is None else len(given.reasoning.strip()),
+            canonical_json(given.loop.model_dump(exclude_none=True)) if given.loop else None,
         )
 
     @classmethod
@@ -73,6 +76,12 @@ class Head(NamedTuple):
         """Return a head that was written as JSON."""
         line, position, run, *rest = values
         return cls(line, position, RunKey(*run), *rest)
+
+
+def _characters(given: Prediction) -> int | None:
+    if given.turns is not None:
+        return sum(len(turn.action.strip()) for turn in given.turns)
+    return None if given.response is None else len(given.response.strip())
 
 
 def run_text(run: RunMetadata) -> str:
@@ -118,9 +127,12 @@ class RowMaker:
         source, repairs = self._word(outcome.source), self._list(outcome.repairs)
         finish_word, answer = self._word(finish), outcome.answer
         described, prompt, reasoning = self._word(head.described), head.prompt, head.reasoning
+        loop, turns = self._word(head.loop), outcome.turns
         count = entries[position].scores if position < len(entries) else 1
         for i, scored in enumerate(outcome.scores or (None,) * count):
             score, failed, checks, metrics, notes = scored or (None, (), "[]", "{}", ())
+            after = None if turns is None else [turn[i] if turn else None for turn in turns]
+            best = max((one for one in after or () if one is not None), default=None)
             self._rows.append(  # in the order of `_short_types`
                 (
                     line,
@@ -143,6 +155,10 @@ class RowMaker:
                     described,
                     prompt,
                     reasoning,
+                    loop,
+                    after,
+                    best,
+                    outcome.used,
                     digest,
                 )
             )
@@ -204,14 +220,14 @@ def _short_types(types: ColumnTypes) -> ColumnTypes:
         *("line", "position", "run", "part", "status", "score", "failed_checks", "checks"),
         *("metrics", "notes", "reason", "answer", "answer_source", "repairs", "finish_reason"),
         *("response_characters", "usage", "run_metadata", "prompt_sha256", "reasoning_characters"),
-        "prediction_hash",
+        *("loop", "turn_scores", "best_score", "queries", "prediction_hash"),
     ]
     looked_up = {"position", "run", "part", *_WORDS, *_LISTS}
     return {name: pl.UInt32() if name in looked_up else types[name] for name in names}
 
 
 _FROM_ENTRY = ("id", "task", "bucket", "subtask", "instance_hash", "floor", "grader_version")
-_WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata")
+_WORDS = ("status", "reason", "answer_source", "finish_reason", "run_metadata", "loop")
 _LISTS = ("failed_checks", "notes", "repairs")
 _LONG = ("answer", "checks", "metrics", "reason", "usage")
 

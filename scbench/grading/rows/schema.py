@@ -38,7 +38,8 @@ class Row:
     Attributes:
         line: line of the predictions file; None for a row that had no line.
         id: instance id. Rows of one answer with several scores share it and differ in `subtask`.
-        setting: "no_tools", "tools" or None if the file does not say.
+        setting: "no_tools", "tools", one of `scbench.trace.LOOP_SETTINGS`, or None if the file does
+            not say.
         score: in [0, 1]; None if the status is unscored.
         failed_checks: ids of the checks that did not pass.
         checks: every check of the verdict, as canonical JSON.
@@ -54,6 +55,10 @@ class Row:
         run_metadata: how the run was made (`scbench.model.RunMetadata`), as canonical JSON.
         prompt_sha256: of the text that was sent, as the line says.
         reasoning_characters: length of the reasoning that the line gives; None if it gives none.
+        loop: setup of a loop (`scbench.trace.Played`), as canonical JSON; None of other lines.
+        turn_scores: after each turn of a loop, of its answer; null for turns without one.
+        best_score: the best of these.
+        queries: what queries or actions cost in a loop.
         prediction_hash: SHA-256 of the line's bytes.
         instance_hash: content hash of the instance; None if the release does not hold it.
         floor: score of the best answer without insight, by the release; None if it is not known.
@@ -85,6 +90,10 @@ class Row:
     run_metadata: str | None
     prompt_sha256: str | None
     reasoning_characters: int | None
+    loop: str | None
+    turn_scores: list[float] | None
+    best_score: float | None
+    queries: int | None
     prediction_hash: str | None
     instance_hash: str | None
     floor: float | None
@@ -97,7 +106,13 @@ def column_types() -> ColumnTypes:
     """Return the column types of the results, as polars knows them."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per run)
 
-    types = {int: pl.Int64(), float: pl.Float64(), str: pl.String(), list[str]: pl.List(pl.String)}
+    types = {
+        int: pl.Int64(),
+        float: pl.Float64(),
+        str: pl.String(),
+        list[str]: pl.List(pl.String),
+        list[float]: pl.List(pl.Float64),
+    }
     return {
         name: types[hint if hint in types else get_args(hint)[0]]
         for name, hint in get_type_hints(Row).items()

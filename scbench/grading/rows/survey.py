@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from scbench.catalog import get_task
-from scbench.grading.outcome import Outcome, seek_answer
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
 from scbench.grading.rows.duplicates import FoundAnswer, PendingLine
@@ -18,6 +17,7 @@ from scbench.grading.rows.index import LineKind, has_row
 from scbench.grading.rows.schema import RunKey
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.model import Prediction, Status
+from scbench.outcomes import Outcome, seek_answer
 from scbench.predictions import Line, Problem, parse_line, stripped
 
 JudgeLine = Callable[[Prediction, str], WireOutcome]
@@ -42,6 +42,7 @@ class ChunkAccount:
         unknown: ids of the lines that name no instance, in order.
         pending: lines that are to be judged by themselves.
         graded: lines with rows.
+        forged: number, id and reason of those whose trace the environment does not give.
         again: whether a resumed run should grade the chunk again.
         unread: how many lines have a key that is not known, by key.
         rows: how many there are.
@@ -55,6 +56,7 @@ class ChunkAccount:
     unknown: list[str] = field(default_factory=list)
     pending: list[PendingLine] = field(default_factory=list)
     graded: int = 0
+    forged: list[tuple[int, str, str]] = field(default_factory=list)
     again: bool = False
     unread: Counter[str] = field(default_factory=Counter)
     rows: int = 0
@@ -108,6 +110,8 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
         if not isinstance(outcome, WireOutcome):
             account.pending.append(PendingLine(head, start, end, outcome))
             continue
+        if outcome.forged:
+            account.forged.append((number, row_id, outcome.reason))
         account.again |= outcome.status in TRIED_AGAIN
         account.graded += 1
         rows.add(head, outcome)
@@ -119,6 +123,8 @@ def survey(completer: Completer, chunk: Chunk, judge: JudgeLine | None) -> Packe
 
 
 def _found(line: Line, row_id: str, task_id: str) -> FoundAnswer | WireOutcome | None:
+    if line.prediction.turns:
+        return None
     found = seek_answer(line.prediction, get_task(task_id))
     return to_wire(found) if isinstance(found, Outcome) else FoundAnswer.of(found, row_id)
 

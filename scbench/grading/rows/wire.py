@@ -4,12 +4,13 @@ Writing the checks as JSON in the worker spreads that work over processors, and 
 far quicker than dataclasses.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from scbench.canonical import canonical_json, quoted
-from scbench.grading.outcome import Outcome
 from scbench.model import Check, Verdict
+from scbench.outcomes import Outcome
 
 
 class WireVerdict(NamedTuple):
@@ -23,7 +24,7 @@ class WireVerdict(NamedTuple):
 
 
 class WireOutcome(NamedTuple):
-    """An outcome; see `scbench.grading.outcome.Outcome` for what the fields mean."""
+    """An outcome; see `scbench.outcomes.Outcome` and `Trial` for what the fields mean."""
 
     status: str
     scores: tuple[WireVerdict, ...] = ()
@@ -31,6 +32,9 @@ class WireOutcome(NamedTuple):
     answer: str | None = None
     source: str | None = None
     repairs: list[str] = []  # noqa: RUF012  (nobody changes it)
+    turns: Sequence[Sequence[float] | None] | None = None
+    used: int | None = None
+    forged: bool = False
 
 
 def to_wire(outcome: Outcome) -> WireOutcome:
@@ -46,6 +50,9 @@ def to_wire(outcome: Outcome) -> WireOutcome:
         outcome.answer,
         outcome.source,
         list(outcome.repairs),
+        outcome.trial.scores if outcome.trial else None,
+        outcome.trial.used if outcome.trial else None,
+        outcome.forged,
     )
 
 

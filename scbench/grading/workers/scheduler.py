@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from scbench.catalog import SECONDS, Task
-from scbench.grading.outcome import Outcome
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk
@@ -21,6 +20,7 @@ from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.grading.workers.pool import Failure, GradingJob, LocalPool, Waiting, WorkerPool
 from scbench.grading.workers.worker import Start, WorkItem
 from scbench.model import Instance, Status
+from scbench.outcomes import Outcome
 from scbench.progress import no_progress
 
 __all__ = ["Scheduler", "Waiting", "WorkerLimits"]

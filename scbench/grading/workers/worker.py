@@ -18,13 +18,14 @@ from pydantic import BaseModel
 
 from scbench.answers.candidates import Found
 from scbench.catalog import Task, get_task
-from scbench.grading.outcome import Outcome, describe_error, grade_prediction, judge_found
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
+from scbench.loop.replay import grade_line
 from scbench.model import Prediction, Status
+from scbench.outcomes import Outcome, describe_error, judge_found
 from scbench.predictions import Line, parse_line
 from scbench.progress import listen
 
@@ -144,7 +145,7 @@ def _grade(item: WorkItem) -> Outcome:
     line = parse_line(item.data, item.line)
     if not isinstance(line, Line):  # these very bytes were read before
         raise TypeError(f"line {item.line} cannot be read again: {line}")
-    return grade_prediction(line.prediction, task, params)
+    return grade_line(line.prediction, task, params)
 
 
 def grade_chunk(chunk: Chunk) -> PackedChunk:
@@ -159,7 +160,7 @@ def grade_chunk(chunk: Chunk) -> PackedChunk:
 
 
 def _judge(prediction: Prediction, instance_id: str) -> Outcome:
-    return grade_prediction(prediction, *_instance(instance_id))
+    return grade_line(prediction, *_instance(instance_id))
 
 
 def _outcome(grade: Callable[..., Outcome], *args: object) -> WireOutcome:

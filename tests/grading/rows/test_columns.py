@@ -18,12 +18,14 @@ from scbench.release.load import find_release
 
 TASKS = ("interlocking_parts", "two_segments")
 PART = WireVerdict(0.5, ["a", "b"], '[{"id":"a"}]', '{"x":1}', ["note \u2028 💥"])
+TURNS = ([0.75] * 9, None)
 OUTCOMES = [
     WireOutcome("answered", (PART,), "", '{"segments":[]}', "fence", ["unwrapped_fence"]),
     WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
     WireOutcome("api_error", (), "HTTP 500", None, None, []),
     WireOutcome("answered", (WireVerdict(1.0, [], "[]", "{}", []),), "", "{}", "answer", []),
     WireOutcome("unparsed", (PART._replace(score=0.0, notes=[]),), "why", None, None, []),
+    WireOutcome("answered", (PART,), "", "{}", "answer", [], TURNS, 2),
 ]
 FIELDS = [
     {"response": "  text ", "usage": {"cost": 0.5, "seconds": 2.0}, "finish_reason": "stop"},
@@ -35,6 +37,11 @@ FIELDS = [
         "run": {"effort": "high", "tools": [], "temperature": 0.5},
         "prompt_sha256": "0" * 64,
         "reasoning": " long thoughts ",
+    },
+    {
+        "setting": "retry",
+        "loop": {"setting": "retry", "attempts": 2},
+        "turns": [{"action": " x ", "observation": "no"}, {"action": "yes", "observation": "ok"}],
     },
 ]
 
@@ -82,12 +89,18 @@ def one_by_one(release, line, instance, outcome) -> list[Row]:
             answer_source=outcome.source,
             repairs=outcome.repairs,
             finish_reason=given.finish_reason,
-            response_characters=given.response and len(given.response.strip()),
+            response_characters=4
+            if given.turns
+            else given.response and len(given.response.strip()),
             usage=given.usage and canonical_json(given.usage.model_dump(exclude_none=True)),
             run_metadata=given.run
             and canonical_json(given.run.model_dump(mode="json", exclude_none=True)),
             prompt_sha256=given.prompt_sha256,
             reasoning_characters=None if given.reasoning is None else len(given.reasoning.strip()),
+            loop=given.loop and canonical_json(given.loop.model_dump(exclude_none=True)),
+            turn_scores=outcome.turns and [turn and turn[i] for turn in outcome.turns],
+            best_score=None if outcome.turns is None else 0.75,
+            queries=outcome.used,
             floor=release.floors().get(instance.id),
             prediction_hash=sha256(line.data),
             instance_hash=instance.content_hash,

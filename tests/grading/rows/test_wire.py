@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.canonical import canonical_json
-from scbench.grading.outcome import Outcome
 from scbench.grading.rows.wire import to_wire
 from scbench.grading.workers import worker
 from scbench.grading.workers.worker import WorkItem, grade_item
 from scbench.model import Check, Status, Verdict
+from scbench.outcomes import Outcome
 
 CHECKS = (
     Check("shape", True, "It fits.", {"n": (1, 2), "é": None}),
@@ -67,7 +67,7 @@ def test_texts_are_canonical_json(check_id, message, passed, details, metrics):
 
 def test_an_unscored_outcome_has_no_scores():
     wire = to_wire(Outcome(Status.API_ERROR, reason="timeout"))
-    assert wire == ("api_error", (), "timeout", None, None, [])
+    assert wire == ("api_error", (), "timeout", None, None, [], None, None, False)
 
 
 @pytest.mark.parametrize("score", [1, True, np.float64(1), np.float32(1)])

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from scbench.canonical import parse_json
 from scbench.catalog import get_task
-from scbench.grading.outcome import (
+from scbench.judge import MAX_VALUES
+from scbench.model import Prediction, Status, Verdict
+from scbench.outcomes import (
     MAX_ANSWER_CHARACTERS,
     Outcome,
     grade_prediction,
     without_answer,
 )
-from scbench.judge import MAX_VALUES
-from scbench.model import Prediction, Status, Verdict
 
 PARITY = get_task("parity")
 ODD = PARITY.params_model(bits="1")
@@ -205,24 +205,24 @@ def graded(make_task, grade) -> Outcome:
 
 
 FAULTS = {
-    "plain": (RuntimeError("no"), "RuntimeError: no (test_outcome.py:"),
-    "without words": (AssertionError(), "AssertionError:  (test_outcome.py:"),
+    "plain": (RuntimeError("no"), "RuntimeError: no (test_outcomes.py:"),
+    "without words": (AssertionError(), "AssertionError:  (test_outcomes.py:"),
     "path": (
         FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
-        "FileNotFoundError: [Errno 2] No such file: 'mesh.stl' (test_outcome.py:",
+        "FileNotFoundError: [Errno 2] No such file: 'mesh.stl' (test_outcomes.py:",
     ),
     "path in prose": (
         ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
-        "ImportError: cannot import name x from y (y.py) (test_outcome.py:",
+        "ImportError: cannot import name x from y (y.py) (test_outcomes.py:",
     ),
     "two paths": (OSError("a=/opt/x/y.so:/opt/x/z.so"), "OSError: a=y.so:z.so (test_outcome"),
-    "drive": (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt (test_outcome.py:"),
-    "fraction": (ValueError("1/2/3 and 4 / 5"), "ValueError: 1/2/3 and 4 / 5 (test_outcome.py:"),
-    "long": (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300 + " (test_outcome.py:"),
-    "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcome.py:"),
-    "mute": (MuteError(), "MuteError: its message cannot be written (test_outcome.py:"),
-    "digits": (KeyError(10**5000), "KeyError: its message cannot be written (test_outcome.py:"),
-    "recursion": (RecursionError("too deep"), "RecursionError: too deep (test_outcome.py:"),
+    "drive": (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt (test_outcomes.py:"),
+    "fraction": (ValueError("1/2/3 and 4 / 5"), "ValueError: 1/2/3 and 4 / 5 (test_outcomes.py:"),
+    "long": (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300 + " (test_outcomes.py:"),
+    "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcomes.py:"),
+    "mute": (MuteError(), "MuteError: its message cannot be written (test_outcomes.py:"),
+    "digits": (KeyError(10**5000), "KeyError: its message cannot be written (test_outcomes.py:"),
+    "recursion": (RecursionError("too deep"), "RecursionError: too deep (test_outcomes.py:"),
 }
 
 

@@ -3,8 +3,10 @@
 import re
 import sys
 import traceback
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
+from threading import Lock
 
 from pydantic import BaseModel, JsonValue
 
@@ -45,6 +47,23 @@ MAX_ANSWER_CHARACTERS = 1_000_000
 """Longer answers are graded but not copied into the results."""
 
 
+_SIMULATING = Lock()
+"""Simulators and mesh libraries are not made for several threads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a trial in a loop, turn by turn.
+
+    Attributes:
+        scores: of each turn's answer, as many as the task gives; None for turns without one.
+        used: what its queries or actions cost.
+    """
+
+    scores: tuple[tuple[float, ...] | None, ...]
+    used: int
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one prediction.
@@ -56,6 +75,8 @@ class Outcome:
         answer: the answer as canonical JSON, if there is one of moderate size.
         source: where it was found (see `scbench.answers.extract`).
         repairs: what had to be done to read it.
+        trial: turn by turn, if it was given in a loop.
+        forged: whether it is a trace that the environment does not give; the reason says where.
     """
 
     status: Status
@@ -64,12 +85,19 @@ class Outcome:
     answer: str | None = None
     source: str | None = None
     repairs: tuple[str, ...] = ()
+    trial: Trial | None = None
+    forged: bool = False
 
     @property
     def score(self) -> float | None:
         """The mean of its scores, in [0, 1]; None if it has none."""
         given = [verdict.score for verdict in self.verdicts]
         return sum(given) / len(given) if given else None
+
+
+def alone(task: Task) -> AbstractContextManager[object]:
+    """Return what lets one thread at a time judge answers to a heavy task."""
+    return _SIMULATING if task.heavy else nullcontext()
 
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
@@ -129,7 +157,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     said = (prediction.error or "as the prediction says")[:_MAX_REASON]
     if status is not None and not status.scored:
         return Outcome(status, reason=said)
-    if prediction.answer is not None or (prediction.response or "").strip():
+    if prediction.answer is not None or prediction.turns or (prediction.response or "").strip():
         return None
     if status is not None and status is not Status.ANSWERED:
         return Outcome(status, reason=said)

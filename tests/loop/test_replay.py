@@ -1,0 +1,139 @@
+import json
+from dataclasses import replace
+
+import pytest
+from pydantic import ValidationError
+
+from scbench.loop import grade_line
+from scbench.model import Prediction, Status
+from scbench.release.load import find_release
+
+
+@pytest.fixture
+def trial(all_stored):
+    """A trial of three wrong answers that differ, as a line, and what grades it."""
+    stored = all_stored["enumerate_edges"]
+    environment, _ = stored.played(stored.wrong[:3])
+    return stored, environment.prediction()
+
+
+def grade(stored, line):
+    return grade_line(Prediction.model_validate(line), stored.task, stored.params)
+
+
+def forged(line, **changes):
+    return json.loads(json.dumps(line)) | changes
+
+
+def test_a_trace_as_it_was_played_is_graded(trial):
+    stored, line = trial
+    outcome = grade(stored, line)
+    assert not outcome.forged
+    assert outcome.trial.scores == ((0.0,),) * 3
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_an_edited_observation_is_named_by_its_turn(trial, at):
+    stored, line = trial
+    line = forged(line)
+    line["turns"][at]["observation"] = line["turns"][at]["observation"].replace("0", "1")
+    outcome = grade(stored, line)
+    assert outcome.forged
+    assert outcome.status is Status.NOT_RUN
+    assert outcome.score is None
+    assert outcome.reason.startswith(f"turn {at + 1}: the observation is not")
+
+
+def test_an_edited_action_is_named_by_its_turn(trial):
+    stored, line = trial
+    line = forged(line)
+    line["turns"][1]["action"] = stored.right
+    assert grade(stored, line).reason.startswith("turn 2: ")
+
+
+def edited(turns, change):
+    return {
+        "dropped first": turns[1:],
+        "dropped middle": [turns[0], turns[2]],
+        "dropped last": turns[:-1],
+        "added": [*turns, turns[-1]],
+        "reordered": [turns[1], turns[0], turns[2]],
+        "all dropped": [],
+    }[change]
+
+
+@pytest.mark.parametrize(
+    ("change", "turn"),
+    [
+        ("dropped first", 1),
+        ("dropped middle", 2),
+        ("dropped last", 3),
+        ("added", 4),
+        ("reordered", 1),
+        ("all dropped", 1),
+    ],
+)
+def test_turns_that_were_dropped_added_or_moved_are_named(trial, change, turn):
+    stored, line = trial
+    outcome = grade(stored, forged(line, turns=edited(line["turns"], change)))
+    assert outcome.forged
+    assert outcome.reason.startswith(f"turn {turn}: ")
+
+
+@pytest.mark.parametrize("change", [{"disclose": "score"}, {"attempts": 5}, {"attempts": 2}])
+def test_a_trace_of_another_setup_is_named(trial, change):
+    stored, line = trial
+    outcome = grade(stored, forged(line, loop=line["loop"] | change))
+    assert outcome.forged
+    assert outcome.reason.startswith("turn ")
+
+
+def test_a_trace_of_another_instance_is_named(all_stored):
+    stored = all_stored["enumerate_edges"]
+    environment, _ = stored.played([stored.wrong[0], stored.right])
+    other = replace(stored, instance=find_release().instances()["enumerate_edges/01"])
+    outcome = grade(other, environment.prediction())
+    assert outcome.forged
+    assert outcome.reason.startswith("turn 1: ")
+
+
+def test_versions_that_differ_are_not_called_forged(trial):
+    stored, line = trial
+    for change, said in (({"rules": 99}, "rules"), ({"grader": 99}, "grader")):
+        outcome = grade(stored, forged(line, loop=line["loop"] | change))
+        assert (outcome.status, outcome.forged) == (Status.NOT_RUN, False)
+        assert said in outcome.reason
+
+
+def test_a_trial_that_was_cut_off_says_so_with_a_status(trial):
+    stored, line = trial
+    half = forged(line, turns=line["turns"][:1])
+    assert grade(stored, half).forged
+    assert grade(stored, half | {"status": "refused"}).score == 0
+    outcome = grade(stored, half | {"status": "api_error", "error": "HTTP 500"})
+    assert (outcome.status, outcome.score) == (Status.API_ERROR, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"setting": "no_tools"}, "setting must be retry or probe or act"),
+        ({"setting": None}, "setting must be"),
+        ({"loop": None}, "needs loop"),
+        ({"turns": None}, "needs turns"),
+        ({"setting": "probe"}, "loop says retry"),
+        ({"response": "x"}, "turns alone"),
+        ({"turns": [{"action": "x"}]}, "turns.0.observation"),
+        ({"turns": [{"action": 1, "observation": "x"}]}, "turns.0.action"),
+        ({"turns": [{"action": "", "observation": ""}] * 601}, "at most 600"),
+        ({"turns": [{"action": "x" * 1_000_001, "observation": ""}]}, "1000000"),
+        ({"turns": [{"action": "x", "observation": "x" * 20_001}]}, "20000"),
+        ({"loop": {"setting": "retry", "attempts": 99}}, "attempts"),
+        ({"loop": {"setting": "retry", "budget": 10**9}}, "budget"),
+    ],
+)
+def test_junk_in_place_of_a_trace_is_no_prediction(trial, changes, said):
+    _, line = trial
+    with pytest.raises(ValidationError) as error:
+        Prediction.model_validate(forged(line, **changes))
+    assert said in str(error.value)

@@ -1,0 +1,178 @@
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.answers.shape import shape_of
+from scbench.catalog import MANIFOLDS, get_task
+from scbench.loop import Environment, Setup, grade_line
+from scbench.loop.disclosure import one_right, told
+from scbench.model import Check, Prediction, Status, Verdict
+from scbench.outcomes import grade_prediction
+
+JUNK = "I would rather talk about the weather."
+
+
+def reply(answer: str) -> str:
+    return f"I thought hard.\n\n```json\n{answer}\n```"
+
+
+def test_a_player_that_repairs_by_the_checks_ends_at_full_score(stored):
+    environment, steps = stored.played([reply(stored.wrong[0]), reply(stored.right)])
+    assert [step.done for step in steps] == [False, True]
+    assert steps[-1].info["score"] == 1
+    assert "full score" in steps[-1].observation
+    assert environment.turns[0]["action"] == reply(stored.wrong[0])
+    # The replay equals what was seen live, and the one-shot verdict on the same answer.
+    line = stored.prediction(environment)
+    outcome = grade_line(line, stored.task, stored.params)
+    assert outcome.status is Status.ANSWERED
+    alone = Prediction(id=line.id, response=reply(stored.right))
+    assert outcome.verdicts == grade_prediction(alone, stored.task, stored.params).verdicts
+    means = [None if one is None else sum(one) / len(one) for one in outcome.trial.scores]
+    assert means == [step.info["score"] for step in steps]
+
+
+def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
+    """Of tasks with one right answer: not as a word, nor any of its parts that was not given."""
+    task = stored.task
+    assert one_right(task) == (task.one_answer or task.bucket == MANIFOLDS)
+    if task.heavy or not one_right(task):
+        return
+    right = json.loads(stored.right)
+    fixed = set(task.checks.values())
+    for answer in stored.wrong:
+        line = Prediction(id="x", response=reply(answer))
+        outcome = grade_prediction(line, task, stored.params)
+        for said in told(task, outcome.verdicts, "places")[1:]:
+            rule = said.partition("broken is the rule: ")[2]
+            if "answer_schema" not in said and "answer_found" not in said:
+                assert rule in fixed or said.startswith("- resource_limit")
+            if shape_of(task.answer_model).is_short:
+                parts = right["answer"] if isinstance(right["answer"], list) else [right["answer"]]
+                words = set(re.findall(r"[\w/().-]+", said.replace(rule, "").lower()))
+                assert not words & {str(part).lower() for part in parts if str(part) not in answer}
+
+
+def test_messages_of_graders_do_say_the_right_answer(all_stored):
+    """Which is why they are not told: the test above cannot pass for want of such messages."""
+    stored = all_stored["arithmetic"]
+    line = Prediction(id="x", response='{"answer": 123456789}')
+    (verdict,) = grade_prediction(line, stored.task, stored.params).verdicts
+    right = json.loads(stored.right)["answer"]
+    assert str(right) in verdict.failed[0].message
+    assert str(right) not in "".join(told(stored.task, (verdict,), "places"))
+
+
+def test_more_is_told_the_more_is_disclosed(all_stored):
+    stored = all_stored["two_segments"]
+    seen = {}
+    for level in ("score", "checks", "places"):
+        _, (step,) = stored.played([reply(stored.wrong[0])], disclose=level)
+        seen[level] = step.observation
+    assert "Checks that failed" not in seen["score"]
+    assert len(seen["score"]) < len(seen["checks"]) < len(seen["places"])
+    assert "{" not in seen["checks"]
+
+
+def test_what_is_told_is_bounded_and_says_what_was_left_out():
+    task = get_task("two_segments")
+    many = tuple(
+        Check(f"c{i}", False, "x" * 1000, {"places": list(range(10_000)), "text": "y" * 9999})
+        for i in range(100)
+    )
+    for level in ("checks", "places"):
+        text = "\n".join(told(task, (Verdict(0.0, many),), level))
+        assert len(text) < 11_000
+        assert "(700 more characters)" in text
+        assert re.search(r"- and \d+ more\Z", text)
+    assert '"and 9980 more"' in text
+    huge = Check("c", False, "m", {f"key{i}": "z" * 300 for i in range(100)})
+    assert "are left out" in told(task, (Verdict(0.0, (huge,)),), "places")[1]
+
+
+def test_a_player_that_ignores_the_checks_runs_out_of_answers(all_stored):
+    stored = all_stored["enumerate_edges"]
+    _, steps = stored.played([reply(stored.wrong[0])] * 9, attempts=4)
+    assert [step.done for step in steps] == [False, False, False, True]
+    assert "2 more times" in steps[1].observation
+    assert "the last time" in steps[3].observation
+
+
+def test_junk_takes_an_attempt_and_the_last_answer_counts(all_stored):
+    stored = all_stored["tetrahedra_shadow_projection"]
+    partial = stored.wrong[1]
+    environment, steps = stored.played([JUNK, reply(partial), JUNK])
+    assert [step.info["score"] is None for step in steps] == [True, False, True]
+    assert "no answer can be read" in steps[0].observation
+    outcome = grade_line(stored.prediction(environment), stored.task, stored.params)
+    assert outcome.score == steps[1].info["score"]
+    assert outcome.trial.scores[0] is outcome.trial.scores[2] is None
+    environment, _ = stored.played([JUNK] * 3)
+    outcome = grade_line(stored.prediction(environment), stored.task, stored.params)
+    assert (outcome.status, outcome.score) == (Status.UNPARSED, 0)
+
+
+def test_nothing_is_read_after_the_end(all_stored):
+    stored = all_stored["enumerate_edges"]
+    environment, _ = stored.played([reply(stored.right)])
+    before = list(environment.turns)
+    step = environment.step(reply(stored.right))
+    assert step.done
+    assert "over" in step.observation
+    assert environment.turns == before
+
+
+def test_a_state_is_small_json_and_can_be_gone_to(all_stored):
+    stored = all_stored["enumerate_edges"]
+    environment, _ = stored.played([JUNK])
+    state = json.loads(json.dumps(environment.state))
+    assert len(json.dumps(state)) < 200
+    other = Environment(environment.setup)
+    other.reset(stored.instance)
+    other.state, other.turns = state, list(environment.turns)
+    for env in (environment, other):
+        env.step(reply(stored.wrong[0]))
+        env.step(JUNK)
+    assert other.prediction() == environment.prediction()
+
+
+def test_what_cannot_be_judged_here_ends_the_trial_without_a_score(all_stored, monkeypatch):
+    stored = all_stored["enumerate_edges"]
+    grade = "scbench.graders.enumerate_edges.grade"
+    monkeypatch.setattr(grade, lambda *_: 1 / 0)
+    environment, (step,) = stored.played([reply(stored.right)])
+    assert step.done
+    assert step.info["score"] is None
+    assert step.info["status"] == "grader_error"
+    monkeypatch.undo()
+    line = stored.prediction(environment, model="m")
+    assert grade_line(line, stored.task, stored.params).forged  # here it can be judged
+
+
+def test_the_first_message_says_what_the_setup_promises(stored):
+    for level in ("score", "checks", "places"):
+        environment = Environment(Setup(setting="retry", attempts=5, disclose=level))
+        first = environment.reset(stored.instance)
+        assert first.startswith(stored.instance.prompt)
+        assert "You may answer 5 times." in first
+
+
+@given(texts=st.lists(st.text(max_size=200) | st.binary(max_size=50).map(repr), max_size=6))
+def test_any_reply_is_answered_and_played_again_alike(all_stored, texts):
+    stored = all_stored["two_segments"]
+    environment, steps = stored.played([*texts, "\ud800{", *[JUNK] * 9], attempts=7)
+    assert steps[-1].done
+    line = Prediction.model_validate_json(json.dumps(environment.prediction()))
+    assert not grade_line(line, stored.task, stored.params).forged
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [{"attempts": 0}, {"attempts": 11}, {"disclose": "all"}, {"budget": 0}, {"setting": "tools"}],
+)
+def test_setups_are_bounded(setup):
+    with pytest.raises(ValueError, match="validation error"):
+        Setup(**{"setting": "retry"} | setup)
