@@ -5,6 +5,7 @@
     pipx run nox                 # all that this machine has interpreters for
     pipx run nox -s tests-3.13   # one of them
     pipx run nox -s oldest -- tests/graders -x
+    pipx run nox -s docs         # the documentation site, in build/docs
 """
 
 import re
@@ -21,11 +22,11 @@ nox.options.reuse_existing_virtualenvs = True
 
 
 def oldest_versions() -> list[str]:
-    """Return a line ``name==version`` for the lower bound of each dependency but the test tools."""
+    """Return a line ``name==version`` for the lower bound of each dependency but the tools."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"]]
-    for name in sorted(extras.keys() - {"test", "benchmark"}):
+    for name in sorted(extras.keys() - {"test", "benchmark", "docs"}):
         wanted += extras[name]
     lines = set()
     for requirement in wanted:
@@ -61,6 +62,19 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("mypy", "scbench")
     session.run("lint-imports", "--no-cache")
+
+
+@nox.session(python=PYTHONS[0])
+def docs(session: nox.Session) -> None:
+    """Build the documentation site; what Sphinx warns of, or a page would fetch, is an error.
+
+    Only the installation needs a network; ``--no-install`` leaves it out.
+    """
+    session.install("-e", ".[docs]")
+    sources, site = Path(session.create_tmp(), "sources"), ROOT / "build" / "docs"
+    session.run("python", "tools/docs_site.py", str(sources))
+    session.run("sphinx-build", "-W", "--keep-going", "-q", str(sources), str(site))
+    session.run("python", "tools/docs_site.py", "--check", str(site))
 
 
 @nox.session(python=PYTHONS[0])

@@ -1,0 +1,104 @@
+"""The documentation: its site has every page, its notebook runs."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from scbench.catalog import all_tasks
+from scbench.grading.rows.schema import Row
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The program that puts the sources of the site together."""
+    spec = importlib.util.spec_from_file_location("docs_site", ROOT / "tools" / "docs_site.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def sources(site, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs") / "sources"
+    site.sources(folder)
+    return folder
+
+
+def test_every_page_is_in_the_menu(site):
+    listed = {name for names in site.NAV.values() for name in names}
+    written = {f"docs/{path.stem}" for path in DOCS.iterdir() if path.suffix in {".md", ".ipynb"}}
+    written |= {path.stem for path in ROOT.glob("*.md")} - {"README"}
+    assert written - listed == set()
+    assert listed - written <= {"docs/tasks", "docs/commands", "docs/api", "docs/loop"}
+
+
+def test_every_task_has_a_page_made_of_its_card_and_checks(sources):
+    for task in all_tasks().values():
+        if task.package != "scbench":
+            continue
+        page = (sources / "docs" / "tasks" / f"{task.id}.md").read_text("utf-8")
+        assert task.card_text in page
+        assert all(f"| `{name}` |" in page for name in task.checks)
+        assert ("](pictures/" in page) == (
+            sources / "docs" / "tasks" / "pictures" / f"{task.id}.png"
+        ).is_file()
+
+
+def test_the_page_of_commands_has_the_help_of_commands_below_commands(sources):
+    page = (sources / "docs" / "commands.md").read_text("utf-8")
+    assert "## scbench failure-modes judge\n" in page
+    assert "## scbench grade\n" in page
+    assert "--exclude-withdrawn" in page
+
+
+def test_pages_copied_are_unchanged(sources):
+    for path in (*DOCS.glob("*.md"), *DOCS.glob("*.ipynb")):
+        assert (sources / "docs" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_what_a_page_would_fetch_is_found(site, tmp_path):
+    (tmp_path / "a.html").write_text('<a href="https://x.org"><img src="b.png"></a>')
+    (tmp_path / "c.css").write_text("@font-face { src: url(fonts/d.woff) }")
+    assert site.fetched_from_elsewhere(tmp_path) == []
+    (tmp_path / "a.html").write_text(
+        '<script src="https://x.org/a.js"></script><link href="//y/z">'
+    )
+    (tmp_path / "c.css").write_text("@font-face { src: url('https://x.org/d.woff') }")
+    found = site.fetched_from_elsewhere(tmp_path)
+    assert found == ["a.html: https://x.org/a.js", "a.html: //y/z", "c.css: https://x.org/d.woff"]
+
+
+def test_the_columns_of_results_are_those_documented():
+    text = (DOCS / "files.md").read_text("utf-8")
+    table = text.partition("## Results")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    names = [name.strip(" `") for cell in cells for name in cell.split(",")]
+    assert sorted(names) == sorted(Row.__dataclass_fields__)
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path):
+    stored = nbformat.read(DOCS / "two_runs.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in stored.cells)  # made anew for the site
+    run = [Path(sys.executable).with_name("jupyter-execute"), "--output=run.ipynb"]
+    shutil.copy(DOCS / "two_runs.ipynb", tmp_path / "two_runs.ipynb")
+    done = subprocess.run(
+        [*run, "two_runs.ipynb"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    results = [
+        output["data"]
+        for cell in nbformat.read(tmp_path / "run.ipynb", as_version=4).cells
+        for output in cell.get("outputs", ())
+        if output.output_type == "execute_result"
+    ]
+    assert "oracle" in results[-2]["text/html"]  # who is better
+    assert results[-1]["image/svg+xml"].startswith("<svg")

@@ -1,0 +1,217 @@
+"""Put together the sources of the documentation site, which Sphinx makes.
+
+::
+
+    python tools/docs_site.py FOLDER
+    sphinx-build -W --keep-going FOLDER SITE
+    python tools/docs_site.py --check SITE     # what its pages would fetch from elsewhere
+
+Pages of the repository are copied as they are, so that one link works on a code forge and on the
+site. Pages on tasks, commands and modules are made from the cards, the commands' own help and the
+docstrings. Nothing is fetched.
+"""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+import scbench
+from scbench.catalog import BUCKETS, MANIFOLDS, Task, all_tasks
+from scbench.cli.main import app
+from scbench.release.load import find_release
+
+ROOT = Path(__file__).resolve().parents[1]
+
+NAV = {
+    "Start": ("docs/tutorial", "docs/two_runs", "docs/faq"),
+    "How to": (
+        "docs/integrations",
+        "docs/analyse",
+        "docs/generate",
+        "docs/ladder",
+        "docs/loop",
+        "docs/reward",
+        "docs/leaderboard",
+        "docs/releases",
+    ),
+    "The benchmark": ("docs/tasks", "docs/answers", "docs/statistics", "docs/paper"),
+    "Reference": (
+        "docs/predictions",
+        "docs/files",
+        "docs/commands",
+        "docs/api",
+        "docs/sandbox",
+        "docs/performance",
+    ),
+    "The project": ("CONTRIBUTING", "SECURITY", "CHANGELOG"),
+}
+"""The pages of the site by their place in its menu; those that are not there are left out."""
+
+MODULES = {
+    "scbench": ("What most users need", ""),
+    "scbench.reward": ("Rewards for training loops", "for_trl, packed, unpacked"),
+    "scbench.analysis": ("Tables and comparisons", ""),
+    "scbench.release.load": ("Releases", ""),
+    "scbench.catalog": ("Tasks", ""),
+    "scbench.judge": ("One answer judged", ""),
+    "scbench.report.charts": ("Charts", ""),
+}
+"""The modules with a page of their own, made from docstrings: what for, and members if not all."""
+
+
+def toctree(pages: list[str], caption: str = "") -> str:
+    """Return a menu of pages, which is shown beside the page and not on it."""
+    head = [f":caption: {caption}"] if caption else []
+    return "\n".join(["", "```{toctree}", ":hidden:", *head, "", *pages, "```", ""])
+
+
+def task_page(task: Task, pictures: Path, release_scores: int) -> str:
+    """Return the page on a task: its card, its picture and all checks, or a fresh prompt."""
+    kind = "0 or 1" if task.scoring == "binary" else "from 0 to 1"
+    head = (
+        f"`{task.id}`, bucket {task.bucket}. Scores are {kind}; release {scbench.__version__} has "
+        f"{release_scores}. Grader version {task.grader_version}.\n"
+    )
+    lines = [f"# {task.title}\n", head]
+    if (pictures / f"{task.id}.png").is_file():
+        shown = f"One instance of {task.title}, with a right answer"
+        lines += [f"![{shown}](pictures/{task.id}.png)\n", f"*{shown}.*\n"]
+    lines += [task.card_text, "\n## Checks\n"]
+    lines += ["Every verdict says of each check whether it passed.\n"]
+    lines += ["| check | what it asks |", "|---|---|"]
+    lines += [
+        f"| `{name}` | {text.replace('|', chr(92) + '|')} |" for name, text in task.checks.items()
+    ]
+    if task.bucket == MANIFOLDS:
+        (case,) = scbench.generate(task.id, count=1, seed=1)
+        lines += ["\n## A prompt\n", "Drawn for this page; no release holds it.\n"]
+        lines += ["````text", case.prompt, "````"]
+    return "\n".join(lines) + "\n"
+
+
+def task_pages() -> dict[str, str]:
+    """Return a page for each task, and one that lists them, by their paths."""
+    release = find_release()
+    scores = release.manifest.tasks
+    tasks = all_tasks().values()
+    pages = {
+        f"docs/tasks/{task.id}.md": task_page(
+            task, release.root / "gallery", scores[task.id].scores if task.id in scores else 0
+        )
+        for task in tasks
+    }
+    lines = ["# How each task is judged\n"]
+    for bucket in (*BUCKETS, MANIFOLDS):
+        lines += [f"## {bucket.capitalize()}\n", "| task | scores |", "|---|---:|"]
+        lines += [
+            f"| [{task.title}](tasks/{task.id}.md) | {scores[task.id].scores} |"
+            for task in tasks
+            if task.bucket == bucket and task.id in scores
+        ]
+        lines.append("")
+    lines.append(toctree([f"tasks/{task.id}" for task in tasks]))
+    pages["docs/tasks.md"] = "\n".join(lines)
+    return pages
+
+
+def command_page() -> str:
+    """Return the help of all commands."""
+    lines = ["# Commands\n", "What `--help` of each command prints.\n"]
+    for name, context in commands(typer.main.get_command(app), None, "scbench"):
+        lines += [f"## {name}\n", "```text", context.get_help(), "```\n"]
+    return "\n".join(lines)
+
+
+def commands(
+    command: TyperCommand | TyperGroup, parent: typer.Context | None, name: str
+) -> Iterator[tuple[str, typer.Context]]:
+    """Yield the name and the context of a command and of all below it."""
+    context = typer.Context(command, parent=parent, info_name=name.rpartition(" ")[2])
+    yield name, context
+    if isinstance(command, TyperGroup):
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            if found is not None:
+                yield from commands(found, context, f"{name} {below}")
+
+
+def api_pages() -> dict[str, str]:
+    """Return a page for each module, and one that lists them, by their paths."""
+    pages = {
+        f"docs/api/{name}.md": "\n".join(
+            (
+                f"# {name}\n",
+                f"{title}.\n",
+                "```{eval-rst}",
+                f".. automodule:: {name}",
+                f"   :members: {members}",
+                "```\n",
+            )
+        )
+        for name, (title, members) in MODULES.items()
+    }
+    lines = ["# API\n", "| module | |", "|---|---|"]
+    lines += [f"| [{name}](api/{name}.md) | {title} |" for name, (title, _) in MODULES.items()]
+    pages["docs/api.md"] = "\n".join([*lines, toctree([f"api/{name}" for name in MODULES])])
+    return pages
+
+
+def sources(folder: Path) -> None:
+    """Write all sources of the site into a folder, which is emptied before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder / "docs")
+    shutil.move(folder / "docs" / "conf.py", folder / "conf.py")
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("*.cff")):
+        shutil.copyfile(path, folder / path.name)
+    for name, text in {**task_pages(), **api_pages(), "docs/commands.md": command_page()}.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+    shutil.copytree(find_release().root / "gallery", folder / "docs" / "tasks" / "pictures")
+    shutil.move(folder / "README.md", folder / "index.md")
+    menu = ""
+    for caption, names in NAV.items():
+        there = [name for name in names if any(folder.glob(f"{name}.*"))]
+        menu += toctree(there, caption)
+    with (folder / "index.md").open("a", encoding="utf-8") as file:
+        file.write(menu)
+
+
+class _Fetched(HTMLParser):
+    """Collects what a browser would fetch by itself to show a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note addresses elsewhere of scripts, styles, pictures and frames."""
+        name = {"script": "src", "img": "src", "iframe": "src", "link": "href"}.get(tag, "")
+        values = dict(attrs)
+        if re.match(r"(https?:)?//", values.get(name) or "") and values.get("rel") != "canonical":
+            self.found.append(str(values[name]))
+
+
+def fetched_from_elsewhere(site: Path) -> list[str]:
+    """Return what pages and styles of a site would fetch from other hosts."""
+    found = []
+    for page in sorted(site.rglob("*.html")):
+        parser = _Fetched()
+        parser.feed(page.read_text("utf-8"))
+        found += [f"{page.relative_to(site)}: {address}" for address in parser.found]
+    for style in sorted(site.rglob("*.css")):
+        addresses = re.findall(r"url\([\"']?((?:https?:)?//[^)\"']*)", style.read_text("utf-8"))
+        found += [f"{style.relative_to(site)}: {address}" for address in addresses]
+    return found
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--check":
+        sys.exit("\n".join(fetched_from_elsewhere(Path(sys.argv[2]))))
+    sources(Path(sys.argv[1]))
