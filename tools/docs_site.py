@@ -213,5 +213,5 @@ def fetched_from_elsewhere(site: Path) -> list[str]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--check":
-        sys.exit("\n".join(fetched_from_elsewhere(Path(sys.argv[2]))))
+        sys.exit("\n".join(fetched_from_elsewhere(Path(sys.argv[2]))) or 0)
     sources(Path(sys.argv[1]))

@@ -9,7 +9,12 @@ from scbench.release.manifest import MANIFEST, Manifest
 from scbench.release.sources import Source
 
 
-def verify_copy(manifest: Manifest, source: Source, ignored: Collection[str] = ()) -> Iterator[str]:
+def verify_copy(
+    manifest: Manifest,
+    source: Source,
+    ignored: Collection[str] = (),
+    not_sent: Collection[str] = (),
+) -> Iterator[str]:
     """Yield how a copy differs from the release that a manifest describes, byte by byte.
 
     For copies of what was verified already: nothing is made anew.
@@ -18,12 +23,16 @@ def verify_copy(manifest: Manifest, source: Source, ignored: Collection[str] = (
         manifest: of the release.
         source: gives the bytes of the copy.
         ignored: names that the copy may hold besides.
+        not_sent: names of the release that the copy may lack.
     """
-    for name in sorted(source.names() - manifest.files.keys() - {MANIFEST, *ignored}):
+    held = source.names()
+    for name in sorted(held - manifest.files.keys() - {MANIFEST, *ignored}):
         yield f"{shown(name)}: is there, though the release has no such file"
     expected = {name: (record.bytes, record.sha256) for name, record in manifest.files.items()}
     text = manifest.text().encode()
     for name, (size, digest) in ({MANIFEST: (len(text), sha256(text))} | expected).items():
+        if name in not_sent and name not in held:
+            continue
         try:
             data = source.read(name, size)
         except (OSError, ReleaseError) as error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from scbench.build.copies import verify_copy
 from scbench.errors import HubError, ReleaseError
 from scbench.progress import no_progress
-from scbench.release.hub import OWN_FILES, hub_errors, hub_name, tag_of
+from scbench.release.hub import NOT_SENT, OWN_FILES, hub_errors, hub_name, tag_of
 from scbench.release.load import Release
 from scbench.release.manifest import CARD, MANIFEST
 from scbench.release.sources import FolderSource
@@ -32,7 +32,7 @@ class Plan:
     Attributes:
         repo: id of the repository.
         tag: tag of the release.
-        user: name that the token belongs to.
+        user: name that the token belongs to; None if there is no token, which a dry run allows.
         exists: whether the repository is there.
         tagged: whether the tag is there.
         head: newest commit of its main branch; None if there is no repository.
@@ -41,7 +41,7 @@ class Plan:
 
     repo: str
     tag: str
-    user: str
+    user: str | None
     exists: bool
     tagged: bool
     head: str | None
@@ -51,21 +51,38 @@ class Plan:
         """Return what will be done, in sentences."""
         if self.tagged:
             return [f"{self.repo} has {self.tag} already: compare it with the release"]
-        size = sum(record.bytes for record in release.manifest.files.values())
+        files = _sent(release)
+        size = sum((release.root / name).stat().st_size for name in files)
+        user = f"as {self.user}, " if self.user else ""
         return [
             *([] if self.exists else [f"create the data set repository {self.repo}"]),
             (
-                f"as {self.user}, upload {len(release.manifest.files) + 1} files ({size:,} bytes) "
+                f"{user}upload {len(files)} files ({size:,} bytes) "
                 f"to {self.repo} in one commit; those that are there already are not sent again"
             ),
+            *(
+                f"leave out {name}: the Hub refuses evaluation frameworks that are not on its list"
+                for name in sorted(NOT_SENT & release.manifest.files.keys())
+            ),
+            *([] if self.user else ["ask for a token: set HF_TOKEN, or run `hf auth login`"]),
             *(f"delete {name}, which this release does not have" for name in self.deleted),
             f"tag the commit {self.tag}",
             f"download {self.tag} and compare every byte",
         ]
 
 
-def plan_upload(release: Release, repo: str) -> Plan:
+def _sent(release: Release) -> list[str]:
+    """Return the names of the files that go to the Hub."""
+    return [name for name in (MANIFEST, *release.manifest.files) if name not in NOT_SENT]
+
+
+def plan_upload(release: Release, repo: str, *, dry_run: bool = False) -> Plan:
     """Look at the Hub and decide what there is to do; nothing is changed.
+
+    Args:
+        release: what to publish.
+        repo: ORG/NAME of the repository.
+        dry_run: whether the plan is only to be read, which needs no token.
 
     Raises:
         HubError: no or a wrong token, no connection, or the repository holds something else.
@@ -74,10 +91,18 @@ def plan_upload(release: Release, repo: str) -> Plan:
         raise HubError(f"{repo!r} is no repository of the Hub; name one as ORG/NAME")
     with hub_errors(repo):
         from huggingface_hub import HfApi  # noqa: PLC0415  (an extra)
-        from huggingface_hub.errors import RepositoryNotFoundError  # noqa: PLC0415
+        from huggingface_hub.errors import (  # noqa: PLC0415
+            LocalTokenNotFoundError,
+            RepositoryNotFoundError,
+        )
 
         hub = HfApi()
-        user = hub.whoami()["name"]
+        user = None
+        try:
+            user = hub.whoami()["name"]
+        except LocalTokenNotFoundError:
+            if not dry_run:
+                raise
         tag = tag_of(release.version)
         try:
             refs = hub.list_repo_refs(repo, repo_type="dataset")
@@ -137,7 +162,7 @@ def _upload(hub: "HfApi", release: Release, plan: Plan, say: Callable[[str], obj
         say(f"creating {plan.repo}")
         hub.create_repo(plan.repo, repo_type="dataset", exist_ok=True)
     say(f"uploading to {plan.repo}")
-    paths = (MANIFEST, *release.manifest.files)
+    paths = _sent(release)
     commit = hub.create_commit(
         plan.repo,
         [
@@ -166,4 +191,4 @@ def _compare(hub: "HfApi", release: Release, plan: Plan) -> list[str]:
         folder = hub.snapshot_download(
             plan.repo, repo_type="dataset", revision=plan.tag, cache_dir=scratch
         )
-        return list(verify_copy(release.manifest, FolderSource(Path(folder)), OWN_FILES))
+        return list(verify_copy(release.manifest, FolderSource(Path(folder)), OWN_FILES, NOT_SENT))

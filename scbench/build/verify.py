@@ -36,7 +36,7 @@ from scbench.catalog import Task, all_tasks
 from scbench.errors import ReleaseError, did_you_mean
 from scbench.model import task_of
 from scbench.progress import no_progress
-from scbench.release.hub import OWN_FILES, hub_name
+from scbench.release.hub import NOT_SENT, OWN_FILES, hub_name
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
@@ -270,6 +270,8 @@ def _check_files(root: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{shown(name)}: the manifest does not list this file"
     for name, record in manifest.files.items():
         path = root / name
+        if name not in present and name in NOT_SENT:
+            continue
         if name not in present:
             yield f"{name}: missing"
         elif path.is_symlink():

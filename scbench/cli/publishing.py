@@ -21,7 +21,10 @@ def publish(
         str | None, typer.Option(help="Folder, or URL of any fsspec target, with its index.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Verify, look, say what would happen; change nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would happen, and change nothing; no token is needed."
+        ),
     ] = False,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that verify; 0 takes one per usable processor.")
@@ -63,7 +66,7 @@ def publish(
 def _to_hub(release: "Release", repo: str, *, dry_run: bool) -> None:
     from scbench.build.publish import plan_upload, publish_on_hub
 
-    plan = plan_upload(release, repo)
+    plan = plan_upload(release, repo, dry_run=dry_run)
     if dry_run:
         for line in plan.lines(release):
             _would(line)

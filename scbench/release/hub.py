@@ -6,10 +6,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scbench.errors import HubError, ReleaseError, ScbenchError
-from scbench.release.manifest import MANIFEST, is_version, read_manifest
+from scbench.release.manifest import EVAL, MANIFEST, is_version, read_manifest
 
 OWN_FILES = {".gitattributes"}
 """What the Hub itself puts into every repository; no part of a release."""
+
+NOT_SENT = {EVAL}
+"""Files of a release that its copy on the Hub lacks.
+
+The Hub refuses an ``eval.yaml`` whose ``evaluation_framework`` is not on its list
+(packages/tasks/src/eval.ts of huggingface.js), and scbench is not on it.
+"""
 
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*/\w[\w.-]*)@(?P<revision>[\w./-]+)", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -58,7 +65,8 @@ def _is_whole(folder: Path) -> bool:
         manifest = read_manifest(folder)
     except ReleaseError:
         return False
-    return all((folder / name).is_file() for name in (MANIFEST, *manifest.files))
+    names = {MANIFEST, *manifest.files} - NOT_SENT
+    return all((folder / name).is_file() for name in names)
 
 
 @contextmanager

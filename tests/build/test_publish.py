@@ -13,7 +13,7 @@ from scbench.canonical import sha256
 from scbench.catalog import get_task
 from scbench.errors import HubError, ReleaseError
 from scbench.release.load import find_release, open_release
-from scbench.release.manifest import CARD, MANIFEST, data_file
+from scbench.release.manifest import CARD, EVAL, MANIFEST, data_file
 
 # The client's own way of sending large files.
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -62,10 +62,15 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
+def sent(root: Path) -> dict[str, bytes]:
+    """What goes to the Hub: not the file that it refuses."""
+    return {name: data for name, data in contents(root).items() if name != EVAL}
+
+
 def assert_published(hub, root: Path) -> None:
     held = stored(hub)
     del held[".gitattributes"]
-    assert held == contents(root)
+    assert held == sent(root)
     assert hub.repos[REPO].messages == ["initial commit", "Release 0.0.1"]
 
 
@@ -94,10 +99,21 @@ def test_a_dry_run_looks_and_changes_nothing(hub, sound):
     release = open_release(sound)
     lines = plan_upload(release, REPO).lines(release)
     assert lines[0] == "create the data set repository org/scbench"
-    assert "as tester, upload 19 files" in lines[1]
-    assert lines[2:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
+    assert "as tester, upload 18 files" in lines[1]
+    assert lines[2].startswith("leave out eval.yaml: the Hub refuses evaluation frameworks")
+    assert lines[3:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
     assert hub.repos == {}
     assert not hub.count("(POST|PUT)", "")
+
+
+def test_a_dry_run_needs_no_token(hub, sound, monkeypatch, tmp_path):
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+    release = open_release(sound)
+    lines = plan_upload(release, REPO, dry_run=True).lines(release)
+    assert lines[1].startswith("upload 18 files")
+    assert "ask for a token: set HF_TOKEN, or run `hf auth login`" in lines
+    assert hub.repos == {}
 
 
 def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newer):
@@ -111,8 +127,8 @@ def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newe
     publish(newer)
     held = stored(hub, "v0.0.2")
     del held[".gitattributes"]
-    assert held == contents(newer)
-    assert stored(hub).keys() - {".gitattributes"} == contents(sound).keys()
+    assert held == sent(newer)
+    assert stored(hub).keys() - {".gitattributes"} == sent(sound).keys()
     assert find_release(f"{REPO}@v0.0.1").version == "0.0.1"
     assert find_release(f"{REPO}@v0.0.2").version == "0.0.2"
     assert find_release(f"{REPO}@main").version == "0.0.2"

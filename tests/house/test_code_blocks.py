@@ -1,6 +1,6 @@
 """Code on the pages can be run: commands and their options exist, Python compiles, data parses.
 
-Nothing is run here, so all pages take a moment; tutorial, integrations and analyse are run
+Nothing is run here, so all pages take a moment; integrations and analyse are run
 elsewhere.
 """
 
