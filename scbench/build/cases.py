@@ -164,6 +164,8 @@ def _tried(planned: Planned, seeds: Sequence[int]) -> list[Row | _Failure]:
             found.append(make(seed))
         except WorkSpentError as error:
             found.append(_Failure(_said(error), last=True))
+        except ModuleNotFoundError:  # an extra; other seeds need it as well
+            raise
         except Exception as error:  # noqa: BLE001  (whatever fails, other seeds are tried)
             found.append(_Failure(_said(error)))
     return found

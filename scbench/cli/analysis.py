@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.console import reported_errors, say
+from scbench.cli.console import draws, reported_errors, say
 from scbench.cli.options import ReleaseName
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ Tries = Annotated[
     str, typer.Option(help="With several samples per item: pass@k for these k, by commas.")
 ]
 Plot = Annotated[
-    Path | None, typer.Option(help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore.")
+    Path | None,
+    typer.Option(callback=draws, help="Also draw it: FILE.svg, FILE.png, or FILE.html to explore."),
 ]
 
 PEOPLE = {Form.TABLE, Form.MARKDOWN, Form.LATEX}

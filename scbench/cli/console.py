@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -20,22 +21,15 @@ if TYPE_CHECKING:
 PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 """Exit codes."""
 
-_EXTRAS = {
-    "confusable_homoglyphs": "leaderboard",
-    "dask": "cluster",
-    "distributed": "cluster",
-    "fsspec": "hub",
-    "huggingface_hub": "hub",
-    "inspect_ai": "inspect",
-    "jinja2": "build",
-    "pyarrow": "build",
-    "scipy": "build",
-    "yaml": "build",
-    "PIL": "report",
-    "plotly": "report",
-    "vl_convert": "report",
+NEEDS = {
+    "build": ("yaml", "jinja2", "pyarrow", "PIL", "scipy", "vl_convert"),
+    "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
+    "report": ("jinja2", "plotly", "vl_convert", "PIL"),
+    "cluster": ("dask", "distributed"),
+    "hub": ("huggingface_hub", "fsspec"),
+    "inspect": ("inspect_ai",),
 }
-"""Libraries that only some commands need, and the extra that brings each."""
+"""Libraries that only some commands need, by the extra that brings them."""
 
 
 def say(message: str) -> None:
@@ -62,7 +56,7 @@ def reported_errors(needed: str | None = None) -> Iterator[None]:
     """Turn errors that a user can mend into one line and an exit code; Ctrl-C into 130.
 
     Args:
-        needed: extra to name if a library is missing; None for the one that usually brings it.
+        needed: extra to name if a library is missing that several bring.
     """
     try:
         yield
@@ -79,10 +73,11 @@ def reported_errors(needed: str | None = None) -> Iterator[None]:
         hush()
         raise typer.Exit(0) from None
     except ModuleNotFoundError as error:
-        extra = _EXTRAS.get((error.name or "").partition(".")[0])
-        if extra is None:
+        library = (error.name or "").partition(".")[0]
+        extras = [extra for extra, libraries in NEEDS.items() if library in libraries]
+        if not extras:
             raise
-        extra = needed or extra
+        extra = needed if needed in extras else extras[0]
         say(f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`")
         raise typer.Exit(USAGE) from None
     except (OSError, MemoryError) as error:
@@ -90,26 +85,24 @@ def reported_errors(needed: str | None = None) -> Iterator[None]:
         raise typer.Exit(FAILED if refused(error) else USAGE) from None
 
 
-def need(*libraries: str, extra: str, instead: str) -> None:
-    """Refuse to begin long work that would fail because a library is missing.
+def need(extra: str, instead: str) -> None:
+    """Refuse to begin long work that would fail because an extra is missing.
 
     Args:
-        libraries: names to import.
-        extra: the extra that brings them.
+        extra: name of the extra.
         instead: the option that goes without.
 
     Raises:
-        typer.Exit: one of them is not installed.
+        typer.Exit: one of its libraries is not installed.
     """
-    from importlib.util import find_spec
-
-    for name in libraries:
-        if find_spec(name) is None:
-            say(
-                f"error: {name} is not installed; this needs `pip install 'scbench[{extra}]'`, "
-                f"or {instead}"
-            )
-            raise typer.Exit(USAGE)
+    try:
+        require(*NEEDS[extra])
+    except ModuleNotFoundError as error:
+        say(
+            f"error: {error.name} is not installed; this needs `pip install 'scbench[{extra}]'`, "
+            f"or {instead}"
+        )
+        raise typer.Exit(USAGE) from None
 
 
 def require(*modules: str) -> None:
@@ -123,6 +116,14 @@ def require(*modules: str) -> None:
     for name in modules:
         if find_spec(name) is None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def draws(path: Path | None) -> Path | None:
+    """Return the file of ``--plot``, once it is sure that a chart can be drawn."""
+    if path is not None:
+        with reported_errors("report"):
+            require("vl_convert")
+    return path
 
 
 def render(tables: Mapping[str, "pl.DataFrame"], style: str, remarks: Sequence[str] = ()) -> str:

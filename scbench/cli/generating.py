@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scbench.cli.console import PROBLEMS, reported_errors, say
+from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, require, say
 from scbench.cli.options import Quiet, Workers
 from scbench.processes import processors
 
@@ -94,9 +94,8 @@ def generate(
     FOLDER. The same seed gives the same bytes with any number of workers. Exit code 1: a point
     could not give as many cases as were asked for.
     """
-    with reported_errors():
+    with reported_errors("build"):
         from scbench.catalog import all_tasks, get_task
-        from scbench.cli.console import require
         from scbench.cli.rungs import rungs_of
         from scbench.errors import ExperimentError
 
@@ -123,7 +122,7 @@ def generate(
             if seed is not None:
                 experiment = experiment.model_copy(update={"seed": seed})
         if out is not None:  # said before a private seed is
-            require("pyarrow", "jinja2", "yaml")
+            require(*NEEDS["build"])
         experiment = _settled(experiment, private=private, writes=out is not None)
         if out is None:
             if printed is None:

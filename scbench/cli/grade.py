@@ -169,8 +169,7 @@ def grade(
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
-    from scbench.cli.console import USAGE, names_in, reported_errors, require, say
-    from scbench.cli.looking import REPORT_NEEDS
+    from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
     from scbench.processes import check_memory, processors, start_server
 
     if (not files) != self_test:
@@ -183,7 +182,7 @@ def grade(
     with reported_errors("report" if report else None):
         if report:
             # Said before grading, which can take long.
-            require(*REPORT_NEEDS)
+            require(*NEEDS["report"])
         check_memory()
         if not check and cluster is None:
             # It gets ready while the release is read.

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scbench.cli.console import PROBLEMS, need, reported_errors, say
+from scbench.cli.console import NEEDS, PROBLEMS, need, reported_errors, require, say
 from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
@@ -67,6 +67,7 @@ def build(
     it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
     """
     with reported_errors("leaderboard"):
+        require(*NEEDS["leaderboard"])
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
@@ -80,7 +81,7 @@ def build(
         releases = release_finder([find_release(name) for name in release or []])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
         if report:
-            need("jinja2", "plotly", extra="report", instead="--no-report")
+            need("report", instead="--no-report")
         known = read_organisations(organisations) if organisations else None
         held = None
         if private is not None:
@@ -132,6 +133,7 @@ def eval_results(
     It belongs into .eval_results/ of its repository.
     """
     with reported_errors("leaderboard"):
+        require(*NEEDS["leaderboard"])
         from scbench.leaderboard.hub_results import hub_results
         from scbench.leaderboard.receipt import read_receipt
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench.cli.analysis import Files, write_file
-from scbench.cli.console import plain, reported_errors, require, say
+from scbench.cli.console import NEEDS, plain, reported_errors, require, say
 from scbench.cli.options import Quiet, ReleaseName
 from scbench.processes import processors
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from scbench.report.items import Item
     from scbench.report.page import Written
     from scbench.report.picture import Picture
-
-REPORT_NEEDS = ("jinja2", "plotly", "vl_convert", "PIL")
-"""Libraries of the extra ``report``."""
 
 _SHOWN = 10
 
@@ -70,7 +67,7 @@ def report(
     beside it (report-2.html and so on). Without scripts, only filters and views that turn lack.
     """
     with reported_errors("report"):
-        require(*REPORT_NEEDS)
+        require(*NEEDS["report"])
         from scbench.release.load import find_release
 
         make_report(
@@ -175,7 +172,7 @@ def show(
         raise typer.Exit(USAGE)
     with reported_errors("report"):
         if form in {"png", "html"} or open_page:
-            require(*REPORT_NEEDS)
+            require(*NEEDS["report"])
         from scbench.release.load import find_release
         from scbench.report import single
 
@@ -290,7 +287,7 @@ def gallery(
     rungs of every task stand in one picture.
     """
     with reported_errors("report"):
-        require(*REPORT_NEEDS)
+        require(*NEEDS["report"])
         from scbench.release.load import find_release
         from scbench.report.gallery import write_gallery
 

@@ -16,7 +16,7 @@ from scbench.cli.analysis import (
     release_of,
     write_tables,
 )
-from scbench.cli.console import names_in, reported_errors
+from scbench.cli.console import draws, names_in, reported_errors
 
 
 class By(StrEnum):
@@ -72,7 +72,10 @@ def manifolds(
     ] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html."),
+        typer.Option(
+            callback=draws,
+            help="Also draw --heat or --parameter: FILE.svg, FILE.png, or FILE.html.",
+        ),
     ] = None,
     style: Style = Form.TABLE,
     out: Out = None,

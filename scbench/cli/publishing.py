@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.console import PROBLEMS, USAGE, reported_errors, say
+from scbench.cli.console import NEEDS, PROBLEMS, USAGE, reported_errors, require, say
 from scbench.processes import processors
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ def publish(
     if (repo is None) == (to is None):
         say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
         raise typer.Exit(USAGE)
-    with reported_errors():
+    with reported_errors("build"):
+        require(*NEEDS["build"])
+        if to is None or "://" in to:
+            require(*NEEDS["hub"])
         from scbench.build.verify import verify_release
         from scbench.release.load import installed_releases, open_release
 

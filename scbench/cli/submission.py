@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scbench.cli.console import GRADER_ERRORS, PROBLEMS, USAGE, need, reported_errors, say
+from scbench.cli.console import (
+    GRADER_ERRORS,
+    NEEDS,
+    PROBLEMS,
+    USAGE,
+    need,
+    reported_errors,
+    require,
+    say,
+)
 from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
@@ -107,6 +116,7 @@ def init(
     Asks for what no option gives, if there is someone to ask.
     """
     with reported_errors("leaderboard"):
+        require(*NEEDS["leaderboard"])
         from scbench.leaderboard.pack import write_about
         from scbench.release.load import installed_releases
 
@@ -233,6 +243,7 @@ def validate_(
     Whether claimed scores are right is seen by `grade`.
     """
     with reported_errors("leaderboard"):
+        require(*NEEDS["leaderboard"])
         from scbench.cli.console import as_json
         from scbench.leaderboard.findings import in_order
         from scbench.leaderboard.folder import open_submission
@@ -320,6 +331,7 @@ def grade(
     if a claimed score differs from the graded one.
     """
     with reported_errors("leaderboard"):
+        require(*NEEDS["leaderboard"])
         from scbench.cli.progress import progress
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.folder import open_submission
@@ -328,7 +340,7 @@ def grade(
         from scbench.leaderboard.validate import validate
 
         if report:
-            need("jinja2", "plotly", extra="report", instead="--no-report")
+            need("report", instead="--no-report")
         releases, wanted = finder(release)
         folder = out or Path("scbench-results", path.resolve().name.partition(".")[0])
         limits = WorkerLimits(workers or processors(), None, 4 * 2**30, allow_code)
@@ -384,6 +396,7 @@ def pack(
     The same folder always gives the same bytes.
     """
     with reported_errors("leaderboard"):
+        require(*NEEDS["leaderboard"])
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.pack import pack as write
         from scbench.leaderboard.validate import validate
