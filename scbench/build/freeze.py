@@ -52,6 +52,7 @@ from scbench.release.records import (
     TaskRecord,
 )
 from scbench.report.gallery import cases, draw_cases
+from scbench.report.picture import LOOK
 from scbench.version import __version__
 
 
@@ -286,6 +287,7 @@ def make_manifest(
         libraries={
             "python": ".".join(platform.python_version_tuple()[:2]),
             **{name: installed(name) for name in LIBRARIES},
+            "pictures": LOOK,
         },
         canary=CANARY,
         withdrawn=dict(withdrawn),

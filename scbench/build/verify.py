@@ -52,6 +52,7 @@ from scbench.release.manifest import (
 from scbench.release.records import ExperimentRecord, LadderRecord
 from scbench.release.regular import MOST_BYTES, MOST_MANIFEST_BYTES, read_regular
 from scbench.report.draw.png import same_picture
+from scbench.report.picture import LOOK
 from scbench.version import __version__
 
 
@@ -368,6 +369,7 @@ def _check_pictures(
     same = (
         manifest.package_version == __version__
         and manifest.libraries.get(library) == installed(library)
+        and manifest.libraries.get("pictures") == LOOK
         and any(picture_file(name) in manifest.files for name in manifest.tasks)
     )
     if not same:

@@ -13,7 +13,7 @@ from scbench.catalog import Task, all_tasks
 from scbench.errors import ResultsError
 from scbench.judge import validate
 from scbench.model import Check, Instance, Verdict
-from scbench.report.picture import Picture, draw_of
+from scbench.report.picture import Picture, draw_of, with_reasons
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,7 +181,8 @@ def picture_of(
         model = task.answer_model
         found = validate(model, json.loads(answer), len(answer))
         valid = None if isinstance(found, Check) else found
-    return draw(task.params_model.model_validate_json(params), valid, verdicts)
+    drawn = draw(task.params_model.model_validate_json(params), valid, verdicts)
+    return with_reasons(drawn, valid, verdicts)
 
 
 def chosen(items: Iterable[Item], which: str) -> Iterator[Item]:

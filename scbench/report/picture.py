@@ -7,14 +7,25 @@ the task's schema, however wrong, and any verdict of any answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 from scbench.catalog import Task
 from scbench.model import Verdict
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
+
+LOOK = "2"
+"""Raised when pictures of right answers change; releases keep it beside what they draw."""
+
+MARKS = frozenset({"wrong", "missing", "surplus"})
+"""Roles that show where an answer fails."""
+
+_LETTERS = 66
+"""Letters of a line of a banner."""
+_LINES = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +89,43 @@ def fraction(verdicts: Sequence[Verdict]) -> str:
     if len(verdicts) == 1:
         return f"score {verdicts[0].score:.4g}"
     return f"{sum(v.score == 1 for v in verdicts)} of {len(verdicts)} criteria met"
+
+
+def is_marked(picture: Picture) -> bool:
+    """Return whether anything in a picture has the colour of what fails."""
+    views = (panel.view for panel in picture.panels)
+    return any(
+        not MARKS.isdisjoint(
+            view.roles if isinstance(view, Drawing) else {part.role for part in view.parts}
+        )
+        for view in views
+    )
+
+
+def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
+    """Return a picture that says in words what failed, if no place in it shows that.
+
+    Args:
+        picture: as its module drew it.
+        answer: None if it could not be read.
+        verdicts: on the answer; none if nobody answered.
+    """
+    failed = {
+        check.id: check.message for v in verdicts for check in v.checks if check.passed is False
+    }
+    if not failed or (answer is not None and is_marked(picture)):
+        return picture
+    what = "nothing of the answer can be drawn" if answer is None else "no place can be marked"
+    lines = [f"{fraction(verdicts).capitalize()}: {what}."]
+    for check_id, message in failed.items():
+        lines += wrap(f"{check_id}: {message}", _LETTERS)
+    if len(lines) > _LINES:
+        lines[_LINES - 1 :] = [f"and {len(lines) - _LINES + 1} lines more"]
+    wide, high = 430, 17 * len(lines) + 16
+    drawing = Drawing((0, 0, wide, high), size=max(wide, high), up=False, margin=4)
+    drawing.box((0, 0), (wide, high), "wrong", opacity=0.08, edge="wrong", width=2.5)
+    for i, line in enumerate(lines):
+        place = (10, 17 * i + 16)
+        drawing.text(place, line, "ink" if i else "wrong", size=12, anchor="start", bold=not i)
+    panel = Panel("what failed", drawing, " ".join(lines))
+    return replace(picture, panels=(panel, *picture.panels))

@@ -116,7 +116,7 @@ def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float
         need = 26 + max(map(len, lines)) * _LETTER * _SIZE + 24
         if x > _PAD and (x + need > width - _PAD or len(lines) > 1):
             x, y = _PAD, y + _LINE
-        parts.append(_swatch(role, x, y + 2))
+        parts.append(_swatch(picture, role, x, y + 2))
         for i, line in enumerate(lines):
             parts += _text(x + 26, y + i * _LINE, line, "ink")
         x += need
@@ -124,18 +124,32 @@ def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float
     return y + _LINE if picture.legend else y
 
 
-def _swatch(role: str, x: float, y: float) -> str:
+def _swatch(picture: Picture, role: str, x: float, y: float) -> str:
+    """Return a sample of what has a role in a picture: hatched, filled as strongly, or a line."""
     at = f'x="{short(x)}" y="{short(y)}" width="18" height="12"'
-    match known_role(role):
-        case "missing":
-            return (
-                f"<defs>{hatch_pattern('swatch', 'missing')}</defs><rect {at} "
-                'fill="url(#swatch)" class="s-missing" stroke-dasharray="3 2"/>'
-            )
-        case "wrong":
-            inner = f'x="{short(x + 1.5)}" y="{short(y + 1.5)}" width="15" height="9"'
-            return f'<rect {inner} fill="none" class="s-wrong" stroke-width="3"/>'
-    return f'<rect {at} rx="2" class="f-{role}"/>'
+    role = known_role(role)
+    drawings = [panel.view for panel in picture.panels if isinstance(panel.view, Drawing)]
+    looks = [look for drawing in drawings for look in drawing.looks(role)]
+    fills = [look for look in looks if look != "line"]
+    if "hatched" in fills or role == "missing":
+        name = f"swatch-{role}"
+        return (
+            f"<defs>{hatch_pattern(name, role)}</defs><rect {at} "
+            f'fill="url(#{name})" class="s-{role}" stroke-dasharray="3 2"/>'
+        )
+    if role == "wrong":
+        inner = f'x="{short(x + 1.5)}" y="{short(y + 1.5)}" width="15" height="9"'
+        return f'<rect {inner} fill="none" class="s-wrong" stroke-width="3"/>'
+    if looks and not fills:
+        line = f"M{short(x)} {short(y + 6)}h18"
+        return f'<path d="{line}" fill="none" class="s-{role}" stroke-width="3"/>'
+    opacity = max(map(float, fills), default=1.0)
+    if opacity == 1:
+        return f'<rect {at} rx="2" class="f-{role}"/>'
+    return (
+        f'<rect {at} rx="2" class="f-{role} s-{role}" fill-opacity="{short(opacity)}" '
+        'stroke-width="1.5"/>'
+    )
 
 
 def _file(

@@ -5,6 +5,8 @@ import pytest
 from scbench.build.freeze import installed
 from scbench.build.verify import verify_release
 from scbench.release.manifest import CARD, MANIFEST, picture_file, read_manifest
+from scbench.report.picture import LOOK
+from scbench.version import __version__
 
 EDGES, SHIKAKU = map(picture_file, ("enumerate_edges", "shikaku_rectangles"))
 
@@ -38,16 +40,14 @@ def test_a_foreign_picture_is_no_part_of_a_release(copy, forge):
     assert said in verify_release(copy)
 
 
-@pytest.mark.parametrize("key", ["package_version", "libraries"])
+@pytest.mark.parametrize("key", ["package_version", "vl-convert-python", "pictures"])
 def test_what_another_version_drew_is_known_by_its_hash(copy, forge, key):
     (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
 
     def older(record: dict) -> None:
-        if key == "libraries":
-            assert record[key]["vl-convert-python"] == installed("vl-convert-python")
-            record[key]["vl-convert-python"] = "0.0.1"
-        else:
-            record[key] = "0.1.0"
+        place = record if key in record else record["libraries"]
+        assert place[key] in {__version__, installed(key), LOOK}
+        place[key] = "0.0.1"
 
     forge(copy, older)
     # The card names the versions, so it differs; the picture is not among the problems.

@@ -1,10 +1,15 @@
 """Every task's picture: of an instance alone, of right answers, and of wrong ones."""
 
+import html
 import json
+import random
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from itertools import combinations, cycle
 
 import pytest
+from contract import JUNK, items, lengthy, mutate
 from pydantic import ValidationError
 
 from scbench.canonical import canonical_json
@@ -12,11 +17,16 @@ from scbench.catalog import SECONDS, available_tasks, get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Picture, draw_of
+from scbench.report.picture import Picture, draw_of, is_marked, with_reasons
 
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]
 MOST_BYTES = 600_000
 """Of one flat panel; a report holds hundreds."""
+WRONG = 20
+TEXT = re.compile(
+    r'<text x="([-\d.]+)" y="([-\d.]+)" font-size="([\d.]+)" text-anchor="(\w+)" '
+    r'class="halo [^"]*"(?: font-weight="700")?>([^<]*)<'
+)
 
 
 def plain(data):
@@ -59,7 +69,7 @@ def test_every_instance_has_a_picture(task_id):
 
 
 @pytest.mark.parametrize("task_id", TASKS)
-def test_answers_right_and_wrong_have_pictures(task_id):
+def test_right_answers_have_pictures(task_id):
     task = get_task(task_id)
     builder = task.builder()
     items = builder.paper()
@@ -69,13 +79,78 @@ def test_answers_right_and_wrong_have_pictures(task_id):
         items = items[:3]
     else:
         items = items[:: len(items) // 3 or 1]
-    for i, item in enumerate(items):
+    for item in items:
         right = builder.reference(item.params).model_dump(mode="json")
-        counters = builder.counter_references(item.params)
-        for answer in (right, *list(counters.values())[: 5 if i or task.heavy else None]):
-            try:
-                valid = task.answer_model.model_validate(answer)
-            except ValidationError:
-                valid = None
-            verdicts = read_back(judge(task, item.params, answer))
-            examine(draw_of(task)(item.params, valid, verdicts))
+        verdicts = read_back(judge(task, item.params, right))
+        valid = task.answer_model.model_validate(right)
+        picture = draw_of(task)(item.params, valid, verdicts)
+        examine(picture)
+        assert with_reasons(picture, valid, verdicts) is picture
+
+
+def wrong_answers(task) -> Iterator[tuple[object, object]]:
+    """Counterexamples of a few instances, references with one place changed, and odd shapes."""
+    known = items(task.id)[:4] if task.heavy else items(task.id)[:: len(items(task.id)) // 4 or 1]
+    rng = random.Random(26)
+    for params, _, counters in known[: 1 if lengthy(task) else 4]:
+        few = rng.sample(list(counters.values()), k=min(len(counters), 3))
+        yield from ((params, answer) for answer in few)
+    params, right, counters = known[0]
+    right = min(counters.values(), key=lambda a: len(str(a))) if lengthy(task) else right
+    yield params, {key: [] for key in right}
+    yield from ((params, junk) for junk in JUNK[:2])
+    for params, reference, _ in cycle(known):
+        start = right if lengthy(task) else reference
+        yield params, mutate({"it": start}, rng).get("it")
+
+
+@pytest.mark.parametrize("task_id", TASKS)
+def test_wrong_answers_show_where_they_fail(task_id):
+    """In the colours of what fails at its place, or in words where there is no place."""
+    task = get_task(task_id)
+    seen = placed = fitting = 0
+    for params, answer in wrong_answers(task):
+        verdicts = read_back(judge(task, params, answer))
+        if all(verdict.score == 1 for verdict in verdicts):
+            continue
+        try:
+            valid = task.answer_model.model_validate(answer)
+        except ValidationError:
+            valid = None
+        bare = draw_of(task)(params, valid, verdicts)
+        picture = with_reasons(bare, valid, verdicts)
+        examine(picture)
+        assert is_marked(picture), (answer, picture.caption)
+        if valid is None:
+            assert "Score 0" in picture.panels[0].alt or "criteria" in picture.panels[0].alt
+        else:
+            fitting += 1
+            placed += is_marked(bare)
+        for panel in picture.panels:
+            assert not overlaps(panel.view), panel.title
+        seen += 1
+        if seen == WRONG:
+            break
+    assert 4 * placed >= fitting, "many of them have a place"
+
+
+def overlaps(view: object) -> list[tuple[str, str]]:
+    """Return pairs of texts that stand on each other in a flat drawing."""
+    if not isinstance(view, Drawing):
+        return []
+    found = []
+    for x, y, size, anchor, text in TEXT.findall(view.render("x")):
+        words = html.unescape(text)
+        wide = 0.5 * float(size) * len(words)
+        left = float(x) - wide * {"start": 0, "middle": 0.5, "end": 1}[anchor]
+        found.append((left, float(y) - 0.72 * float(size), left + wide, float(y), words))
+    return [
+        (one[4], other[4])
+        for one, other in combinations(found, 2)
+        if one[4].strip()
+        and other[4].strip()
+        and one[0] < other[2] - 1
+        and other[0] < one[2] - 1
+        and one[1] < other[3] - 1
+        and other[1] < one[3] - 1
+    ]

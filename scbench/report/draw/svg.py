@@ -15,9 +15,11 @@ from scbench.report.draw.svg_text import (
     frames_away,
     hatch_pattern,
     known_role,
+    look_of,
     opacity_attribute,
     plain_text,
     point_list,
+    roles_of,
     short,
 )
 
@@ -74,6 +76,7 @@ class Drawing:
         self._shapes: list[str] = []
         self._hatches: set[str] = set()
         self._left_out = 0
+        self._named: list[tuple[float, float, float, float]] = []
 
     def at(self, point: XY) -> tuple[float, float]:
         """Return a point of the task in pixels."""
@@ -313,6 +316,33 @@ class Drawing:
             f"{plain_text(str(words)[:80])}</text>"
         )
 
+    def name(self, point: XY, words: object, role: str = "ink", *, size: float = 10) -> None:
+        """Write beside a point, where no other name stands; nowhere if there is no room."""
+        x, y = self.at(point)
+        wide, high = 0.56 * size * len(str(words)[:80]), 0.8 * size
+        for near in (1.0, 2.2):
+            for dx, dy in (
+                (1, -1),
+                (-1, -1),
+                (1, 1),
+                (-1, 1),
+                (0, -1.5),
+                (0, 1.5),
+                (2, 0),
+                (-2, 0),
+            ):
+                sx, sy = dx * (wide / 2 + 4) * near, dy * 6 * near
+                if abs(dx) == 2:
+                    sx = dx / 2 * (wide / 2 + 6 * near)
+                room = (x + sx - wide / 2, y + sy - high / 2, x + sx + wide / 2, y + sy + high / 2)
+                if not any(
+                    a < room[2] and room[0] < c and b < room[3] and room[1] < d
+                    for a, b, c, d in self._named
+                ):
+                    self._named.append(room)
+                    self.text(point, words, role, size=size, shift=(sx, sy))
+                    return
+
     def image(self, corner: XY, other: XY, png: bytes) -> None:
         """Fill the rectangle between two opposite corners with a picture."""
         (ax, ay), (bx, by) = self.at(corner), self.at(other)
@@ -321,6 +351,15 @@ class Drawing:
             f'width="{short(abs(bx - ax))}" height="{short(abs(by - ay))}" '
             f'href="data:image/png;base64,{b64encode(png).decode()}"/>'
         )
+
+    @property
+    def roles(self) -> frozenset[str]:
+        """Roles of the colours in use."""
+        return frozenset(role for shape in self._shapes for role in roles_of(shape))
+
+    def looks(self, role: str) -> list[str]:
+        """Return how shapes with a role look: ``line``, ``hatched``, or the opacity of a fill."""
+        return [look for shape in self._shapes if (look := look_of(shape, role))]
 
     @property
     def width(self) -> float:

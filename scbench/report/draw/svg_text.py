@@ -1,12 +1,15 @@
 """Pieces of SVG text: numbers, lists of points, attributes and patterns."""
 
 import math
+import re
 from collections.abc import Iterable
 from html import escape
 
 from scbench.errors import ResultsError
 from scbench.report.draw.colours import ROLES
 
+_ROLE = re.compile(r'(?:(?<=[" ])[sf]-|#HATCH-)(\w+)')
+_OPACITY = re.compile(r'fill-opacity="([\d.]+)"')
 _FAR = 4.0
 """Coordinates this many frames away are pulled in: answers may point anywhere."""
 
@@ -75,3 +78,21 @@ def hatch_pattern(name: str, role: str) -> str:
         f'patternTransform="rotate(45)"><path d="M0 0V6" class="s-{role}" stroke-width="3"/>'
         "</pattern>"
     )
+
+
+def roles_of(shape: str) -> list[str]:
+    """Return the roles of a shape's stroke, fill and hatching."""
+    return _ROLE.findall(shape.partition(">")[0])
+
+
+def look_of(shape: str, role: str) -> str:
+    """Return how a shape shows a role: ``line``, ``hatched``, the opacity of a fill, or not."""
+    head = shape.partition(">")[0]
+    if head.startswith("<text"):
+        return ""
+    if f"#HATCH-{role})" in head:
+        return "hatched"
+    if re.search(rf'["]f-{role}\b', head):
+        opacity = _OPACITY.search(head)
+        return opacity[1] if opacity else "1"
+    return "line" if re.search(rf'[" ]s-{role}\b', head) else ""

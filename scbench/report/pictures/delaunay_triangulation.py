@@ -9,6 +9,15 @@ from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _SHOWN = 400
 """Triangles drawn of an answer that lists more."""
+_FEW = 12
+"""Missing triangles up to which each has a thick outline."""
+
+_MARKED = {
+    "empty_circle": "dashed: a circle with a point in it (ringed)",
+    "repeats": "thick: a triangle listed twice",
+    "overlap": "thick: an edge at which triangles overlap",
+    "all_points": "ringed: a point in no triangle",
+}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
@@ -24,7 +33,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         caption = _draw_answer(drawing, params, answer, verdicts, legend)
     for i, point in enumerate(points):
         drawing.dot(point, "ink", radius=2.5, tip=f"point {i} at {point[0]:g}, {point[1]:g}")
-        drawing.text(point, i, size=10, anchor="start", shift=(4, -6))
+        drawing.name(point, i)
     return Picture((Panel("points and triangles", drawing, caption),), caption, tuple(legend))
 
 
@@ -44,7 +53,6 @@ def _draw_answer(
     missing = [tuple(t) for t in metrics.get("missing", ())][:_SHOWN]
     for triangle in missing:
         drawing.area([points[i] for i in triangle], "missing", hatched=True, opacity=0.5)
-        drawing.line([points[i] for i in triangle], "missing", closed=True, dashed=True, width=1)
     for triangle in drawable:
         corners = [points[i] for i in triangle]
         wrong = tuple(sorted(triangle)) in surplus
@@ -56,6 +64,11 @@ def _draw_answer(
             width=2 if wrong else 1.5,
             tip=f"triangle {list(triangle)}",
         )
+    for triangle in missing:  # on top: a sliver shows by its outline alone
+        corners = [points[i] for i in triangle]
+        width = 2.5 if len(missing) <= _FEW else 1
+        tip = f"triangle {list(triangle)} is missing"
+        drawing.line(corners, "missing", closed=True, dashed=True, width=width, tip=tip)
     for a, b, c, inside in failed.get("empty_circle", ())[:8]:
         circle = _circle(points[a], points[b], points[c])
         if circle:
@@ -74,13 +87,9 @@ def _draw_answer(
         legend.append(("surplus", "listed, but wrong"))
     if missing:
         legend.append(("missing", "of a right answer, not listed"))
-    if failed:
-        legend.append(
-            (
-                "wrong",
-                "where it goes wrong: a circle not empty, an overlap, a triangle listed twice",
-            )
-        )
+    words = [said for check_id, said in _MARKED.items() if failed.get(check_id)]
+    if words:
+        legend.append(("wrong", "; ".join(words)))
     listed = f"{len(answer.triangles)} triangles listed"
     if not verdicts:
         return f"{listed}."

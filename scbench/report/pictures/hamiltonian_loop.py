@@ -53,7 +53,7 @@ def _grid(params: Params, *, outside: bool) -> Drawing:
     frame = [(0.5, 0.5), (n + 0.5, 0.5), (n + 0.5, n + 0.5), (0.5, n + 0.5)]
     drawing.line(frame, "ink", closed=True)
     every = 1 if drawing.scale >= 14 else 10
-    for i in [1, *range(every, n + 1, every)]:
+    for i in sorted({1, *range(every, n + 1, every)}):
         drawing.text((i, 0.5), i, "quiet", size=9, shift=(0, -8))
         drawing.text((0.5, i), i, "quiet", size=9, shift=(-8, 0))
     return drawing

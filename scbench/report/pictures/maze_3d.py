@@ -114,7 +114,7 @@ def _plan(
     legend: list[tuple[str, str]],
 ) -> Drawing:
     n = params.size
-    wide = max(n, *map(len, rows))
+    wide = max([n, *map(len, rows)])
     high = max(n, len(rows))
     size = min(max(24 * max(wide, high), 260), 560)
     drawing = Drawing((0, 0, wide, high), size=size, up=False, margin=30)

@@ -130,7 +130,7 @@ def _blasts(
         drawing.tiles(sorted(depths), "answer", hatched=True)
         legend.append(("answer", "hatched: cells with blasts"))
     elif depths:
-        deepest = max(*depths.values(), 1e-9)
+        deepest = max([*depths.values(), 1e-9])
         most = min(drawing.scale * 0.48, 12)
         for (x, y), depth in sorted(depths.items()):
             radius = max(most * min(depth / deepest, 1.0) ** 0.5, 1.5)

@@ -11,6 +11,7 @@ from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.draw.voxels import rectangles
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.polynomial_curve_fitting.contours import zero_curve
+from scbench.report.pictures.shared.gauges import check_of
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 Cells = npt.NDArray[np.bool_]
@@ -40,6 +41,9 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     for drawing in (produced, difference):
         drawing.strokes(curve, "note", width=2.5, tip="f = 0")
     _mark_undefined(produced, verdicts)
+    if _nowhere(verdicts):
+        centre = ((n - 1) / 2, (n - 1) / 2)
+        produced.text(centre, "no value anywhere", "wrong", size=16, bold=True)
     counts = f"{int(missed.sum())} missed, {int(surplus.sum())} too many"
     matched = f"{metrics['matched']} of {metrics['cells']} cells match"
     caption = f"{matched} ({counts}); {fraction(verdicts)}."
@@ -109,9 +113,18 @@ def _mark_undefined(drawing: Drawing, verdicts: Sequence[Verdict]) -> None:
 
 def _why(verdicts: Sequence[Verdict]) -> str:
     failed = {check.id for check in verdicts[0].failed}
+    if _nowhere(verdicts):
+        return "no value anywhere"
     if "two_colours" in failed:
         return "all of one colour"
     return "less than three quarters" if "floor" in failed else "not accepted"
+
+
+def _nowhere(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether a formula has no value in any cell."""
+    check = check_of(verdicts, "defined")
+    without = check.details.get("count", 0) if check and check.passed is False else 0
+    return bool(without) and without == verdicts[0].metrics.get("cells")
 
 
 def _refused(verdicts: Sequence[Verdict], asked: str) -> str:
