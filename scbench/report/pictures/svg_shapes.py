@@ -5,9 +5,18 @@ from cmath import phase, rect
 from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
 
+from scbench.graders.shared.named_options import option
+from scbench.graders.svg_shapes import shape_of
 from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Panel, Picture, failures
+from scbench.report.picture import Panel, Picture
+from scbench.report.pictures.shared.text_views import (
+    Cell,
+    table_panels,
+    table_text,
+    text_picture,
+    told,
+)
 from scbench.schemas.svg_shapes import Answer, Params
 
 _STEPS = 48
@@ -24,11 +33,16 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     drawing.area([(p.real, p.imag) for p in outline], "given", opacity=0.3, edge="ink", width=2)
     for joint in joints:
         drawing.dot((joint.real, joint.imag), "answer", tip=f"{joint.real:g}, {joint.imag:g}")
-    caption = f"An outline through {len(joints)} points, y downwards."
-    if answer is not None and verdicts:
-        wrong = [check.message for check in verdicts[0].checks if check.id in failures(verdicts)]
-        caption += " " + " ".join(wrong or ["It was named rightly."])
-    return Picture((Panel("the outline", drawing, caption),), caption)
+    caption = told(f"An outline through {len(joints)} points, y downwards.", verdicts)
+    names = [kind.replace("_", " ") for kind in params.options]
+    given = option(answer.answer, names) if answer and verdicts else None
+    right = params.options.index(shape_of(params.path)) if verdicts else None
+    rows = [
+        (letter, Cell(name, "right" if i == right else "wrong" if i == given else ""))
+        for i, (letter, name) in enumerate(zip("ABCDEFGHIJ", names, strict=True))
+    ]
+    panels = [Panel("the outline", drawing, caption), *table_panels("options", (), rows, caption)]
+    return text_picture(panels, caption, table_text((), rows))
 
 
 def flattened(path: str) -> tuple[list[complex], list[complex]]:

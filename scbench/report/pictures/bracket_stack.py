@@ -1,0 +1,88 @@
+"""Brackets at the depth at which they stand, and the stack of those that are still open."""
+
+from collections.abc import Sequence
+
+from scbench.graders.shared.short_answers import unspaced
+from scbench.model import Verdict
+from scbench.report.draw.svg import Drawing
+from scbench.report.picture import Panel, Picture
+from scbench.report.pictures.shared.text_views import (
+    Cell,
+    Row,
+    is_wrong,
+    mark,
+    table_panels,
+    table_text,
+    text_picture,
+    told,
+)
+from scbench.schemas.bracket_stack import PAIRS, Answer, Params
+
+_STEP, _LINE, _ACROSS = 11, 13, 66
+_LINES = 8
+_CLOSES = {pair[0]: pair[1] for pair in PAIRS}
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw the brackets by depth; with an answer those still open, and what closes each."""
+    stack: list[int] = []
+    depth = []
+    for i, bracket in enumerate(params.sequence):
+        if bracket in _CLOSES:
+            stack.append(i)
+            depth.append(len(stack))
+        else:
+            depth.append(len(stack))
+            stack.pop()
+    still = stack if verdicts else []
+    caption = told(
+        f"{len(params.sequence)} brackets; what is still open is to be closed.", verdicts
+    )
+    panels = [Panel("brackets by depth", _depths(params.sequence, depth, still), caption)]
+    head = ("place", "open", "needs", "given")
+    rows = _stack(params.sequence, still, answer) if verdicts else []
+    if rows:
+        panels += table_panels("the stack, top first", head, rows, caption)
+    text = f"{params.sequence}\n\n{table_text(head, rows)}" if rows else params.sequence
+    legend = [("target", "still open")] if rows else []
+    legend += [("right", "closes it")] if rows else []
+    legend += [("wrong", "the first fault")] if is_wrong(verdicts) else []
+    return text_picture(panels, caption, text, legend)
+
+
+def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[Row]:
+    """Return the open brackets from the top with what closes them, the first fault marked."""
+    given = (unspaced(answer.answer) if answer else None) or ""
+    rows: list[Row] = []
+    astray = False
+    for k, i in enumerate(reversed(still)):
+        needs = _CLOSES[sequence[i]]
+        said = given[k] if k < len(given) else ""
+        role = "" if astray else "right" if said == needs else "wrong" if said else "missing"
+        astray = astray or said != needs
+        rows.append((i + 1, sequence[i], needs, Cell(said or "-", role)))
+    rows += [
+        ("", "", "-", Cell(sign, "" if astray else "wrong")) for sign in given[len(still) :][:5]
+    ]
+    return rows
+
+
+def _depths(sequence: str, depth: Sequence[int], still: Sequence[int]) -> Drawing:
+    """Draw every bracket as deep as it stands, in lines; those still open are boxed."""
+    lines = [range(i, min(i + _ACROSS, len(sequence))) for i in range(0, len(sequence), _ACROSS)]
+    lines = lines[:_LINES]
+    high = [(max(depth[i] for i in line) + 1) * _LINE for line in lines]
+    size = (max(map(len, lines)) * _STEP, sum(high))
+    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=10)
+    top = 0
+    for line, tall in zip(lines, high, strict=True):
+        for k, i in enumerate(line):
+            place = ((k + 0.5) * _STEP, top + depth[i] * _LINE)
+            if i in still:
+                low = (place[0] - 5, place[1] - 7)
+                mark(drawing, low, (place[0] + 5, place[1] + 6), "target", f"place {i + 1}")
+            drawing.text(
+                place, sequence[i], "ink" if i in still else "quiet", size=12, bold=i in still
+            )
+        top += tall
+    return drawing

@@ -1,0 +1,175 @@
+"""Events and rules as a graph from causes to the outcome: what happened, and what was necessary."""
+
+from collections.abc import Mapping, Sequence
+
+from scbench.graders.but_for_causation import necessary
+from scbench.graders.shared.named_options import option
+from scbench.graders.shared.short_answers import entries
+from scbench.model import Verdict
+from scbench.report.draw.svg import Drawing
+from scbench.report.picture import Panel, Picture
+from scbench.report.pictures.shared.text_views import (
+    Cell,
+    Row,
+    is_wrong,
+    mark,
+    table_text,
+    text_picture,
+    told,
+)
+from scbench.schemas.but_for_causation import Answer, Params
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WIDE, _HIGH, _GAP = 196, 30, 54
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """Draw events by causes; with an answer what happened, and letters wrong or right."""
+    rules = {event: (kind, conditions) for event, kind, conditions in params.rules}
+    single = params.question == "but_for"
+    outcome = _said(params, params.outcome)
+    if single:
+        asked = (
+            f"Would it have been so that {outcome}, but for {_said(params, params.candidates[0])}?"
+        )
+    else:
+        asked = f"Without which lettered events would it not have been so that {outcome}?"
+    caption = told(asked, verdicts)
+    needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
+    named = _named(params, answer) if is_wrong(verdicts) and not single else None
+    happened = _played(params, None) if verdicts else {}
+    without = _played(params, params.candidates[0]) if verdicts and single else {}
+    roles = dict.fromkeys(needed, "right")
+    if named is not None:
+        roles |= dict.fromkeys(named - needed, "wrong")
+        roles |= dict.fromkeys(needed - named, "missing")
+    roles.setdefault(params.outcome, "wrong" if is_wrong(verdicts) and named is None else "target")
+    if single:
+        roles.setdefault(params.candidates[0], "note")
+    drawing = _graph(params, rules, roles, happened, without)
+    rows: list[Row] = []
+    for event in range(len(params.events)):
+        kind, conditions = rules.get(event, ("", ()))
+        causes = f" {'and' if kind == 'all' else 'or'} ".join(
+            f"{'' if wanted else 'not '}({cause})" for cause, wanted in conditions
+        )
+        facts = (
+            [_yes(happened.get(event)), *([_yes(without.get(event))] if without else [])]
+            if verdicts
+            else []
+        )
+        words = f"{_letter(params, event)}{_said(params, event)}"
+        rows.append(
+            (
+                f"({event})",
+                Cell(words, roles.get(event, "")),
+                f"if {causes}" if causes else "told",
+                *facts,
+            )
+        )
+    head = [
+        "",
+        "event",
+        "rule",
+        *(["happened"] if happened else []),
+        *(["but for it"] if without else []),
+    ]
+    legend = [
+        ("target", "the outcome"),
+        ("given", "dashed box: did not happen; dashed arrow: unless"),
+    ]
+    legend += [("note", "supposed not to happen")] if "note" in roles.values() else []
+    legend += [("right", "necessary")] if "right" in roles.values() else []
+    legend += [("missing", "necessary, not named")] if "missing" in roles.values() else []
+    legend += [("wrong", "answered wrongly")] if "wrong" in roles.values() else []
+    return text_picture(
+        [Panel("causes to the left", drawing, caption)],
+        caption,
+        table_text(head, rows, 140),
+        legend,
+    )
+
+
+def _yes(value: bool | None) -> str:
+    return "" if value is None else "yes" if value else "no"
+
+
+def _said(params: Params, event: int) -> str:
+    return f"{params.events[event][0]} {params.events[event][3]}"
+
+
+def _letter(params: Params, event: int) -> str:
+    if params.question == "but_for" or event not in params.candidates:
+        return ""
+    return f"{_LETTERS[params.candidates.index(event)]}: "
+
+
+def _named(params: Params, answer: Answer | None) -> set[int] | None:
+    """Return the events that an answer names; None if it cannot be read as letters."""
+    words = entries(answer.answer) if answer and not isinstance(answer.answer, bool) else None
+    texts = [_said(params, event) for event in params.candidates]
+    places = [option(word, texts) for word in words or () if word.casefold() != "and"]
+    named = {params.candidates[place] for place in places if place is not None}
+    return named if places and None not in places else None
+
+
+def _played(params: Params, without: int | None) -> dict[int, bool]:
+    """Return whether each event happens, the causes before what they cause."""
+    known = dict(params.told) | ({} if without is None else {without: False})
+    waiting = [rule for rule in params.rules if rule[0] != without]
+    while ready := [rule for rule in waiting if all(cause in known for cause, _ in rule[2])]:
+        for event, kind, conditions in ready:
+            kept = [known[cause] == wanted for cause, wanted in conditions]
+            known[event] = all(kept) if kind == "all" else any(kept)
+        waiting = [rule for rule in waiting if rule[0] not in known]
+    return known
+
+
+def _graph(
+    params: Params,
+    rules: Mapping[int, tuple[str, tuple[tuple[int, bool], ...]]],
+    roles: dict[int, str],
+    happened: dict[int, bool],
+    without: dict[int, bool],
+) -> Drawing:
+    level: dict[int, int] = {event: 0 for event in range(len(params.events)) if event not in rules}
+    while ready := [
+        event
+        for event in rules
+        if event not in level and all(c in level for c, _ in rules[event][1])
+    ]:
+        for event in ready:
+            level[event] = 1 + max((level[cause] for cause, _ in rules[event][1]), default=0)
+    columns: list[list[int]] = [[] for _ in range(max(level.values()) + 1)]
+    for event, k in sorted(level.items()):
+        columns[k].append(event)
+    row: dict[int, float] = {}
+    for column in columns:  # beside the middle of its causes, so that few arrows cross
+        column.sort(
+            key=lambda e: (
+                sum(row[c] for c, _ in rules[e][1]) / len(rules[e][1])
+                if e in rules and rules[e][1]
+                else e
+            )
+        )
+        row |= {event: i + 0.5 for i, event in enumerate(column)}
+    tallest = max(map(len, columns))
+    size = (len(columns) * (_WIDE + _GAP) - _GAP, tallest * (_HIGH + 18))
+    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=8)
+    for column in columns:
+        shift = (tallest - len(column)) / 2
+        row |= {event: row[event] + shift for event in column}
+    place = {event: (level[event] * (_WIDE + _GAP), row[event] * (_HIGH + 18)) for event in level}
+    for event, (_, conditions) in rules.items():
+        for cause, wanted in conditions:
+            (ax, ay), (bx, by) = place[cause], place[event]
+            drawing.line([(ax + _WIDE, ay), (bx - 2, by)], "given", dashed=not wanted, arrow=True)
+    for event, (x, y) in place.items():
+        low, high = (x, y - _HIGH / 2), (x + _WIDE, y + _HIGH / 2)
+        drawing.box(low, high, "paper", edge="given", dashed=happened.get(event) is False)
+        fate = _yes(without.get(event))
+        mark(drawing, low, high, roles.get(event, ""), f"but for it: {fate}" if fate else "")
+        kind = f" ({rules[event][0]})" if event in rules and len(rules[event][1]) > 1 else ""
+        words = f"{_letter(params, event)}{_said(params, event)}{kind}"
+        drawing.text((x + _WIDE / 2, y), words if len(words) < 37 else f"{words[:35]}…", size=10)
+    return drawing

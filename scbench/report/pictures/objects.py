@@ -1,0 +1,34 @@
+"""A list of things: which count, how many there are, and the sum so far."""
+
+from collections.abc import Sequence
+
+from scbench.graders.objects import quantity_of
+from scbench.model import Verdict
+from scbench.report.picture import Picture
+from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture, told
+from scbench.schemas.objects import Answer, Params
+
+
+def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
+    """List the things; with an answer those that count and the sum."""
+    rows: list[Row] = []
+    total = 0
+    for quantity, adjective, noun, group in params.entries:
+        words = f"{quantity} {adjective} {noun}".replace("  ", " ")
+        if not verdicts:
+            rows.append((words,))
+            continue
+        counts = group in params.groups
+        total += quantity_of(quantity) if counts else 0
+        figures = (quantity_of(quantity), total) if counts else ("-", "")
+        rows.append((Cell(words, "note" if counts else "quiet"), group, *figures))
+    rows += sum_rows(answer.answer if answer else None, verdicts, total, columns=4)
+    caption = (
+        f"How many {' and '.join(params.groups)} are there among {len(params.entries)} entries?"
+    )
+    return table_picture(
+        "things",
+        ("thing", "group", "number", "sum") if verdicts else (),
+        rows,
+        told(caption, verdicts),
+    )

@@ -1,0 +1,171 @@
+"""Views of text tasks: tables that are drawn and printed alike, and what was said of an answer."""
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from scbench.graders.shared.short_answers import Value, integer, shown
+from scbench.model import Verdict
+from scbench.report.draw.svg import Drawing
+from scbench.report.draw.text_blocks import side_by_side
+from scbench.report.picture import Panel, Picture, failures, fraction
+
+LONGEST = 44
+"""Characters of one cell."""
+_HIGH, _LETTER, _GAP = 21, 6.9, 14
+_BLOCK = 26
+"""Rows of a table; what is longer goes on beside it."""
+_MOST = 10
+"""Tables beside each other."""
+_SIGNS = {"right": " ok", "wrong": " WRONG", "missing": " MISSING", "note": " *"}
+"""What stands behind words with a role in a terminal."""
+_WORDS = {
+    "right": "right",
+    "wrong": "wrong",
+    "missing": "missing",
+    "note": "counts",
+    "target": "asked for",
+}
+
+
+class Cell(NamedTuple):
+    """A cell of a table; its role is the colour behind it, none without one."""
+
+    words: object
+    role: str = ""
+
+    @property
+    def text(self) -> str:
+        """The words, cut where they are long."""
+        words = str(self.words)
+        return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+
+
+Row = Sequence[Cell | object]
+
+
+def is_wrong(verdicts: Sequence[Verdict]) -> bool:
+    """Return whether an answer was judged and is not right."""
+    return bool(verdicts) and verdicts[0].score < 1
+
+
+def told(words: str, verdicts: Sequence[Verdict]) -> str:
+    """Return a caption: what there is, then what the verdict says."""
+    if not verdicts:
+        return words
+    wrong = {check.id: check.message for check in verdicts[0].checks}
+    said = [wrong[check_id] for check_id in failures(verdicts)]
+    return " ".join([words, *said, f"{fraction(verdicts).capitalize()}."])
+
+
+def text_picture(
+    panels: Iterable[Panel],
+    caption: str,
+    text: str,
+    legend: Sequence[tuple[str, str]] | None = None,
+) -> Picture:
+    """Return the picture of a text task.
+
+    Args:
+        panels: what is drawn.
+        caption: below it.
+        text: the same for a terminal.
+        legend: None for words on all roles that tables give cells.
+    """
+    panels = tuple(panels)
+    if legend is None:
+        views = [panel.view for panel in panels]
+        used = {role for view in views if isinstance(view, Drawing) for role in view.roles}
+        legend = [(role, words) for role, words in _WORDS.items() if role in used]
+    return Picture(panels, caption, tuple(legend), text)
+
+
+def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str) -> list[Panel]:
+    """Return a table as panels: so many rows in each, and not without end."""
+    blocks = [rows[i : i + _BLOCK] for i in range(0, len(rows), _BLOCK)] or [[]]
+    panels = [
+        Panel(title if not i else "continued", _table(head, block), alt)
+        for i, block in enumerate(blocks[:_MOST])
+    ]
+    if len(blocks) > _MOST:
+        last = panels[-1]
+        more = f"{last.title}; {len(rows) - _MOST * _BLOCK} rows more are not drawn"
+        panels[-1] = Panel(more, last.view, alt)
+    return panels
+
+
+def _cells(row: Row) -> list[Cell]:
+    return [cell if isinstance(cell, Cell) else Cell(cell) for cell in row]
+
+
+def _widths(table: Iterable[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip_longest(*table, fillvalue="")]
+
+
+def _table(head: Sequence[str], rows: Sequence[Row]) -> Drawing:
+    """Draw a table, its head in grey."""
+    cells = [_cells(row) for row in rows]
+    texts = [list(head), *([cell.text for cell in row] for row in cells)]
+    widths = [_LETTER * wide + _GAP for wide in _widths(texts)]
+    starts = [sum(widths[:k]) for k in range(len(widths))]
+    size = (max(sum(widths), 1.0), _HIGH * (len(cells) + bool(head)) or 1)
+    drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=6)
+    for start, words in zip(starts, head, strict=False):
+        drawing.text((start + 6, _HIGH / 2), words, "quiet", size=11, anchor="start")
+    for i, row in enumerate(cells, bool(head)):
+        for start, wide, cell in zip(starts, widths, row, strict=False):
+            mark(drawing, (start, _HIGH * i), (start + wide - 2, _HIGH * (i + 1) - 2), cell.role)
+            place = (start + 6, _HIGH * (i + 0.5) - 1)
+            role = "quiet" if cell.role == "quiet" else "ink"
+            bold = cell.role not in {"", "quiet"}
+            drawing.text(place, cell.text, role, size=12, anchor="start", bold=bold)
+    return drawing
+
+
+def mark(
+    drawing: Drawing, low: tuple[float, float], high: tuple[float, float], role: str, tip: str = ""
+) -> None:
+    """Draw the box behind words that have a role, if it is one that has a box."""
+    if role in _WORDS:
+        strong = role in {"wrong", "missing"}
+        fill: dict[str, Any] = {"opacity": 0.18, "edge": role, "width": 2.5 if strong else 1}
+        drawing.box(low, high, role, **fill, dashed=role == "missing", tip=tip)
+
+
+def table_text(head: Sequence[str], rows: Sequence[Row], width: int = 100) -> str:
+    """Return a table as lines of text, long ones as blocks side by side."""
+    table = [list(head)] * bool(head)
+    table += [[c.text + _SIGNS.get(c.role, "") for c in _cells(row)] for row in rows]
+    widths = _widths(table)
+    lines = [
+        "  ".join(f"{words:<{wide}}" for words, wide in zip(row, widths, strict=False)).rstrip()
+        for row in table
+    ]
+    if len(lines) <= _BLOCK:
+        return "\n".join(lines)
+    return side_by_side([lines[i : i + _BLOCK] for i in range(0, len(lines), _BLOCK)], width)
+
+
+def table_picture(
+    title: str,
+    head: Sequence[str],
+    rows: Sequence[Row],
+    caption: str,
+) -> Picture:
+    """Return a picture that is one table."""
+    return text_picture(table_panels(title, head, rows, caption), caption, table_text(head, rows))
+
+
+def sum_rows(
+    given: Value | None, verdicts: Sequence[Verdict], total: int, columns: int
+) -> list[Row]:
+    """Return the rows below a sum: the right one, and what was given if that is another."""
+    if not verdicts:
+        return []
+    blank = [""] * (columns - 2)
+    rows: list[Row] = [("in all", *blank, Cell(total, "right"))]
+    if is_wrong(verdicts):
+        read = None if given is None else integer(given)
+        said = "nothing" if given is None else shown(given) if read is None else read
+        rows.append(("given", *blank, Cell(said, "wrong")))
+    return rows
