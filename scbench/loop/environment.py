@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, faults_of
+from scbench.loop.asking import asking_game
 from scbench.loop.games import Game, Retry, State, is_answer
 from scbench.model import Instance
 from scbench.trace import MAX_ACTION, Played, Setup
@@ -43,7 +44,7 @@ def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
     """
     if setup.setting == "retry":
         return Retry(setup, task, params)
-    raise PredictionsError(f"{task.id} cannot be played in setting {setup.setting}")
+    return asking_game(setup, task, params)
 
 
 class Environment:
@@ -87,6 +88,7 @@ class Environment:
 
         Raises:
             PredictionsError: the instance is not complete, or its task has no such setting.
+            CannotGrade: this installation has not what simulates the task (act).
             CatalogError: this installation does not know its task.
         """
         task = get_task(instance.task)

@@ -63,6 +63,10 @@ class Game(ABC):
     def take(self, reply: str) -> Move:
         """Answer a reply; called while the game is not over."""
 
+    def final(self) -> Outcome | None:
+        """Return what the game comes to where it stands, if that is an answer without a reply."""
+        return None
+
     @property
     def left(self) -> int:
         """Replies that may still be given."""

@@ -87,7 +87,10 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
             f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
             "up or its call failed, say so with a status"
         )
-    found = answer or last or _nothing(task, prediction)
+    stopped = None if game.over else game.final()
+    if stopped is not None and unjudged(stopped):
+        return stopped
+    found = stopped or answer or last or _nothing(task, prediction)
     return replace(found, trial=Trial(tuple(scores), game.used))
 
 

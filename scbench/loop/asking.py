@@ -1,0 +1,283 @@
+"""Settings in which a model asks the task's simulator, or acts on its state, before it answers."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from inspect import cleandoc
+from typing import Any, cast, get_args
+
+from pydantic import BaseModel, JsonValue, ValidationError
+from typing_extensions import override
+
+from scbench.answers.scan import scan
+from scbench.answers.visible import visible
+from scbench.canonical import canonical_json
+from scbench.catalog import Task, all_tasks
+from scbench.errors import CannotGrade, PredictionsError, faults_of, printable
+from scbench.graders.shared.interaction import Action, Play, Query, QueryError
+from scbench.loop.games import UNJUDGED, Game, Move, State, is_answer, unjudged
+from scbench.model import Prediction, Status
+from scbench.outcomes import Outcome, alone, describe_error
+from scbench.trace import MAX_OBSERVATION, Setup
+
+_SPARE = 6
+"""Replies beyond what the budget is enough for: the answer, and some that go wrong."""
+_FAULT = 500
+
+
+def asked(reply: str, *keys: str) -> JsonValue | None:
+    """Return the last JSON object in a reply that has one of these keys; None without one."""
+    found = scan(visible(reply), keys)
+    spans = [
+        span for span in (*found.outermost, *found.objects) if not set(keys).isdisjoint(span.keys)
+    ]
+    for span in sorted(spans, key=lambda span: -span.end)[:1]:
+        return span.parse()
+    return None
+
+
+class Asking(Game):
+    """A game with moves: queries or actions.
+
+    Attributes:
+        budget: what moves may cost.
+
+    Args:
+        setup: what the model is promised.
+        task: of the instance.
+        params: of the instance.
+        kinds: of moves.
+        budget: where the setup gives none.
+    """
+
+    key: str
+    """Of the object that is a move."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        task: Task,
+        params: BaseModel,
+        kinds: Sequence[type[Query] | type[Action]],
+        budget: int,
+    ) -> None:
+        self.budget = budget if setup.budget is None else setup.budget
+        super().__init__(setup.model_copy(update={"budget": self.budget}), task, params)
+        self.kinds: Mapping[str, type[Query | Action]] = {
+            get_args(kind.model_fields[self.key].annotation)[0]: kind for kind in kinds
+        }
+
+    @property
+    @override
+    def limit(self) -> int:
+        return self.budget + _SPARE
+
+    @property
+    def described(self) -> str:
+        """What the prompt says of the moves there are."""
+        return "\n\n".join(
+            f"- {name}: {' '.join(cleandoc(kind.__doc__ or '').split())}"
+            for name, kind in self.kinds.items()
+        )
+
+    @property
+    def has_left(self) -> str:
+        """What is left, as an observation ends."""
+        return (
+            f"Left of the budget: {self.budget - self.used} of {self.budget}. Replies left: "
+            f"{self.left}."
+        )
+
+    def move(self, given: JsonValue) -> Move:
+        """Carry out a move, and count its cost; a bad one is told what is wrong with it."""
+        chosen = self._read(given)
+        if isinstance(chosen, str):
+            return self._wrong(chosen)
+        cost = chosen.cost()
+        if self.used + cost > self.budget:
+            return self._wrong(f"it costs {cost}, which is more than is left of the budget.")
+        self.used += cost
+        try:
+            with alone(self.task):
+                seen = self.carry_out(chosen)
+        except QueryError as error:
+            return self._wrong(f"{str(error)[:_FAULT]}.")
+        except MemoryError:
+            raise
+        except CannotGrade as error:
+            return self.ended(Outcome(Status.NOT_RUN, reason=str(error)[:_FAULT]))
+        except Exception as error:  # noqa: BLE001  (a task that fails is not a model that fails)
+            return self.ended(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
+        return Move(f"{canonical_json(seen)[: MAX_OBSERVATION // 2]}\n{self.has_left}")
+
+    def ended(self, outcome: Outcome) -> Move:
+        """End the trial without a score."""
+        self.over = True
+        return Move(UNJUDGED, outcome)
+
+    @abstractmethod
+    def carry_out(self, move: Any) -> dict[str, Any]:  # noqa: ANN401  (each task has its own)
+        """Return what is seen."""
+
+    def _wrong(self, why: str) -> Move:
+        return Move(f"This {self.key} was not carried out: {why}\n{self.has_left}")
+
+    def _read(self, given: JsonValue) -> Query | Action | str:
+        """Return the move that an object is, or what is wrong with it."""
+        name = given.get(self.key) if isinstance(given, dict) else None
+        kind = self.kinds.get(name) if isinstance(name, str) else None
+        if kind is None:
+            said = printable(str(name)[:40]) if isinstance(name, str) else "no word"
+            return f"{self.key} must be one of {', '.join(self.kinds)}; it is {said}."
+        try:
+            return kind.model_validate(given)
+        except ValidationError as error:
+            return f"{'; '.join(map(str, faults_of(error, 3)))[:_FAULT]}."
+        except (ArithmeticError, ValueError):  # a number that no computer holds
+            return "a value in it cannot be read."
+
+
+class Probe(Asking):
+    """Queries within a budget, then one answer."""
+
+    key = "query"
+
+    @property
+    @override
+    def rules(self) -> str:
+        return (
+            "Before you answer you may ask, one query in each reply. A reply that holds a JSON "
+            'object with the key "query" is a query; of several such objects the last one counts. '
+            "In the next message you are told what is seen, as JSON. A query costs 1 where "
+            f"nothing else is said, and all of them together may cost {self.budget}; one that is "
+            "read costs even if it turns out to make no sense. A reply without such an object is "
+            "your answer, in the form asked for above; the trial ends with it, and it alone is "
+            f"scored. There are at most {self.limit} replies, and the last of them must be the "
+            f"answer.\n\nQueries:\n\n{self.described}"
+        )
+
+    @override
+    def carry_out(self, move: Query) -> dict[str, Any]:
+        return move.observe(self.params)
+
+    @override
+    def take(self, reply: str) -> Move:
+        given = asked(reply, self.key)
+        if given is not None and self.left:
+            return self.move(given)
+        if given is not None:
+            self.over = True
+            return Move("This was the last reply, and it is no answer. The trial is over.")
+        outcome = self.said(reply)
+        if unjudged(outcome):
+            return self.ended(outcome)
+        self.over = is_answer(outcome) or not self.left
+        if is_answer(outcome):
+            return Move("This is your answer. The trial is over.", outcome)
+        said = "This reply holds neither a query nor an answer that can be read."
+        return Move(f"{said} {'The trial is over.' if self.over else self.has_left}", outcome)
+
+
+class Act(Asking):
+    """Actions on the true state; what was done is the answer."""
+
+    key = "action"
+
+    def __init__(
+        self,
+        setup: Setup,
+        task: Task,
+        params: BaseModel,
+        kinds: Sequence[type[Action]],
+        budget: int,
+        play: type[Play],
+    ) -> None:
+        super().__init__(setup, task, params, kinds, budget)
+        self._kind = play
+        self._play = play(params)
+        self._done: list[JsonValue] = []
+
+    @property
+    @override
+    def rules(self) -> str:
+        with alone(self.task):
+            seen = canonical_json(self._play.look())
+        return (
+            "Do not give this answer at once: carry it out, one action in each reply. A reply that "
+            'holds a JSON object with the key "action" is an action; of several such objects the '
+            "last one counts. It is done at once and cannot be undone, and in the next message you "
+            "are told what is seen then, as JSON. An action costs 1 where nothing else is said, "
+            f"and all of them together may cost {self.budget}; one that is read costs even if it "
+            'cannot be done. The trial ends when you reply {"done": true}, when the budget is '
+            f"spent, when nothing more can be done, or after {self.limit} replies. What was done "
+            f"by then is scored as the answer asked for above.\n\nActions:\n\n{self.described}\n\n"
+            f"What is seen now:\n\n{seen}"
+        )
+
+    @property
+    @override
+    def state(self) -> State:
+        return super().state | {"actions": list(self._done)}
+
+    @override
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._play, self._done = self._kind(self.params), list(state["actions"])
+        for given in self._done:
+            self._play.step(cast(Action, self._read(given)))
+
+    @override
+    def carry_out(self, move: Action) -> dict[str, Any]:
+        seen = self._play.step(move)
+        self._done.append(move.model_dump(mode="json"))
+        return seen
+
+    @override
+    def final(self) -> Outcome:
+        return self.judged(Prediction.model_construct(id="", answer=self._play.answer))
+
+    @override
+    def take(self, reply: str) -> Move:
+        given = asked(reply, self.key, "done")
+        before = len(self._done)
+        if isinstance(given, dict) and given.get("done") is True and self.key not in given:
+            self.over = True
+            move = Move("You are done.")
+        elif given is None:
+            move = Move(f'This reply holds no "action" that can be read. {self.has_left}')
+        else:
+            move = self.move(given)
+        if move.outcome is not None:
+            return move
+        self.over = self.over or self._play.over or self.used >= self.budget or not self.left
+        # How good it is so far is not told; to simulate it after each action would take too long.
+        judged = self.over or (len(self._done) > before and not self.task.heavy)
+        outcome = self.final() if judged else None
+        if outcome is not None and unjudged(outcome):
+            return self.ended(outcome)
+        return Move(f"{move.said}\nThe trial is over." if self.over else move.said, outcome)
+
+
+def asking_game(setup: Setup, task: Task, params: BaseModel) -> Asking:
+    """Return the beginning of a game of setting probe or act.
+
+    Raises:
+        PredictionsError: the task has no such setting.
+    """
+    if setup.setting == "probe" and (queries := task.queries) is not None:
+        return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
+    if setup.setting == "act" and (actions := task.actions) is not None:
+        return Act(setup, task, params, actions.ACTIONS, actions.BUDGET, actions.Play)
+    raise PredictionsError(
+        f"{task.id} cannot be played in setting {setup.setting}; these can: "
+        f"{', '.join(playable(setup.setting))}"
+    )
+
+
+def playable(setting: str) -> list[str]:
+    """Return the ids of the tasks that can be played in a setting of the loop."""
+    module = {"probe": "queries", "act": "actions"}.get(setting)
+    return [
+        task.id
+        for task in all_tasks().values()
+        if (task.available if module is None else task.offers(module))
+    ]

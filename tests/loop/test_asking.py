@@ -1,0 +1,234 @@
+"""Settings probe and act: with the real tasks, and with one whose moves are plain to see."""
+
+import json
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.errors import CannotGrade, PredictionsError
+from scbench.graders.shared.interaction import Action, Query, QueryError
+from scbench.loop import Environment, Setup, grade_line, playable
+from scbench.loop.asking import Act, Probe, asked
+from scbench.model import Prediction, Status
+
+PROBE, ACT = playable("probe"), playable("act")
+
+
+class Side(Query):
+    """Ask how long a side is.
+
+    {"query": "side", "number": 0}
+    """
+
+    query: Literal["side"]
+    number: int
+    price: int = 1
+
+    def cost(self):
+        return self.price
+
+    def observe(self, _):
+        if self.number < 0:
+            raise QueryError("sides are counted from 0")
+        if self.number == 13:
+            raise CannotGrade("there is no ruler")
+        return {"length": 10 // (self.number - 7)}
+
+
+@pytest.fixture
+def probe(all_stored):
+    stored = all_stored["two_segments"]
+    setup = Setup(setting="probe", budget=3)
+    return Probe(setup, stored.task, stored.params, (Side,), 20), stored
+
+
+def test_a_query_is_carried_out_and_its_cost_counted(probe):
+    game, stored = probe
+    assert "Ask how long a side is." in game.rules
+    assert "may cost 3;" in game.rules
+    move = game.play('Let me see: ```json\n{"query": "side", "number": 8, "price": 2}\n```')
+    assert move.said == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
+    assert "more than is left" in game.play('{"query": "side", "number": 8, "price": 2}').said
+    assert game.used == 2
+    assert "counted from 0" in game.play('{"query": "side", "number": -1}').said
+    assert game.used == 3  # it was read
+    last = game.play(stored.right)
+    assert (game.over, last.outcome.score) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('{"query": "angle"}', "must be one of side; it is angle"),
+        ('{"query": 5}', "it is no word"),
+        ('{"query": "side"}', "number: is missing"),
+        ('{"query": "side", "number": "x"}', "number: must be a whole number"),
+        ('{"query": "side", "number": 8, "more": 1}', "more: is not a known key"),
+        ('{"query": "side", "number": 1e999}', "neither a query nor an answer"),
+        ('{"query": "side", ', "neither a query nor an answer"),
+        ("Hm.", "neither a query nor an answer"),
+        ("", "neither a query nor an answer"),
+        ('<think>{"query": "side", "number": 8}</think>', "neither"),
+    ],
+)  # fmt: skip
+def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
+    game, _ = probe
+    move = game.play(reply)
+    assert said in move.said
+    assert "Replies left: 8." in move.said
+    assert (game.over, game.used) == (False, 0)
+
+
+def test_the_last_of_several_queries_counts():
+    text = '{"query": "a"} then {"query": "b", "x": {"y": 1}} and {"z": 2}'
+    assert asked(text, "query") == {"query": "b", "x": {"y": 1}}
+    assert asked("no {'query' } [1]", "query") is None
+
+
+def test_what_fails_here_ends_the_trial_without_a_score(probe):
+    game, _ = probe
+    move = game.play('{"query": "side", "number": 13}')
+    assert (game.over, move.outcome.status, move.outcome.score) == (True, Status.NOT_RUN, None)
+    game.over = False
+    move = game.play('{"query": "side", "number": 7}')  # divides by zero
+    assert (game.over, move.outcome.status) == (True, Status.GRADER_ERROR)
+
+
+def test_the_last_reply_must_be_the_answer(probe):
+    game, _ = probe
+    said = [game.play('{"query": "side", "number": 8}').said for _ in range(9)]
+    assert game.over
+    assert game.used == 3
+    assert "no answer" in said[-1]
+    assert sum("more than is left" in one for one in said) == 5
+
+
+class Add(Action):
+    """Add a number."""
+
+    action: Literal["add"]
+    amount: int
+
+
+class Sum:
+    def __init__(self, _):
+        self.total = 0
+
+    def look(self):
+        return {"total": self.total}
+
+    def step(self, action):
+        if action.amount < 0:
+            raise QueryError("only more can be added")
+        self.total += action.amount
+        return self.look()
+
+    @property
+    def answer(self):
+        return {"answer": self.total}
+
+    @property
+    def over(self):
+        return self.total > 10**6
+
+
+@pytest.fixture
+def act(all_stored):
+    stored = all_stored["arithmetic"]
+    params = stored.params.model_copy(update={"expression": "5"})
+    return Act(Setup(setting="act"), stored.task, params, (Add,), 4, Sum)
+
+
+def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
+    assert act.rules.endswith('{"total":0}')
+    first = act.play('{"action": "add", "amount": 3}')
+    assert first.said == '{"total":3}\nLeft of the budget: 3 of 4. Replies left: 9.'
+    assert first.outcome.score == 0
+    refused = act.play('{"action": "add", "amount": -3}')
+    assert "only more" in refused.said
+    assert refused.outcome is None
+    assert act.play('{"action": "add", "amount": 2}').outcome.score == 1
+    assert not act.over
+    state = json.loads(json.dumps(act.state))
+    last = act.play('I am {"done": true}')
+    assert (act.over, last.outcome.score) == (True, 1)
+    act.restore(state)
+    assert act.state == state
+    act.play('{"action": "add", "amount": 2}')
+    assert act.over  # the budget is spent
+    assert act.final().score == 0
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "done", '{"done": false}', '{"done": true, "action": "x"}', '{"action": {}}']
+)
+def test_junk_is_no_action_and_no_end(act, reply):
+    move = act.play(reply)
+    assert not act.over
+    assert act.left == 9
+    assert move.outcome is None
+
+
+def test_an_act_of_junk_alone_is_scored_as_nothing_done(act):
+    while not act.over:
+        move = act.play("Hm.")
+    assert act.turn == 10
+    assert (move.outcome.status, move.outcome.score) == (Status.ANSWERED, 0)
+
+
+def test_a_task_without_the_setting_says_which_have_it(all_stored):
+    for setting, named in (("probe", PROBE), ("act", ACT)):
+        environment = Environment(Setup(setting=setting))
+        with pytest.raises(PredictionsError, match=", ".join(named)):
+            environment.reset(all_stored["arithmetic"].instance)
+    assert len(PROBE) == 7
+    assert len(ACT) == 2
+    assert len(playable("retry")) >= 34
+
+
+JUNK = st.one_of(
+    st.text(max_size=50),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=8,
+    ).map(lambda value: json.dumps({"query": value, "action": value})),
+)
+
+
+@given(replies=st.lists(JUNK, max_size=4), name=st.sampled_from(["maze_3d", "hyper_snake"]))
+def test_any_reply_has_an_observation(all_stored, replies, name):
+    stored = all_stored[name]
+    for setting in ("probe", "act"):
+        if name == "maze_3d" and setting == "act":
+            continue
+        environment, steps = stored.played(replies, setting=setting)
+        assert all(step.observation and len(step.observation) <= 20_000 for step in steps)
+        line = Prediction.model_validate(environment.prediction(status="refused"))
+        assert not grade_line(line, stored.task, stored.params).forged
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"), [*(("probe", t) for t in PROBE), *(("act", t) for t in ACT)]
+)
+def test_traces_of_real_tasks_are_played_again_to_the_same_score(all_stored, setting, name):
+    stored = all_stored[name]
+    key = {"probe": "query", "act": "action"}[setting]
+    environment = Environment(Setup(setting=setting, budget=2))
+    first = environment.reset(stored.instance)
+    assert first.startswith(stored.instance.prompt)
+    assert f'"{key}"' in first
+    assert len(first) - len(stored.instance.prompt) < 6_000
+    step = environment.step(f'{{"{key}": "dance"}}')
+    assert "must be one of" in step.observation
+    step = environment.step(stored.right if setting == "probe" else '{"done": true}')
+    assert step.done
+    assert step.info["score"] == (1 if setting == "probe" else step.info["score"])
+    line = stored.prediction(environment)
+    assert line.loop.budget == 2
+    outcome = grade_line(line, stored.task, stored.params)
+    assert (outcome.score, outcome.trial.used) == (step.info["score"], 0)
+    bad = line.model_copy(update={"turns": (line.turns[0], line.turns[1], line.turns[1])})
+    assert grade_line(bad, stored.task, stored.params).reason.startswith("turn 3: ")
