@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.catalog import SECONDS
 from scbench.errors import CannotGrade, PredictionsError
 from scbench.graders.shared.interaction import Action, Query, QueryError
 from scbench.loop import Environment, Setup, grade_line, playable
@@ -223,9 +224,11 @@ def test_traces_of_real_tasks_are_played_again_to_the_same_score(all_stored, set
     assert len(first) - len(stored.instance.prompt) < 6_000
     step = environment.step(f'{{"{key}": "dance"}}')
     assert "must be one of" in step.observation
-    step = environment.step(stored.right if setting == "probe" else '{"done": true}')
+    quick = stored.task.seconds <= SECONDS
+    right = stored.right if quick else '{"blasts": []}'
+    step = environment.step(right if setting == "probe" else '{"done": true}')
     assert step.done
-    assert step.info["score"] == (1 if setting == "probe" else step.info["score"])
+    assert step.info["score"] == 1 or setting == "act" or not quick
     line = stored.prediction(environment)
     assert line.loop.budget == 2
     outcome = grade_line(line, stored.task, stored.params)
