@@ -57,11 +57,11 @@ class Trial:
 
     Attributes:
         scores: of each turn's answer, as many as the task gives; None for turns without one.
-        used: what its queries or actions cost.
+        used: what its queries or actions cost; None where there are none (retry).
     """
 
     scores: tuple[tuple[float, ...] | None, ...]
-    used: int
+    used: int | None
 
 
 @dataclass(frozen=True, slots=True)

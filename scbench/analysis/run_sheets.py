@@ -1,5 +1,6 @@
 """Tables of comparisons, samples, cost, budgets and runs, laid out as people read them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +135,58 @@ def samples_sheet(frame: "pl.DataFrame") -> Sheet:
 def _passes(row: Mapping[str, Any]) -> str:
     few = row["pass_n"] < row["n"]
     return points(row["pass_at_k"]) + (f"\nof {row['pass_n']}" if few else "")
+
+
+def turn_sheets(frame: "pl.DataFrame") -> list[Sheet]:
+    """Lay out a table of `scbench.analysis.turns.turn_table`, a sheet for each run and setup."""
+    titles = _titles()
+    sheets = []
+    for (loop,), part in frame.group_by("loop", maintain_order=True):
+        for _, run in part.group_by("model", "budget", maintain_order=True):
+            sheets.append(_turn_sheet(run, json.loads(str(loop)), titles))
+    return sheets
+
+
+def _turn_sheet(part: "pl.DataFrame", loop: Mapping[str, Any], titles: Mapping[str, str]) -> Sheet:
+    rows, breaks = [], set()
+    for i, row in enumerate(part.iter_rows(named=True)):
+        if row["turn"] == 1:
+            breaks.add(i)
+        gain = "-"
+        if row["gain"] is not None:
+            gain = f"{signed(row['gain'])}\n{signed(row['gain_low'])} to {signed(row['gain_high'])}"
+        solved = {"mean": row["solved"], "low": row["solved_low"], "high": row["solved_high"]}
+        rows.append(
+            [
+                _line(row, titles) if row["turn"] == 1 else "",
+                str(row["turn"]),
+                points(row["mean"]) + _limits(row),
+                gain,
+                points(row["solved"]) + _limits(solved),
+                points(row["played"]),
+                "-" if row["queries"] is None else f"{row['queries']:.1f}",
+                str(row["n"]),
+            ]
+        )
+    promised = ", ".join(
+        f"{name} {loop[name]}" for name in _PROMISED[loop["setting"]] if name in loop
+    )
+    note = (
+        "After a turn the last answer up to then counts, 0 before there is one. Gain: over the "
+        "turn above, over the same items, in points. Solved: share with the full score. Played: "
+        "share of trials with such a turn. Queries: what queries or actions cost in a whole trial. "
+        "These scores share no mean with answers given at once."
+    )
+    heads = ["task", "turn", "mean", "gain", "solved", "played", "queries", "N"]
+    title = f"Scores by turn: {_run(part.row(0, named=True))} ({promised})"
+    return Sheet(title, heads, rows, notes=[note], breaks=frozenset(breaks - {0}))
+
+
+_PROMISED = {"retry": ("attempts", "disclose"), "probe": ("budget",), "act": ("budget",)}
+
+
+def _limits(row: Mapping[str, Any]) -> str:
+    return "" if row["low"] is None else f"\n{points(row['low'])} to {points(row['high'])}"
 
 
 def budget_sheet(frame: "pl.DataFrame") -> Sheet:

@@ -272,6 +272,26 @@ def budget(
         write_tables(points, [budget_sheet(points)], style, out)
 
 
+def turns(
+    results: Files,
+    by: Annotated[By, typer.Option(help="Buckets only, or every task.")] = By.BUCKET,
+    style: Style = Form.TABLE,
+    out: Out = None,
+) -> None:
+    """Show scores turn by turn.
+
+    For predictions of setting retry, probe or act: mean, gain and share solved after each turn.
+    """
+    with reported_errors():
+        from scbench.analysis.results import read_results
+        from scbench.analysis.run_sheets import turn_sheets
+        from scbench.analysis.turns import COLUMNS, turn_table
+
+        rows = read_results(results, COLUMNS, partial=True, tell_apart=True)
+        table = turn_table(rows, by.value)
+        write_tables(table, turn_sheets(table), style, out)
+
+
 def _rows(
     results: list[Path], columns: "Sequence[str]", bucket: str | None, *, partial: bool
 ) -> "pl.DataFrame":

@@ -91,7 +91,9 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     if stopped is not None and unjudged(stopped):
         return stopped
     found = stopped or answer or last or _nothing(task, prediction)
-    return replace(found, trial=Trial(tuple(scores), game.used))
+    return replace(
+        found, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
+    )
 
 
 def _difference(turn: Turn, said: str) -> str:

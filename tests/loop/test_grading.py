@@ -47,7 +47,7 @@ def test_a_trace_has_the_scores_of_its_turns(report, all_stored, name):
     _, steps = all_stored[name].played(["Hm.", all_stored[name].wrong[1], all_stored[name].right])
     assert row["turn_scores"] == [step.info["score"] for step in steps]
     assert row["turn_scores"][0] is None
-    assert (row["score"], row["best_score"], row["queries"]) == (1, 1, 0)
+    assert (row["score"], row["best_score"], row["queries"]) == (1, 1, None)
     assert json.loads(row["loop"])["attempts"] == 3
     assert row["status"] == "answered"
 

@@ -58,7 +58,7 @@ class Row:
         loop: setup of a loop (`scbench.trace.Played`), as canonical JSON; None of other lines.
         turn_scores: after each turn of a loop, of its answer; null for turns without one.
         best_score: the best of these.
-        queries: what queries or actions cost in a loop.
+        queries: what queries (probe) or actions (act) cost.
         prediction_hash: SHA-256 of the line's bytes.
         instance_hash: content hash of the instance; None if the release does not hold it.
         floor: score of the best answer without insight, by the release; None if it is not known.

@@ -1,0 +1,130 @@
+"""What each turn of a loop is worth: scores after every turn, and what was gained by it.
+
+The score after a turn is that of the last answer up to then: 0 before there is one, and from the
+end of a trial on that of the whole trial. Turns are compared as runs are, answer by answer.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from scbench.analysis.matrix import means_of, score_matrix
+from scbench.analysis.paired import difference_of, paired
+from scbench.errors import ResultsError
+from scbench.grading.score_tables import RUN
+from scbench.intervals import LEVEL
+from scbench.trace import LOOP_SETTINGS
+
+COLUMNS = ("loop", "turn_scores", "queries")
+"""Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""
+
+SCHEMA: Mapping[str, Any] = {
+    "model": pl.String,
+    "setting": pl.String,
+    "budget": pl.Int64,
+    "loop": pl.String,
+    "bucket": pl.String,
+    "task": pl.String,
+    "over": pl.String,
+    "n": pl.Int64,
+    "turn": pl.Int64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "gain": pl.Float64,
+    "gain_low": pl.Float64,
+    "gain_high": pl.Float64,
+    "solved": pl.Float64,
+    "solved_low": pl.Float64,
+    "solved_high": pl.Float64,
+    "played": pl.Float64,
+    "queries": pl.Float64,
+}
+"""Columns of `turn_table`."""
+
+_SHOWN = (*range(1, 11), 20, 50, 100, 200, 500)
+"""Turns that have a row; the last one has one, too."""
+_EXACT = 1e-9
+
+
+def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVEL) -> pl.DataFrame:
+    """Return what models score after each turn.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`; rows of
+            other settings, and those without a score, are left out.
+        by: "bucket", or "task" for those as well.
+        level: of the intervals.
+
+    Returns:
+        One row per run, setup, line and turn, with columns `SCHEMA`: loop (the setup, as JSON), n
+        (scores), mean after that turn, gain (the difference to the row before, over the same
+        items), solved (share with the full score after that turn), each with its interval; played
+        (share of trials that had such a turn) and queries (what queries or actions cost in a whole
+        trial, on average).
+
+    Raises:
+        ResultsError: there is no trial of a loop.
+    """
+    trials = results.filter(
+        pl.col("loop").is_not_null()
+        & pl.col("setting").is_in(LOOP_SETTINGS)
+        & pl.col("score").is_not_null()
+    )
+    if trials.is_empty():
+        raise ResultsError(
+            f"there are no scored trials of setting {', '.join(LOOP_SETTINGS)}; their predictions "
+            'hold "loop" and "turns"'
+        )
+    runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)
+    rows: list[dict[str, Any]] = []
+    for run in runs.iter_rows(named=True):
+        part = trials.join(
+            pl.DataFrame([run], schema=runs.schema), on=runs.columns, nulls_equal=True
+        )
+        rows += (run | row for row in _lines(part, by, level))
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
+    most = max(1, int(part.select(pl.col("turn_scores").list.len().max()).item() or 1))
+    turns = [turn for turn in _SHOWN if turn < most] + [most]
+    after = pl.concat([_after(part, turn) for turn in turns])
+    scores = score_matrix(after)
+    full = score_matrix(after.with_columns((pl.col("score") >= 1 - _EXACT).cast(pl.Float64)))
+    for bucket, task, tasks in scores.lines(by):
+        blocks = [scores.blocks[name] for name in tasks]
+        means = means_of(blocks, level)
+        solved = means_of([full.blocks[name] for name in tasks], level)
+        of_line = part.filter(pl.col("task").is_in(tasks))
+        for i, turn in enumerate(turns):
+            gain = (
+                difference_of([paired(block, i - 1, i) for block in blocks], level) if i else None
+            )
+            yield {
+                "bucket": bucket,
+                "task": task,
+                "over": scores.over(bucket, task),
+                "n": of_line.height,
+                "turn": turn,
+                **{name: means.cells(i)[name] for name in ("mean", "low", "high")},
+                "gain": gain and gain.difference,
+                "gain_low": gain and gain.low,
+                "gain_high": gain and gain.high,
+                "solved": solved.cells(i)["mean"],
+                "solved_low": solved.cells(i)["low"],
+                "solved_high": solved.cells(i)["high"],
+                "played": of_line.select((pl.col("turn_scores").list.len() >= turn).mean()).item(),
+                "queries": of_line["queries"].mean(),
+            }
+
+
+def _after(part: pl.DataFrame, turn: int) -> pl.DataFrame:
+    """Return the scores after a turn, as a run of its own: its number stands for the budget."""
+    so_far = pl.col("turn_scores").list.head(turn).list.drop_nulls().list.last().fill_null(0.0)
+    going_on = pl.col("turn_scores").list.len() > turn
+    return part.with_columns(
+        score=pl.when(going_on).then(so_far).otherwise("score"),
+        budget=pl.lit(turn, pl.Int64),
+    )
