@@ -17,6 +17,7 @@ from scbench.grading.tally import fingerprints_in
 from scbench.model import Status, terse_id
 from scbench.release.load import installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, read_manifest
+from scbench.trace import LOOP_SETTINGS
 
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""
@@ -135,6 +136,24 @@ def _told_apart(frames: Mapping[str, pl.DataFrame]) -> list[pl.DataFrame]:
         .drop("twice")
         for path, frame in frames.items()
     ]
+
+
+def kept_apart(results: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that may share a mean over runs: no trials of a loop beside other answers.
+
+    Raises:
+        ResultsError: there are trials of several settings, and nothing else.
+    """
+    at_once = results.filter(~pl.col("setting").is_in(LOOP_SETTINGS).fill_null(value=False))
+    if not at_once.is_empty():
+        return at_once
+    settings = sorted(results["setting"].unique())
+    if len(settings) > 1:
+        raise ResultsError(
+            f"the results are of the settings {', '.join(settings)}, which share no mean; name "
+            "results of one of them"
+        )
+    return results
 
 
 def machines(results: pl.DataFrame) -> list[str]:

@@ -12,6 +12,7 @@ from scbench.leaderboard.submission import submission_schema
 from scbench.model import REPORTABLE, Prediction, Status
 from scbench.release.manifest import schema_file
 from scbench.schemas.base import json_schema
+from scbench.trace import LOOP_SETTINGS
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -58,15 +59,36 @@ def prediction_schema() -> dict[str, Any]:
     schema["$defs"]["Status"] = {"type": "string", "enum": _in_order(REPORTABLE)}
     unscored = [status for status in REPORTABLE if not status.scored]
     given = {
-        "answer": {"required": ["answer"], "properties": {"answer": {"not": {"type": "null"}}}},
-        "response": {"required": ["response"], "properties": {"response": {"type": "string"}}},
+        "answer": _has("answer", {"not": {"type": "null"}}),
+        "response": _has("response", {"type": "string"}),
     }
+    turns = _has("turns", {"type": "array", "minItems": 1})
     schema["allOf"] = [
         {"not": {"allOf": list(given.values())}},
         {"if": _status(_in_order(unscored)), "then": {"not": given["answer"]}},
-        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": list(given.values())}},
+        {"if": _status([Status.ANSWERED.value]), "then": {"anyOf": [*given.values(), turns]}},
+        *map(_looped, LOOP_SETTINGS),
+        {
+            "if": {"not": _has("setting", {"enum": [*LOOP_SETTINGS]})},
+            "then": {"properties": {key: {"type": "null"} for key in ("loop", "turns")}},
+        },
     ]
     return schema
+
+
+def _has(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"required": [name], "properties": {name: value}}
+
+
+def _looped(setting: str) -> dict[str, Any]:
+    """Return what a line of a setting of the loop must have and must not."""
+    fields = {
+        **{key: {"type": "null"} for key in ("answer", "response")},
+        "loop": {"type": "object", "properties": {"setting": {"const": setting}}},
+        "turns": {"type": "array"},
+    }
+    then = {"required": ["loop", "turns"], "properties": fields}
+    return {"if": _has("setting", {"const": setting}), "then": then}
 
 
 _JSON_COLUMNS = ("checks", "metrics", "answer", "usage")
@@ -95,7 +117,7 @@ def results_json_schema() -> dict[str, Any]:
 
 
 def _status(values: list[str]) -> dict[str, Any]:
-    return {"required": ["status"], "properties": {"status": {"enum": values}}}
+    return _has("status", {"enum": values})
 
 
 def _in_order(statuses: Sequence[Status] | frozenset[Status]) -> list[str]:

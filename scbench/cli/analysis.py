@@ -233,9 +233,10 @@ def items(
     """
     with reported_errors():
         from scbench.analysis.items import item_table, label_table
+        from scbench.analysis.results import kept_apart
         from scbench.analysis.run_sheets import item_sheets
 
-        rows = _rows(results, (), bucket, partial=partial)
+        rows = kept_apart(_rows(results, (), bucket, partial=partial))
         held = release_of(rows, release)
         table, fit = item_table(rows, held), label_table(rows, held)
         if plot is not None:

@@ -165,7 +165,8 @@ def grade(
     Each line is a JSON object: "id" (such as "two_segments/07"), and "answer" (the object that the
     instance's answer_schema describes) or "response" (the model's text); optional are "model",
     "setting" (no_tools, tools), "sample", "budget", "usage", "finish_reason", "status", "error",
-    "run" (how it was made), "prompt_sha256" and "reasoning".
+    "run" (how it was made), "prompt_sha256" and "reasoning". Settings retry, probe and act hold
+    "loop" and "turns" instead, which are played again (docs/loop.md).
 
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """

@@ -29,6 +29,7 @@ from scbench.model import Instance, Prediction, Status, task_of
 from scbench.outcomes import without_answer
 from scbench.predictions import Line, Problem, open_predictions
 from scbench.release.load import Release
+from scbench.trace import LOOP_SETTINGS
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of a predictions file once unpacked; measured before a line of it is parsed."""
@@ -182,6 +183,8 @@ class _Checker:
         if prediction.setting not in {about.setting, None}:
             message = f"the setting is {prediction.setting}, submission.yaml says {about.setting}"
             todo = "submit each setting by itself"
+            if prediction.setting in LOOP_SETTINGS:
+                todo = "leave it out: answers given in a loop have no board"
             yield self._finding("other_setting", message, todo, line)
         if prediction.sample < about.attempts:
             self.seen[prediction.sample].add(prediction.id)

@@ -15,7 +15,7 @@ from scbench.canonical import canonical_json, sha256
 from scbench.errors import ResultsError, faults_of
 from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
-from scbench.model import RunMetadata, Setting, Status
+from scbench.model import OneShot, RunMetadata, Status
 from scbench.release.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Receipt(_Part):
     tasks_of: Literal["spatial", "manifolds", "ladder"] = Field(
         default="spatial", description="which tasks were answered, and so which board it is for"
     )
-    setting: Setting
+    setting: OneShot
     date: str = Field(description="as submission.yaml gives it")
     attempts: int
     allow_code: bool = Field(description="whether Python programs among the answers were run")

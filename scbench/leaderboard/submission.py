@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from scbench.leaderboard.names import hidden
-from scbench.model import Setting
+from scbench.model import OneShot
 from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100
@@ -99,7 +99,10 @@ class Submission(_Part):
         description="spatial, manifolds for the board of the text tasks, or ladder for that of "
         "levels",
     )
-    setting: Setting = Field(description="whether the model had tools")
+    setting: OneShot = Field(
+        description="whether the model had tools; answers given in a loop (retry, probe, act) have "
+        "no board"
+    )
     tools: tuple[OneLine, ...] = Field(
         default=(), max_length=20, description="tools that were offered; none without tools"
     )

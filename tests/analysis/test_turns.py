@@ -3,6 +3,7 @@ import json
 import polars as pl
 import pytest
 
+from scbench.analysis.results import kept_apart
 from scbench.analysis.run_sheets import turn_sheets
 from scbench.analysis.turns import SCHEMA, turn_table
 from scbench.errors import ResultsError
@@ -89,3 +90,13 @@ def test_tasks_have_lines_and_queries_a_mean(make_results):
     (sheet,) = turn_sheets(found)
     assert sheet.rows[0][6] == "3.0"
     assert sheet.breaks == {2, 4}
+
+
+def test_trials_of_a_loop_share_no_mean_over_runs_with_other_answers(make_results):
+    plain = {"id": "two_segments/00", "score": 1.0, "bucket": "axiomatic"}
+    mixed = make_results(trial(0, [0.0]), plain, plain | {"setting": None, "model": "n"})
+    assert kept_apart(mixed)["setting"].to_list() == ["no_tools", None]
+    assert kept_apart(make_results(trial(0, [0.0]))).height == 1
+    probe = trial(0, [0.0], setting="probe")
+    with pytest.raises(ResultsError, match="settings probe, retry, which share no mean"):
+        kept_apart(make_results(trial(0, [0.0]), probe))

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from scbench.build.example import example_predictions
-from scbench.build.schemas import prediction_schema, release_schemas, results_json_schema
+from scbench.build.schemas import (
+    file_schemas,
+    prediction_schema,
+    results_json_schema,
+    task_schemas,
+)
 from scbench.catalog import get_task
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -48,10 +53,14 @@ def test_every_schema_is_a_schema_and_says_its_dialect(whole):
 
 def test_files_are_the_schemas(whole):
     manifest = find_release(str(whole)).manifest
-    texts = release_schemas([get_task(name) for name in TASKS])
-    assert texts.keys() <= manifest.files.keys()
+    texts = task_schemas([get_task(name) for name in TASKS])
+    assert texts.keys() | file_schemas().keys() <= manifest.files.keys()
     for name in texts:
         assert (whole / name).read_text("utf-8") == texts[name]
+    for name, text in file_schemas().items():  # they grow with the package; what they had stays
+        then, now = json.loads((whole / name).read_text("utf-8")), json.loads(text)
+        assert then["properties"].keys() <= now["properties"].keys()
+        assert set(then.get("required", ())) <= set(now.get("required", ()))
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +167,14 @@ def test_answer_schema_agrees_with_the_package(whole, stored, task_id):
     assert seen == {True, False}
 
 
+TURN = {"action": "x", "observation": "no"}
+RETRY = {"id": "a/00", "setting": "retry", "loop": {"setting": "retry"}, "turns": [TURN]}
 GOOD = [
+    RETRY,
+    RETRY | {"turns": [], "status": "api_error", "answer": None, "response": None},
+    RETRY | {"status": "answered", "loop": {"setting": "retry", "attempts": 2, "rules": 1}},
+    RETRY | {"setting": "probe", "loop": {"setting": "probe", "budget": 5}},
+    {"id": "a/00", "answer": 1, "loop": None, "turns": None},
     {"id": "a/00", "answer": {"x": 1}},
     {"id": "a/00", "answer": "text"},
     {"id": "a/00", "answer": []},
@@ -177,6 +193,19 @@ GOOD = [
     {"id": "a/00", "answer": 1, "usage": None, "setting": None, "something": "else"},
 ]
 BAD = [
+    RETRY | {"setting": "no_tools"},
+    RETRY | {"setting": None},
+    RETRY | {"setting": "act"},
+    RETRY | {"loop": None},
+    RETRY | {"turns": None},
+    RETRY | {"turns": [], "status": "answered"},
+    RETRY | {"answer": 1},
+    RETRY | {"response": ""},
+    RETRY | {"turns": [TURN | {"action": None}]},
+    RETRY | {"turns": [TURN | {"more": 1}]},
+    RETRY | {"loop": {"setting": "retry", "attempts": 11}},
+    {"id": "a/00", "setting": "retry"},
+    {"id": "a/00", "answer": 1, "turns": []},
     None,
     [],
     "a/00",
@@ -253,7 +282,7 @@ JSON = st.recursive(
     max_leaves=4,
 )
 FIELDS = {name: JSON for name in Prediction.model_fields if name != "usage"}
-USED = st.sampled_from(["answered", "refused", "blocked", "unparsed", "no_tools", "tools"])
+USED = st.sampled_from(["answered", "refused", "blocked", "unparsed", "no_tools", "tools", "retry"])
 
 
 @given(line=st.fixed_dictionaries({}, optional={k: v | USED for k, v in FIELDS.items()}))

@@ -192,6 +192,11 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
     "another model": (
         lambda e: at(e, 6, model="gpt"), "other_model", "predictions.jsonl",
         "'gpt', not 'aurora-large'", 6),
+    "a loop": (
+        lambda e: at(
+            e, 6, setting="retry", loop={"setting": "retry"}, turns=[], answer=None, response=None,
+        ),
+        "other_setting", "predictions.jsonl", "answers given in a loop have no board", 6),
     "another setting": (
         lambda e: at(e, 6, setting="tools"), "other_setting", "predictions.jsonl",
         "submit each setting by itself", 6),
