@@ -1,0 +1,46 @@
+"""The blocks of docs/loop.md are run as they stand there."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from scbench.loop import playable
+from scbench.release.load import find_release
+
+PAGE = (Path(__file__).parents[2] / "docs" / "loop.md").read_text("utf-8")
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def test_the_plain_loop_plays_grades_and_makes_a_table(inside):
+    (code,) = blocks("python")
+    release = find_release()
+    right = {ref.id: ref.answer for ref in release.references() if ref.kind == "reference"}
+    prompts = {row.prompt: right[row.id] for row in release.instances(["two_segments"]).values()}
+    seen = []
+
+    def ask(messages):
+        seen.append(messages[-1]["content"])
+        assert [one["role"] for one in messages] == (["user", "assistant"] * 9)[: len(messages)]
+        (answer,) = (prompts[text] for text in prompts if messages[0]["content"].startswith(text))
+        return answer if seen[-1].startswith("Answer 1 of 3: no answer") else "Let me see."
+
+    exec(code, {"ask": ask})  # noqa: S102  (it is the page's own)
+    lines = [json.loads(line) for line in Path("trials.jsonl").read_text().splitlines()]
+    assert len(lines) == 27
+    assert sum(len(line["turns"]) for line in lines) == len(seen) == 54
+    grade, turns = (shlex.split(line, comments=True) for line in blocks("sh")[0].splitlines())
+    assert grade[0] == "scbench-grade"
+    assert inside("grade", *grade[1:]).returncode == 0
+    done = inside(*turns[1:])
+    assert re.search(r"Two Segments +1 +0\.0 .*\n.*\n +2 +100\.0 +\+100\.0", done.stdout)
+    assert "Scores by turn: my-model retry (attempts 3, disclose checks)" in done.stdout
+
+
+def test_the_page_names_the_tasks_of_each_setting():
+    for setting in ("probe", "act"):
+        (row,) = re.findall(rf"^\| `{setting}` \| (.*?) \|", PAGE, re.MULTILINE)
+        assert sorted(re.findall(r"`(\w+)`", row)) == sorted(playable(setting))
