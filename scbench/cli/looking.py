@@ -175,6 +175,7 @@ def show(
             require(*NEEDS["report"])
         from scbench.release.load import find_release
         from scbench.report import single
+        from scbench.report.turns import transcript
 
         found = find_release(release or (_release_of(results) if results else None)).fitting(item)
         instance = single.find_instance(found, item)
@@ -187,7 +188,7 @@ def show(
                 if predictions is None
                 else single.answered_by(predictions, instance, model, sample)
             )
-            response = line.prediction.response
+            response = transcript(line.prediction)
             shown = _graded(line, instance, found, timeout, allow_code)
         _put(shown, instance, response, out, text=text, open_page=open_page)
 

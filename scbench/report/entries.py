@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from scbench.report.draw.png import squeezed
 from scbench.report.figures import Figure
 from scbench.report.html import environment
 from scbench.report.items import Item, Run
+from scbench.report.turns import TurnShown
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -78,6 +79,7 @@ def render_entry(
     instance: Instance | None,
     runs: Mapping[Run, str],
     response: str | None = None,
+    strip: Sequence[TurnShown] = (),
     *,
     template: str = "entry.html.j2",
 ) -> str:
@@ -89,9 +91,10 @@ def render_entry(
         instance: what was asked; None if the release is not at hand.
         runs: name of each run of the report.
         response: the model's text, if it is to be shown.
+        strip: the turns, if it was given in a loop.
         template: ``entry.html.j2`` for a line that opens, ``single.html.j2`` for the item alone.
     """
-    return _template(template).render(item=_context(item, figure, instance, runs, response))
+    return _template(template).render(item=_context(item, figure, instance, runs, response, strip))
 
 
 @cache
@@ -105,6 +108,7 @@ def _context(
     instance: Instance | None,
     runs: Mapping[Run, str],
     response: str | None,
+    strip: Sequence[TurnShown],
 ) -> dict[str, Any]:
     verdicts = item.verdicts
     answer = _answer(item)
@@ -125,6 +129,15 @@ def _context(
         "verdicts": [
             {"score": verdict.score, "checks": verdict.checks[:_MOST_CHECKS]}
             for verdict in verdicts
+        ],
+        "turns": [
+            {
+                "number": turn.number,
+                "score": score_text(turn.score) if turn.score is not None else "no answer",
+                "kind": kind(turn.score),
+                "svg": _HATCH.sub(rf"\g<1>{anchor(item, runs)}-t{turn.number}-\g<2>", turn.svg),
+            }
+            for turn in strip
         ],
         "notes": list(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
         "metrics": _metrics(item),

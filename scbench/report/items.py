@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("line", "failed_checks", "checks", "metrics", "notes", "reason", "answer"),
-    *("answer_source", "repairs", "finish_reason", "prediction_hash"),
+    *("answer_source", "repairs", "finish_reason", "prediction_hash", "turn_scores"),
 )
 """Columns of the results that items need in addition to `scbench.analysis.results.NEEDED`."""
 
@@ -62,6 +62,7 @@ class Item:
         finish_reason: as the provider gave it.
         prediction_hash: SHA-256 of the prediction's line.
         instance_hash: content hash of the instance that was graded.
+        turn_scores: of each turn of a loop, None for turns without an answer; empty of others.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Item:
     finish_reason: str | None
     prediction_hash: str | None
     instance_hash: str | None
+    turn_scores: tuple[float | None, ...] = ()
 
     @property
     def score(self) -> float | None:
@@ -138,7 +140,15 @@ def _item(rows: Sequence[Mapping[str, Any]]) -> Item:
         finish_reason=first["finish_reason"],
         prediction_hash=first["prediction_hash"],
         instance_hash=first["instance_hash"],
+        turn_scores=_turn_scores([row["turn_scores"] or () for row in rows]),
     )
+
+
+def _turn_scores(parts: Sequence[Sequence[float | None]]) -> tuple[float | None, ...]:
+    """Return the mean of an answer's scores, turn by turn."""
+    turns = zip(*parts, strict=True)
+    means = ([one for one in turn if one is not None] for turn in turns)
+    return tuple(sum(found) / len(found) if found else None for found in means)
 
 
 def run_labels(runs: Iterable[Run]) -> dict[Run, str]:

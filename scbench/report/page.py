@@ -9,6 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,6 +19,7 @@ from scbench.analysis.results import read_results
 from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.output import SUMMARY
+from scbench.model import Instance, Prediction
 from scbench.progress import no_progress
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
@@ -28,6 +30,7 @@ from scbench.report.items import COLUMNS, Item, Run, chosen, items_of, run_label
 from scbench.report.notes import warnings_of
 from scbench.report.overview import overview
 from scbench.report.responses import find_responses
+from scbench.report.turns import strip_of, transcript, turn_jobs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,12 +97,12 @@ def write_report(
     held = _release_of(rows, release)
     shown = list(chosen(items_of(rows), items))
     values = _head(rows, held, results)
-    texts = find_responses(predictions, shown) if predictions else {}
+    said = find_responses(predictions, shown) if predictions else {}
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
             with Path(scratch, "items").open("w+b") as spool:
-                drawn = _spool(spool, shown, held, texts, workers, on_item)
+                drawn = _spool(spool, shown, held, said, workers, on_item)
                 parts = _write_pages(Path(scratch), out, spool, drawn, values, most_items)
             size = sum(part.stat().st_size for part, _ in parts)
             for part, path in parts:
@@ -213,7 +216,7 @@ def _spool(
     spool: BinaryIO,
     items: Sequence[Item],
     release: Release | None,
-    texts: Mapping[str, str],
+    said: Mapping[str, Prediction],
     workers: int,
     on_item: Callable[[int, int], object],
 ) -> list[_Entry]:
@@ -222,19 +225,35 @@ def _spool(
     instances = release.instances(names) if release and names else {}
     runs = run_labels(item.run for item in items)
     asked = [same_instance(item, instances) for item in items]
-    jobs = (
-        FigureJob(item.task, instance.all_params, item.answer, item.graded) if instance else None
-        for item, instance in zip(items, asked, strict=True)
-    )
+    given = [said.get(item.prediction_hash or "") for item in items]
+    counts: list[int] = []
+    figures = draw_all(_jobs(items, asked, given, counts), workers)
     entries: list[_Entry] = []
-    for item, instance, figure in zip(items, asked, draw_all(jobs, workers), strict=True):
-        response = texts.get(item.prediction_hash or "")
+    for item, instance, prediction in zip(items, asked, given, strict=True):
+        figure = next(figures)
+        strip = strip_of(item, list(islice(figures, counts[len(entries)])))
+        response = transcript(prediction) if prediction else None
         start = spool.tell()
-        spool.write(render_entry(item, figure, instance, runs, response).encode())
+        spool.write(render_entry(item, figure, instance, runs, response, strip).encode())
         in_3d = any(view.scene for view in figure.views)
         entries.append(_Entry(item, start, spool.tell(), in_3d, figure.problem))
         on_item(len(entries), len(items))
     return entries
+
+
+def _jobs(
+    items: Sequence[Item],
+    asked: Sequence[Instance | None],
+    given: Sequence[Prediction | None],
+    counts: list[int],
+) -> Iterator[FigureJob | None]:
+    """Yield what is to be drawn of each item, then of its turns; note how many turns those are."""
+    for item, instance, prediction in zip(items, asked, given, strict=True):
+        turns = turn_jobs(item, instance, prediction)
+        counts.append(len(turns))
+        params = instance.all_params if instance else ""
+        yield FigureJob(item.task, params, item.answer, item.graded) if instance else None
+        yield from turns
 
 
 def _pages(entries: Sequence[_Entry], most_items: int) -> list[list[_Entry]]:

@@ -1,0 +1,69 @@
+"""The turns of a trial in a loop, as a report shows them: a strip of scores and pictures.
+
+Results hold the score of each turn; its answer is in the predictions, so that pictures need both.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scbench.catalog import SECONDS, get_task
+from scbench.grading.rows.wire import to_wire
+from scbench.model import Instance, Prediction
+from scbench.outcomes import grade_prediction
+from scbench.report.figures import Figure, FigureJob
+from scbench.report.items import Graded, Item
+
+MOST = 10
+"""Turns that have a picture: no trial of setting retry has more."""
+
+
+class TurnShown(NamedTuple):
+    """One turn in a strip: its number, the score of its answer, and a picture if there is one."""
+
+    number: int
+    score: float | None
+    svg: str
+
+
+def transcript(prediction: Prediction) -> str | None:
+    """Return what the model said: its response, or all turns of a trial with what it was shown."""
+    if prediction.turns is None:
+        return prediction.response
+    return "\n\n".join(
+        f"— Turn {i}, the model:\n{turn.action}\n— Turn {i}, shown:\n{turn.observation}"
+        for i, turn in enumerate(prediction.turns, 1)
+    )
+
+
+def turn_jobs(
+    item: Item, instance: Instance | None, prediction: Prediction | None
+) -> list[FigureJob | None]:
+    """Return what is to be drawn of each turn, judged anew.
+
+    Nothing of settings whose turns are no answers, and of tasks that are simulated for long.
+    """
+    turns = prediction.turns if prediction is not None else None
+    task = get_task(item.task)
+    if instance is None or not turns or item.run[1] != "retry" or task.seconds > SECONDS:
+        return []
+    params = task.params_model.model_validate_json(instance.all_params)
+    jobs: list[FigureJob | None] = []
+    for turn in turns[:MOST]:
+        reply = Prediction.model_construct(id="", response=turn.action)
+        came = to_wire(grade_prediction(reply, task, params))
+        graded = tuple(
+            Graded(part.score, part.checks, part.metrics, tuple(part.notes)) for part in came.scores
+        )
+        given = came.answer is not None
+        jobs.append(
+            FigureJob(item.task, instance.all_params, came.answer, graded) if given else None
+        )
+    return jobs
+
+
+def strip_of(item: Item, figures: Sequence[Figure]) -> list[TurnShown]:
+    """Return the strip of an item: a score for each turn, and pictures as far as there are any."""
+    drawn = [figure.views[0].svg if figure.views else "" for figure in figures]
+    drawn += [""] * MOST
+    pairs = zip(item.turn_scores[:MOST], drawn, strict=False)
+    return [TurnShown(number, score, svg) for number, (score, svg) in enumerate(pairs, 1)]
