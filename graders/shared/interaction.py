@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict
 
 Seen = dict[str, Any]
-"""A JSON object of some 2,000 characters at most."""
+"""A JSON object of some 2,500 characters at most."""
 
 
 class QueryError(Exception):

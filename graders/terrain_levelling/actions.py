@@ -17,7 +17,7 @@ class SetBlasts(Action):
     {"action": "blast", "blasts": [...], "corner": [0, 0]}, with at most 100 blasts of the form
     {"x": 0, "y": 0, "z": 0.0}, which are set in this order after all earlier ones. Then you are
     told: `blasts`, how many were set in all; `lost`, the rock that left the grid so far, as a sum
-    of heights; and `heights` of the cells from the corner [x, y] on, up to 20 along x and along y
+    of heights; and `heights` of the cells from the corner [x, y] on, up to 24 along x and along y
     (without a corner, from [0, 0]): one text for each y, the smallest first, and in it one number
     for each x, the smallest first. They are in hundredths and rounded, so 512 is a height from
     5.115 to 5.125. If a blast breaks a rule, none of this list is set. An empty list only looks.

@@ -19,7 +19,7 @@ from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 100
 
-WINDOW = 20
+WINDOW = 24
 """Side of the piece of the map that is shown."""
 
 _PER_COST = 100
@@ -91,7 +91,7 @@ class BlastHere(Query):
     {"query": "blast", "blasts": [...], "corner": [0, 0]}, with blasts as in an answer (at most
     2,500), which are set on the ground as it is at the start, in this order. You are told:
     `blasts`, how many were set; `lost`, the rock that left the grid, as a sum of heights; and
-    `heights` of the cells from the corner [x, y] on, up to 20 along x and along y (without a
+    `heights` of the cells from the corner [x, y] on, up to 24 along x and along y (without a
     corner, from [0, 0]): one text for each y, the smallest first, and in it one number for each
     x, the smallest first. They are in hundredths and rounded, so 512 is a height from 5.115 to
     5.125. If a blast breaks a rule you are told which, and nothing else. The cost is 1 for each

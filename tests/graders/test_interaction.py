@@ -45,7 +45,7 @@ def test_a_play_begins_with_something_to_see_and_do(task):
     for item in task.builder().paper():
         play = task.actions.Play(item.params)
         assert not play.over
-        assert 0 < len(json.dumps(play.look())) <= 2200
+        assert 0 < len(json.dumps(play.look())) <= 2500
         task.answer_model.model_validate(play.answer)
 
 
