@@ -103,7 +103,8 @@ def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     if error is not None and not _in_grading(sample, error):
         return failed(asked, _why(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    return reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
+    made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
+    return with_turns(made, sample.metadata)
 
 
 def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
@@ -157,6 +158,21 @@ def reply_of(
     elif stop == "model_length":
         state = State(Status.TRUNCATED, stop)
     return reply(asked, model, text, state, usage, _reasoning(output))
+
+
+def with_turns(made: Reply, metadata: Mapping[str, Any]) -> Reply:
+    """Return what came of a sample with its trial in place of its last reply, if it was in a loop.
+
+    See `scbench.integrations.inspect.loop`. How the last call ended says nothing of a trial that
+    came to its end.
+    """
+    loop, turns = metadata.get("loop"), metadata.get("turns")
+    if not (isinstance(loop, Mapping) and isinstance(turns, list)):
+        return made
+    besides = {"response", *(("status", "finish_reason") if metadata.get("over") is True else ())}
+    kept = {name: value for name, value in made.fields.items() if name not in besides}
+    played = {"setting": loop.get("setting"), "loop": loop, "turns": turns}
+    return replace(made, fields={**kept, **played})
 
 
 def _made_by(header: "EvalLog") -> dict[str, Any]:

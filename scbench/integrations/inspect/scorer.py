@@ -14,7 +14,7 @@ from inspect_ai.solver import TaskState
 
 from scbench.errors import ScbenchError
 from scbench.grading.rows.wire import WireOutcome
-from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
+from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of, with_turns
 from scbench.integrations.inspect.grading import grading, named_instances
 from scbench.integrations.inspect.metrics import by_bucket
 from scbench.model import Status
@@ -45,7 +45,9 @@ def outcome(release: str | None = None) -> Scorer:
             raise ScbenchError(f"{asked.id} is not in the release that the scorer was given")
         limits = [event.type for event in transcript().events if event.event == "sample_limit"]
         limit = limits[-1] if limits else None
-        made = reply_of(asked, str(state.model), state.output, limit, {})
+        made = with_turns(
+            reply_of(asked, str(state.model), state.output, limit, {}), state.metadata
+        )
         future = grading(release).submit(asked.id, made.line(None, None))
         return as_score(await run_sync(future.result, abandon_on_cancel=True))
 
@@ -78,6 +80,7 @@ def as_score(found: WireOutcome) -> Score:
             ],
             "source": found.source,
             "repairs": found.repairs,
+            **({} if found.turns is None else {"turns": found.turns, "queries": found.used}),
         },
     }
     if not status.scored:

@@ -87,7 +87,7 @@ def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
     return dict(counts)
 
 
-def _names(given: str | Sequence[str] | None) -> list[str] | None:
+def names_in(given: str | Sequence[str] | None) -> list[str] | None:
     """Return names that a command line gave, with commas or as a list."""
     parts = given.split(",") if isinstance(given, str) else given
     return None if parts is None else [str(part).strip() for part in parts]
@@ -132,7 +132,9 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
             images: whether items with pictures are asked; without them they have no score.
         """
         try:
-            held, names, instances = select(release, variant, _names(tasks) or default, _names(ids))
+            held, names, instances = select(
+                release, variant, names_in(tasks) or default, names_in(ids)
+            )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
         asked = instances if images else told_apart(instances)[False]
@@ -163,7 +165,7 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
 
 
 def _tools(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
-    providers = _names(search)
+    providers = names_in(search)
     return [use_tools(python(timeout=_PYTHON_SECONDS), web_search(providers))] if tools else []  # type: ignore[arg-type]
 
 

@@ -1,0 +1,156 @@
+"""Inspect's solver and task of the loop: settings retry, probe and act (docs/loop.md).
+
+A trial is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can be graded like
+every other: `scbench-grade` plays the turns again.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from threading import Lock
+from typing import Literal
+
+from anyio.to_thread import run_sync
+from inspect_ai import Epochs, Task, task
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from pydantic import ValidationError
+from rich.markup import escape
+
+from scbench.errors import PredictionsError, ScbenchError, faults_of
+from scbench.integrations.inspect.grading import named_instances
+from scbench.integrations.inspect.metrics import by_bucket
+from scbench.integrations.inspect.scorer import outcome
+from scbench.integrations.inspect.tasks import expected_scores, names_in, sample_of, select
+from scbench.loop.environment import Environment, Step
+from scbench.model import Instance
+from scbench.trace import LoopSetting, Setup
+
+_FILTERED = "content_filter"
+_ONE = Lock()
+"""Engines and graders are entered by one thread at a time."""
+
+
+@solver
+def trial(setup: Setup, release: str | None = None) -> Solver:
+    """Let a model play: its replies are steps of an environment, until that is done.
+
+    Args:
+        setup: what the model is promised.
+        release: which one the samples are of, as `scbench.load_release` takes it.
+
+    Returns:
+        A solver. The first message is the sample's input, as `scbench.loop.Environment.reset`
+        words it.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        found = (await run_sync(named_instances, release)).get(str(state.sample_id))
+        if found is None:
+            raise ScbenchError(f"{state.sample_id} is not in the release that the solver was given")
+        environment = Environment(setup)
+        environment.reset(found)
+        done = False
+        while not done and not state.completed:
+            state = await generate(state)
+            if state.output.stop_reason == _FILTERED:
+                break  # the provider said this, not the model
+            step = await run_sync(partial(_stepped, environment, state.output.completion))
+            state.messages.append(ChatMessageUser(content=step.observation))
+            done = step.done
+            kept = environment.prediction()
+            state.metadata |= {"loop": kept["loop"], "turns": kept["turns"], "over": done}
+        return state
+
+    return solve
+
+
+def _stepped(environment: Environment, reply: str) -> Step:
+    with _ONE:
+        return environment.step(reply)
+
+
+def _samples(
+    instances: Sequence[Instance], setup: Setup, budget: int | None, *, named: bool
+) -> Iterator[tuple[Instance, Sample]]:
+    """Yield instances with the samples that begin their trials.
+
+    Raises:
+        PredictionsError: a task has no such setting, and it was named.
+    """
+    for instance in instances:
+        environment = Environment(setup)
+        try:
+            first = environment.reset(instance)
+        except PredictionsError:
+            if named:
+                raise
+            continue
+        sample = sample_of(instance.model_copy(update={"prompt": first}), budget)
+        metadata = sample.metadata or {}
+        sample.metadata = {**metadata, "loop": environment.prediction()["loop"], "turns": []}
+        yield instance, sample
+
+
+@task(name="loop")
+def loop(
+    setting: LoopSetting = "retry",
+    attempts: int = 3,
+    disclose: Literal["score", "checks", "places"] = "checks",
+    queries: int | None = None,
+    tasks: str | list[str] | None = None,
+    ids: str | list[str] | None = None,
+    variant: str = "default",
+    samples: int = 1,
+    budget: int | None = None,
+    effort: str | None = None,
+    reasoning_tokens: int | None = None,
+    release: str | None = None,
+    images: bool = True,  # noqa: FBT001, FBT002  (a parameter of Inspect's command line)
+) -> Task:
+    """The Spatial Competence Benchmark with feedback: graders and simulators in the loop.
+
+    Args:
+        setting: retry, probe or act.
+        attempts: answers that may be given (retry).
+        disclose: what is told of an answer (retry): score, checks or places.
+        queries: what queries (probe) or actions (act) may cost; None for each task's own budget.
+        tasks: only these tasks and buckets; None for all that have the setting.
+        ids: only these instances.
+        variant: default, terse or ladder: whose prompts are put.
+        samples: how often each is asked (epochs).
+        budget: limit of output tokens of each reply, which tables tell runs apart by.
+        effort: Inspect's reasoning_effort.
+        reasoning_tokens: Inspect's, for providers that take a number.
+        release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
+        images: whether items with pictures are asked; without them they have no score.
+    """
+    try:
+        setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)
+        names = names_in(tasks)
+        held, _, instances = select(release, variant, names, names_in(ids))
+        named = names is not None or ids is not None
+        made = list(_samples(instances, setup, budget, named=named))
+    except ValidationError as error:
+        raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
+    except ScbenchError as error:
+        raise PrerequisiteError(escape(str(error))) from None
+    return Task(
+        dataset=MemoryDataset(
+            [sample for instance, sample in made if images or not instance.images],
+            name=f"scbench {held.version} {setting}",
+        ),
+        solver=trial(setup, release),
+        scorer=outcome(release),
+        metrics=[by_bucket(expected_scores([instance for instance, _ in made]))],
+        config=GenerateConfig(
+            max_tokens=budget,
+            reasoning_effort=effort,  # type: ignore[arg-type]
+            reasoning_tokens=reasoning_tokens,
+        ),
+        epochs=Epochs(samples, "mean"),
+        continue_on_fail=True,
+        version=held.version,
+        metadata={"setting": setting},
+    )

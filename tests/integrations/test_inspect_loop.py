@@ -1,0 +1,166 @@
+"""Trials through Inspect's real library: what is played live is what a replay of its log gives."""
+
+import json
+
+import polars as pl
+import pytest
+from inspect_model import ITS_WARNINGS, MODEL, without_waiting
+from loopback import Loopback
+
+pytest.importorskip("inspect_ai", reason="extra [inspect]")
+
+import inspect_ai
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import get_model
+
+import scbench
+from scbench.integrations.inspect.grading import named_instances
+from scbench.integrations.inspect.loop import loop
+from scbench.loop import Environment, Setup
+
+pytestmark = ITS_WARNINGS
+INSTANCES = named_instances(None)
+SEGMENTS = '{"segments": []}'
+RAIN = json.dumps({"query": "rain", "earthworks": []})
+
+
+def right(row_id: str) -> str:
+    held = scbench.load_release().references()
+    return next(one.answer for one in held if one.id == row_id and one.score == 1)
+
+
+SCRIPTS = {
+    "retry": {
+        "two_segments/07": [SEGMENTS, right("two_segments/07")],
+        "two_segments/08": [SEGMENTS] * 3,
+        "two_segments/09": ["junk", "", "no"],
+        "interlocking_parts/00": ["{}", right("interlocking_parts/00")],
+    },
+    "probe": {
+        "fluid_simulation/00": [RAIN, "what?", right("fluid_simulation/00")],
+        "maze_3d/00": ['{"query": "fly"}', "I give up", right("maze_3d/00")],
+    },
+    "act": {
+        "hyper_snake/00": [
+            '{"action": "move", "cells": [[1, 0]]}',
+            '{"action": "move", "cells": [[5, 5]]}',
+            '{"done": true}',
+        ],
+    },
+}
+SETUPS = {name: {"setting": name} for name in SCRIPTS}
+
+
+def played(setting: str) -> dict[str, Environment]:
+    """Play the scripts in a plain loop."""
+    found = {}
+    for row_id, script in SCRIPTS[setting].items():
+        found[row_id] = environment = Environment(Setup(**SETUPS[setting]))
+        environment.reset(INSTANCES[row_id])
+        for reply in script:
+            if environment.step(reply).done:
+                break
+    return found
+
+
+def scripted(setting: str):
+    """Return what answers a request: the script's next text to whoever it is for."""
+    first = {}
+    for row_id in SCRIPTS[setting]:
+        first[Environment(Setup(**SETUPS[setting])).reset(INSTANCES[row_id])] = row_id
+
+    def said(body: dict) -> str:
+        asked = [one for one in body["messages"] if one["role"] != "system"]
+        begun = asked[0]["content"]
+        text = begun if isinstance(begun, str) else begun[0]["text"]
+        return SCRIPTS[setting][first[text]][sum(one["role"] == "assistant" for one in asked)]
+
+    return said
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hasty():
+    with without_waiting() as patch:
+        patch.setenv("INSPECT_DISPLAY", "none")
+        yield
+
+
+@pytest.fixture(scope="module", params=SCRIPTS)
+def setting(request) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def log(setting, tmp_path_factory):
+    with Loopback(scripted(setting)) as server:
+        (made,) = inspect_ai.eval(
+            "scbench/loop",
+            model=get_model(MODEL, base_url=server.url, memoize=False),
+            task_args={**SETUPS[setting], "ids": list(SCRIPTS[setting]), "budget": 500},
+            log_dir=str(tmp_path_factory.mktemp("logs")),
+            max_retries=3,
+        )
+    return read_eval_log(made.location)
+
+
+@pytest.fixture(scope="module")
+def rows(log, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graded")
+    report = scbench.grade_file(log.location, folder, partial=True, workers=1)
+    assert not report.problems
+    return report.results.filter(pl.col("status") != "missing").rows_by_key("id", named=True)
+
+
+def test_a_trial_is_the_same_in_a_plain_loop(setting, log):
+    plain = played(setting)
+    assert {sample.id for sample in log.samples} == {*plain}
+    for sample in log.samples:
+        assert sample.error is None
+        assert sample.metadata["turns"] == plain[sample.id].turns
+        assert sample.metadata["loop"] == plain[sample.id].prediction()["loop"]
+        shown = [message.text for message in sample.messages if message.role == "user"]
+        assert shown[1:] == [turn["observation"] for turn in plain[sample.id].turns]
+
+
+def test_live_scores_are_those_of_the_replay_to_the_last_bit(setting, log, rows):
+    assert {*rows} == {*SCRIPTS[setting]}
+    for sample in log.samples:
+        live, replayed = sample.scores["outcome"], rows[sample.id]
+        assert {row["setting"] for row in replayed} == {setting}
+        assert {row["status"] for row in replayed} == {live.metadata["status"]}
+        assert live.metadata["scores"] == [row["score"] for row in replayed]
+        after = [
+            None if turn is None else [row["turn_scores"][i] for row in replayed]
+            for i, turn in enumerate(live.metadata["turns"])
+        ]
+        assert after == live.metadata["turns"]
+        assert {row["queries"] for row in replayed} == {live.metadata["queries"]}
+
+
+def test_a_trace_says_what_the_model_did(setting, rows):
+    wanted = {
+        "retry": {
+            "two_segments/07": [0.0, 1.0],
+            "two_segments/08": [0.0, 0.0, 0.0],
+            "two_segments/09": [None, None, None],
+        },
+        "probe": {"fluid_simulation/00": [None, None, 1.0]},
+        "act": {},
+    }[setting]
+    assert {row_id: rows[row_id][0]["turn_scores"] for row_id in wanted} == wanted
+
+
+def test_what_cannot_be_played_is_said():
+    for arguments, words in (
+        ({"setting": "act", "tasks": "two_segments"}, "two_segments"),
+        ({"setting": "retry", "attempts": 0}, "attempts"),
+        ({"tasks": "two_segment"}, "Did you mean 'two_segments'"),
+    ):
+        with pytest.raises(PrerequisiteError, match=words):
+            loop(**arguments)
+
+
+def test_of_all_tasks_those_are_played_that_can_be():
+    tasks = {sample.metadata["task"] for sample in loop(setting="act").dataset}
+    assert tasks == {"terrain_levelling", "hyper_snake"}
