@@ -26,8 +26,9 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from scbench.catalog import Task, get_task
 from scbench.errors import PredictionsError, did_you_mean, faults_of
 from scbench.imports.replies import content_text, objects
+from scbench.loop.replay import grade_line
 from scbench.model import Instance, Prediction, task_of
-from scbench.outcomes import Outcome, alone, grade_prediction
+from scbench.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
@@ -112,8 +113,7 @@ def outcome(
         prediction = Prediction.model_construct(id="", response=answer)
     else:
         prediction = Prediction.model_construct(id="", answer=answer)
-    with alone(ready.task):
-        return grade_prediction(prediction, *ready)
+    return grade_line(prediction, *ready)
 
 
 def score(

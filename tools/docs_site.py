@@ -56,6 +56,7 @@ NAV = {
 MODULES = {
     "scbench": ("What most users need", ""),
     "scbench.reward": ("Rewards for training loops", "for_trl, packed, unpacked"),
+    "scbench.loop": ("Models in a loop", ""),
     "scbench.analysis": ("Tables and comparisons", ""),
     "scbench.release.load": ("Releases", ""),
     "scbench.catalog": ("Tasks", ""),

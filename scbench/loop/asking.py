@@ -92,7 +92,10 @@ class Asking(Game):
         chosen = self._read(given)
         if isinstance(chosen, str):
             return self._wrong(chosen)
-        cost = chosen.cost()
+        try:
+            cost = chosen.cost()
+        except (ArithmeticError, ValueError):  # of numbers that no computer can count with
+            return self._wrong("what it costs cannot be counted.")
         if self.used + cost > self.budget:
             return self._wrong(f"it costs {cost}, which is more than is left of the budget.")
         self.used += cost
@@ -100,7 +103,7 @@ class Asking(Game):
             with alone(self.task):
                 seen = self.carry_out(chosen)
         except QueryError as error:
-            return self._wrong(f"{str(error)[:_FAULT]}.")
+            return self._wrong(f"{str(error)[:_FAULT].rstrip('.')}.")
         except MemoryError:
             raise
         except CannotGrade as error:

@@ -9,7 +9,7 @@ from scbench.errors import PredictionsError
 from scbench.loop.environment import game_of, played_by
 from scbench.loop.games import is_answer, unjudged
 from scbench.model import Check, Prediction, Status, Verdict
-from scbench.outcomes import Outcome, Trial, grade_prediction, without_answer
+from scbench.outcomes import Outcome, Trial, alone, grade_prediction, without_answer
 from scbench.trace import Played, Turn
 
 
@@ -20,7 +20,8 @@ class TraceError(PredictionsError):
 def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Grade a line of predictions, whether it holds an answer or a trace."""
     if prediction.turns is None or prediction.loop is None:
-        return grade_prediction(prediction, task, params)
+        with alone(task):
+            return grade_prediction(prediction, task, params)
     status = prediction.status
     if status is not None and not status.scored:
         absent = without_answer(prediction)

@@ -28,7 +28,7 @@ class Side(Query):
     price: int = 1
 
     def cost(self):
-        return self.price
+        return self.price // abs(self.price) * self.price
 
     def observe(self, _):
         if self.number < 0:
@@ -69,6 +69,7 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
         ('{"query": "side", "number": 8, "more": 1}', "more: is not a known key"),
         ('{"query": "side", "number": 1e999}', "neither a query nor an answer"),
         ('{"query": "side", ', "neither a query nor an answer"),
+        ('{"query": "side", "number": 8, "price": 0}', "what it costs cannot be counted"),
         ("Hm.", "neither a query nor an answer"),
         ("", "neither a query nor an answer"),
         ('<think>{"query": "side", "number": 8}</think>', "neither"),

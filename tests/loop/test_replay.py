@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+import scbench
 from scbench.loop import grade_line
 from scbench.model import Prediction, Status
 from scbench.release.load import find_release
@@ -112,6 +113,15 @@ def test_a_trial_that_was_cut_off_says_so_with_a_status(trial):
     assert grade(stored, half | {"status": "refused"}).score == 0
     outcome = grade(stored, half | {"status": "api_error", "error": "HTTP 500"})
     assert (outcome.status, outcome.score) == (Status.API_ERROR, None)
+
+
+@pytest.mark.parametrize("name", ["csg_union", "two_segments"])
+def test_one_call_grades_a_trace_as_well(all_stored, name):
+    stored = all_stored[name]
+    environment, _ = stored.played([stored.wrong[0], stored.right])
+    found = scbench.outcome(stored.instance, stored.prediction(environment))
+    assert found.score == 1
+    assert len(found.trial.scores) == 2
 
 
 @pytest.mark.parametrize(
