@@ -204,7 +204,7 @@ def shown(value: object) -> str:
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return ``" Did you mean ...?"`` with up to three close names, or an empty string."""
     names = list(known)
-    begins = [name for name in names if len(wrong) >= 4 and name.startswith(wrong)]
+    begins = [name for name in names if len(wrong) >= 3 and name.startswith(wrong)]
     near = begins[:3] or get_close_matches(wrong[:200], names, n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""
 

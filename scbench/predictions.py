@@ -62,9 +62,16 @@ _REASONS = {
     "recursion limit exceeded": "nested deeper than 200 levels",
     "number out of range": "a number has more than 4,300 digits",
     "EOF while parsing": "the line ends too early; one prediction is one line",
+    "expected ident": "a text stands here without double quotes, or no JSON at all",
+    "key must be a string": "a key must stand in double quotes",
     "hex escape": "a \\u escape is broken or half of a surrogate pair",
 }
 """What the JSON parser's reasons mean, where its own words do not say it."""
+
+
+_MOST_BLANKS = 65536
+TEXT_AS_ANSWER = "answer"
+"""Counted among unknown keys where its value is a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +323,8 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     unread = tuple(
         key[:60] for key in islice((key for key in value if key not in _KEYS), _MOST_KEYS)
     )
+    if isinstance(value.get("answer"), str):
+        unread += (TEXT_AS_ANSWER,)
     try:
         return Line(number, data, Prediction.model_validate(value), unread)
     except ValidationError as error:
@@ -332,9 +341,27 @@ def nearest_key(key: str) -> str | None:
     return _MEANT.get(key) or next(iter(get_close_matches(key, sorted(_KEYS), n=1)), None)
 
 
+def is_empty(path: str) -> bool:
+    """Return whether a file is there, can be read, and holds nothing but some blanks."""
+    if not Path(path).is_file():
+        return False
+    try:
+        with open_predictions(path) as stream:
+            data = stream.read(_MOST_BLANKS)
+            return len(data) < _MOST_BLANKS and not data.removeprefix(codecs.BOM_UTF8).strip()
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError):  # said when it is read
+        return False
+
+
 def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
     """Yield a sentence for each unknown key, of so many lines."""
     for key, lines in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
+        if key == TEXT_AS_ANSWER:
+            yield (
+                f'"answer" is a text in {lines:,} line{"s" * (lines != 1)}, and no task takes one: '
+                'give the object itself, or put the text into "response"'
+            )
+            continue
         near = nearest_key(key)
         hint = f"; is it meant for {near!r}?" if near else ""
         yield (

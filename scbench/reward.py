@@ -62,6 +62,9 @@ def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
         hint = did_you_mean(instance_id, held.ids(held.manifest.tasks))
         if ":" in instance_id and release is None:
             hint = " It was generated: give the instance itself, or release=FOLDER."
+        task, _, number = instance_id.partition("/")
+        if number.isdecimal() and len(number) == 1:
+            hint = f" Did you mean '{task}/0{number}'?"
         raise PredictionsError(f"no instance {instance_id!r} in {where}.{hint}")
     return _read(instance.task, instance.all_params)
 
@@ -98,7 +101,8 @@ def outcome(
         Its status, and one verdict for each score of the task; none if the status is unscored.
 
     Raises:
-        PredictionsError: no such instance, or it is not complete.
+        PredictionsError: no such instance, or it is not complete; or the answer is chat messages,
+            or no JSON.
         ReleaseError: no such release.
         CatalogError: this installation does not know its task.
     """
@@ -112,8 +116,21 @@ def outcome(
     elif isinstance(answer, str):
         prediction = Prediction.model_construct(id="", response=answer)
     else:
-        prediction = Prediction.model_construct(id="", answer=answer)
+        prediction = Prediction.model_construct(id="", answer=_plain(answer))
     return grade_line(prediction, *ready)
+
+
+def _plain(answer: JsonValue) -> JsonValue:
+    """Return an answer that is no text, if it can be one."""
+    first = answer[0] if isinstance(answer, list) and answer else answer
+    if isinstance(first, dict) and "role" in first and "content" in first:
+        raise PredictionsError(
+            "the answer is chat messages; give the text of the model's last one, such as "
+            'messages[-1]["content"]'
+        )
+    if not isinstance(answer, dict | list | int | float | None):
+        raise PredictionsError(f"an answer is text or JSON, not {type(answer).__name__}")
+    return answer
 
 
 def score(

@@ -11,7 +11,8 @@ import os
 import shutil
 import socket
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from scbench.errors import ResultsError
@@ -141,6 +142,19 @@ class WorkFolder:
         with suppress(OSError):  # somebody has begun to work there
             self.path.rmdir()
         self.close()
+
+
+@contextmanager
+def no_empty(folder: Path) -> Iterator[None]:
+    """Make a folder for what follows; if nothing came into it, leave none behind."""
+    new = [place for place in (folder, folder.parent) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        for place in new:
+            with suppress(OSError):  # it is not empty
+                place.rmdir()
 
 
 def interrupted(path: Path) -> bool:

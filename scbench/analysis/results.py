@@ -81,6 +81,12 @@ def read_results(
 def _read(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     file = path / "results.parquet" if path.is_dir() else path
     if not file.is_file():
+        below = sorted(found.parent.name for found in path.glob("*/results.parquet"))
+        if below:
+            raise ResultsError(
+                f"{path} holds no results itself, but folders that do ({', '.join(below[:5])}); "
+                f"name those you want, or all: {path}/*"
+            )
         raise ResultsError(f"no such file: {file}; scbench-grade writes one into its --out folder")
     with file.open("rb") as opened:
         is_parquet = opened.read(4) == b"PAR1"
@@ -333,7 +339,8 @@ def _nothing_lost(rows: pl.DataFrame, *, partial: bool) -> None:
             more = f" and {len(lacking) - _SHOWN} more" if len(lacking) > _SHOWN else ""
             raise ResultsError(
                 f"sample {row['sample']} of model {row['model']!r} has no row of "
-                f"{', '.join(lacking[:_SHOWN])}{more}; say --partial if that is intended"
+                f"{', '.join(lacking[:_SHOWN])}{more}; add --partial if that is intended "
+                "(in Python, partial=True)"
             )
 
 

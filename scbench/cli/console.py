@@ -37,6 +37,11 @@ def say(message: str) -> None:
     print(plain(message), file=sys.stderr)  # noqa: T201
 
 
+def counted(count: int, word: str) -> str:
+    """Return so many things, such as "1 line" or "2 lines"."""
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
 def hush() -> None:
     """Send output nowhere from now on: whoever read it has seen enough and closed the pipe."""
     for stream in (sys.stdout, sys.stderr):

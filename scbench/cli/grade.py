@@ -320,7 +320,7 @@ def _check(
     exclude_withdrawn: bool,
     imported: "Imported | None",
 ) -> None:
-    from scbench.cli.console import PROBLEMS, as_json, plain
+    from scbench.cli.console import PROBLEMS, as_json, counted, plain
     from scbench.grading.check import check_file
 
     found = check_file(
@@ -340,8 +340,8 @@ def _check(
                 told = replace(problem, file=None)
                 print(plain(f"{place}{word}: {told}"))  # noqa: T201
         print(  # noqa: T201
-            f"{found.lines} lines, {found.usable} to grade, {len(found.problems)} problems, "
-            f"{len(found.warnings)} warnings"
+            f"{counted(found.lines, 'line')}, {found.usable} to grade, "
+            f"{counted(len(found.problems), 'problem')}, {counted(len(found.warnings), 'warning')}"
         )
     raise typer.Exit(PROBLEMS if found.problems else 0)
 

@@ -142,6 +142,7 @@ def run(
         from scbench.integrations.inspect.play import Pace, Plan, play
         from scbench.integrations.inspect.tasks import select
         from scbench.processes import check_memory, processors
+        from scbench.work_folder import no_empty
 
         check_memory()
         chosen = Variant.LADDER if ladder else variant
@@ -163,7 +164,6 @@ def run(
             raise PredictionsError("--model-arg wants NAME=VALUE")
         folder = out or Path("scbench-results", model.replace("/", "-"))
         logs = folder / LOGS
-        folder.mkdir(parents=True, exist_ok=True)
         plan = Plan(
             model,
             held.version,
@@ -173,7 +173,8 @@ def run(
         )
         pace = Pace(samples, limit, wanted, base_url, max_connections, max_retries, quiet)
         try:
-            complete, files = play(plan, pace, logs)
+            with no_empty(folder):
+                complete, files = play(plan, pace, logs)
         except KeyboardInterrupt:
             say(f"interrupted; what was answered is in {logs}, and the same command goes on")
             raise typer.Exit(INTERRUPTED) from None

@@ -12,6 +12,7 @@ from scbench.cli.console import (
     NEEDS,
     PROBLEMS,
     USAGE,
+    counted,
     need,
     reported_errors,
     require,
@@ -298,11 +299,11 @@ def _print(findings: "list[Finding]", opened: "Opened", style: ReportKind) -> No
 
 def _verdict(done: "Validated") -> str:
     warnings = len(done.findings) - len(done.problems)
-    count = f"{len(done.problems)} problems, {warnings} warnings"
+    count = f"{counted(len(done.problems), 'problem')}, {counted(warnings, 'warning')}"
     if done.problems:
         return f"{done.opened.path}: not valid: {count}"
     coverage = "" if done.scored == done.expected else f", {done.scored} of {done.expected} scores"
-    return f"{done.opened.path}: valid, {done.lines} lines{coverage}, {count}"
+    return f"{done.opened.path}: valid, {counted(done.lines, 'line')}{coverage}, {count}"
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """What a run came to, on a terminal: tables on standard output, the rest on standard error."""
 
 import sys
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 20
 """Problems spelled out on the terminal."""
+_ALIKE = 5
+"""How many of those that differ in line and id alone."""
 
 
 class Format(StrEnum):
@@ -62,7 +65,7 @@ def _print_tables(report: "RunReport", style: Format) -> None:
 
 def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
     """Say on standard error what the tables cannot."""
-    from scbench.cli.console import say
+    from scbench.cli.console import counted, say
 
     summary = report.summary
     _list_problems(report, out)
@@ -73,11 +76,12 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
         release = summary["release"]["version"]
         say(f"not graded, because release {release} does not hold the task: {listed}")
     if report.grader_errors:
-        say(f"{report.grader_errors} rows could not be graded (grader_error), through our fault:")
+        failed = counted(report.grader_errors, "row")
+        say(f"{failed} could not be graded (grader_error); this is a fault of scbench:")
         for row in report.tally.failed[:_SHOWN]:
             say(f"  line {row['line']}: {row['id']}: {row['reason']}")
     for task, reason, rows in report.tally.not_run:
-        say(f"not graded, {rows} row{'s' * (rows > 1)} of {task}: {reason}")
+        say(f"not graded, {counted(rows, 'row')} of {task}: {reason}")
     if quiet:
         return
     for incident in report.incidents[:_SHOWN]:
@@ -91,13 +95,15 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
         )
         say(f"{count:,} {lines} not graded (--tasks)")
     if report.resumed:
-        say(f"{report.resumed} lines were taken over from the interrupted run")
+        many = "line was" if report.resumed == 1 else "lines were"
+        say(f"{report.resumed} {many} taken over from the interrupted run")
     if report.tally.unscored:
         say("* means over scored rows only: coverage is below 1")
     withdrawn = summary["withdrawn"]
     if withdrawn["instances"] and not withdrawn["excluded"]:
         count = len(withdrawn["instances"])
-        say(f"{count} withdrawn instances are graded like all; --exclude-withdrawn leaves them out")
+        many = "instance is" if count == 1 else "instances are"
+        say(f"{count} withdrawn {many} graded like all others; see --exclude-withdrawn")
     if summary["partial"]:
         say("partial: not for the leaderboard")
     if summary["shard"]:
@@ -106,13 +112,19 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
 
 
 def _list_problems(report: "RunReport", out: Path) -> None:
-    from scbench.cli.console import say
+    from scbench.cli.console import counted, say
 
-    count = report.problem_counts.total()
+    count, told = report.problem_counts.total(), 0
     if count:
-        say(f"{count} problem{'s' * (count > 1)}:")
-    for problem in report.problems[:_SHOWN]:
-        say(f"  {problem}")
-    if count > _SHOWN:
+        say(f"{counted(count, 'problem')}:")
+    alike: Counter[str] = Counter()
+    for problem in report.problems:
+        kind = problem.message.replace(repr(problem.id), "")
+        alike[kind] += 1
+        if alike[kind] <= _ALIKE and alike.total() - alike[kind] < _SHOWN:
+            say(f"  {problem}")
+            told += 1
+    if count > told:
         file = "problems.jsonl" if count > len(report.problems) else "summary.json"
-        say(f"  ... and {count - _SHOWN} more, in {out}/{file}")
+        most = f", {alike.most_common(1)[0][1]} of one kind" if max(alike.values()) > _ALIKE else ""
+        say(f"  ... and {count - told} more{most}: all are in {out}/{file}")

@@ -14,7 +14,7 @@ from scbench.grading.rows.index import LineKind, index_of
 from scbench.judge import validate
 from scbench.model import Check, Instance, Status, task_of
 from scbench.outcomes import without_answer
-from scbench.predictions import Line, Problem, unread_keys
+from scbench.predictions import TEXT_AS_ANSWER, Line, Problem, unread_keys
 from scbench.release.load import Release
 
 
@@ -82,7 +82,9 @@ def check_file(
             found.usable += 1
             found.warnings += answer_warnings(line, instances[line.prediction.id], by_id)
     found.lines = coverage.lines
-    found.warnings += (Problem("unread_key", said) for said in unread_keys(coverage.unread))
+    # A text as an answer is told with its line above.
+    unread = {key: lines for key, lines in coverage.unread.items() if key != TEXT_AS_ANSWER}
+    found.warnings += (Problem("unread_key", said) for said in unread_keys(unread))
     nothing = coverage.nothing_graded()
     if nothing is not None:
         found.problems.append(nothing)

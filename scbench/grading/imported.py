@@ -15,6 +15,7 @@ from scbench.errors import ResultsError
 from scbench.grading.output import is_ours
 from scbench.imports.files import is_own
 from scbench.predictions import Problem
+from scbench.work_folder import no_empty
 
 if TYPE_CHECKING:
     from scbench.imports.gather import Wanted
@@ -63,21 +64,21 @@ def take_in(
         return files[0], None
     from scbench.imports.gather import gather  # noqa: PLC0415  (few runs need it)
 
-    folder.mkdir(parents=True, exist_ok=True)
     path, made = folder / IMPORTED, folder / f".{IMPORTED}.new"
     for name in files:
         if os.path.exists(name) and path.exists() and path.samefile(name):  # noqa: PTH110
             raise ResultsError(f"{path} is among the files and would be overwritten; name --out")
-    try:
-        with made.open("wb") as sink:
-            found = gather(files, sink, wanted)
-        replaceable = ours or not os.path.lexists(path) or is_ours(folder)
-        if not replaceable and not cmp(path, made, shallow=False):
-            raise ResultsError(
-                f"{path} was not written by scbench-grade, and would be overwritten; move it "
-                "away, or choose another --out"
-            )
-        made.replace(path)
-    finally:
-        made.unlink(missing_ok=True)
+    with no_empty(folder):
+        try:
+            with made.open("wb") as sink:
+                found = gather(files, sink, wanted)
+            replaceable = ours or not os.path.lexists(path) or is_ours(folder)
+            if not replaceable and not cmp(path, made, shallow=False):
+                raise ResultsError(
+                    f"{path} was not written by scbench-grade, and would be overwritten; move it "
+                    "away, or choose another --out"
+                )
+            made.replace(path)
+        finally:
+            made.unlink(missing_ok=True)
     return str(path), Imported(found.recognised, found.problems, found.origin)

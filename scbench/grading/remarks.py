@@ -78,6 +78,6 @@ def _split(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         named = sorted(filter(None, found))
         if named and None in found:
             yield (
-                f"Lines of {model!r} without a setting are a run of their own, beside "
-                f"{' and '.join(named)}; give all lines of a run the same."
+                f"Lines of {model!r} without a setting are counted as another run than those with "
+                f"{' and '.join(named)}; give all lines of a run the same setting."
             )

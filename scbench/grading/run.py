@@ -31,7 +31,7 @@ from scbench.grading.summary import RunFacts, RunReport, summarize
 from scbench.grading.tally import tally
 from scbench.grading.workers.scheduler import OnWait, Scheduler
 from scbench.grading.workers.worker import WorkItem
-from scbench.predictions import open_predictions, unread_keys
+from scbench.predictions import is_empty, open_predictions, unread_keys
 from scbench.progress import no_progress
 from scbench.work_folder import interrupted
 
@@ -62,6 +62,8 @@ def grade_file(
     tasks = choose_tasks(options.release, options.tasks)
     if options.predictions != "-" and not Path(options.predictions).exists():
         raise PredictionsError(f"no such file: {options.predictions}")
+    if options.imported is None and is_empty(options.predictions):
+        raise PredictionsError(f"{options.predictions} holds no predictions; nothing is written")
     check_place(
         options.out,
         options.predictions,

@@ -166,13 +166,22 @@ def _kind(held: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) 
         told = entries[0][1] if entries else None
         return "JSON" if isinstance(told, dict) and (mapped or kind_of(told)) else OWN
     columns = csv_columns(first[0]) if first else []
-    if own_columns(columns) or (mapped and set(mapped.values()) & set(columns)):
+    if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
         return "CSV"
-    if mapped and first:
-        raise PredictionsError(
-            f"{path}: the first line names no column of --map; it has {', '.join(columns)[:200]}"
-        )
+    if first and (mapped or path.endswith((".csv", ".tsv"))):
+        raise _unmapped(path, columns, mapped)
     return OWN
+
+
+def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> PredictionsError:
+    """Return the error that a table does not have the columns that are wanted."""
+    lacking = sorted({*mapped.values()} - {*columns}) if mapped else []
+    lack = f"no column {lacking[0]!r}" if lacking else "no columns id and response"
+    held = ", ".join(columns)[:200] or "none that can be read"
+    return PredictionsError(
+        f"{path} has {lack}; it has {held}. Say which column is which: "
+        "--map id=COLUMN,response=COLUMN"
+    )
 
 
 def _told(entry: Entry, path: str, mapped: Mapped | None) -> str:
@@ -331,15 +340,15 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
     if {"doc", "model_response"} <= columns.keys() and columns["model_response"] == "Struct":
         yield from _each(parquet_rows(path, ("doc", "model_response")), None, kinds)
         return
+    if {"score", "failed_checks", "release_hash"} <= columns.keys():
+        raise PredictionsError(f"{path} holds results; show them by `scbench tables {path}`")
     names = mapped or own_columns(columns)
     wanted = {
         column if column in columns else column.partition(".")[0]
         for column in (names or {}).values()
     }
-    lacking = sorted(wanted - columns.keys())
-    if names is None or lacking:
-        lack = f"no column {lacking[0]!r}" if lacking else "no columns called as ours; add --map"
-        raise PredictionsError(f"{path} has {lack}; it has {', '.join(columns)[:200]}")
+    if names is None or wanted - columns.keys():
+        raise _unmapped(path, columns, mapped)
     for number, row in parquet_rows(path, sorted(wanted)):
         kinds["Parquet"] += 1
         try:

@@ -156,7 +156,7 @@ def test_holes_in_one_sample_are_refused(write):
 
 def test_a_task_that_one_run_lacks_is_refused_unless_that_is_intended(write):
     path = write(*ROWS, *OTHER, *({**row, "model": "n"} for row in ROWS))
-    assert "model 'n' has no row of csg_union; say --partial" in refused(path)
+    assert "model 'n' has no row of csg_union; add --partial" in refused(path)
     assert read_results([path], partial=True).height == 8
 
 

@@ -148,8 +148,9 @@ def test_an_empty_file_is_a_problem(grade, tmp_path, content):
     path = tmp_path / "empty.jsonl"
     path.write_bytes(content)
     done = grade(path, "--out", "out")
-    assert done.returncode == 1
-    assert "the file holds no predictions" in done.stderr
+    assert done.returncode == 2
+    assert "holds no predictions; nothing is written" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_plain_packed_and_piped_files_give_the_same_rows(grade, write_lines, tmp_path):
@@ -373,7 +374,7 @@ def test_nothing_graded_is_not_success(grade, write_lines, tmp_path, mode):
     out = () if mode else ("--out", tmp_path / "out")
     done = grade(path, "--tasks", "parity", *mode, *out)
     assert done.returncode == 1
-    assert "none of 1 lines was graded" in done.stdout + done.stderr
+    assert "the only line was not graded" in done.stdout + done.stderr
     assert "--tasks axiomatic" in done.stdout + done.stderr
 
 

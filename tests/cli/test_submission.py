@@ -103,7 +103,7 @@ def test_validate_prints_every_problem_in_three_forms(entry, inside, small):
     assert lines[0].startswith(f"{entry}/predictions.jsonl: problem [incomplete] ")
     assert lines[1].startswith(f"{entry}/predictions.jsonl:3: problem [unknown_id] ")
     assert ":5: warning [answer_schema] enumerate_edges/04: will score 0" in lines[2]
-    assert "not valid: 2 problems, 1 warnings" in done.stderr
+    assert "not valid: 2 problems, 1 warning\n" in done.stderr
     done = inside(*common, "--format", "json")
     assert done.returncode == 1
     (record,) = json.loads(done.stdout)

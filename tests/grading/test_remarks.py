@@ -69,7 +69,9 @@ def test_lines_that_name_no_setting_beside_others_are_told(older, tmp_path):
     runs = [{"model": name, "setting": setting} for name, setting in (("a", None), ("b", "tools"))]
     assert list(remarks(older, [], runs=runs)) == []
     (said,) = remarks(older, [], runs=[*runs, {"model": "b", "setting": None}])
-    assert said.startswith("Lines of 'b' without a setting are a run of their own, beside tools")
+    assert said.startswith(
+        "Lines of 'b' without a setting are counted as another run than those with tools"
+    )
     rows = [json.loads(line) for line in example_predictions(older)][:2]
     del rows[1]["setting"]
     path = tmp_path / "p.jsonl"

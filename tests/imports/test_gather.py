@@ -306,7 +306,9 @@ def test_damaged_files_are_named(tmp_path, data, said):
 def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
     path = tmp_path / "t.parquet"
     pl.DataFrame({"item": ["a/0"], "out": ["x"]}).write_parquet(path)
-    with pytest.raises(PredictionsError, match=r"add --map; it has item, out"):
+    with pytest.raises(
+        PredictionsError, match=r"it has item, out. Say which column is which: --map"
+    ):
         taken(path)
     with pytest.raises(PredictionsError, match="no column 'output'"):
         taken(path, mapped=read_mapping("id=item,response=output"))
@@ -361,7 +363,9 @@ def test_a_line_that_no_csv_reader_takes_is_no_table(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"id,resp\ronse\n1,2\n")
     assert is_own(str(path))
-    with pytest.raises(PredictionsError, match="names no column of --map"):
+    with pytest.raises(
+        PredictionsError, match="has no column 'item'; it has none that can be read"
+    ):
         is_own(str(path), read_mapping("id=item"))
 
 

@@ -113,22 +113,23 @@ class Coverage:
                 all_tasks()[task].bucket for task in left if task in all_tasks()
             )
             reasons.append(
-                f"{self.not_chosen} answer what is graded only when it is chosen; choose it, such "
-                f"as --tasks {' or --tasks '.join([*buckets, LADDER, TERSE])}"
+                f"{_of_tasks(self.not_chosen)} that were not chosen; choose them by name or "
+                f"bucket, --tasks {', '.join([*buckets, LADDER])} or {TERSE}"
             )
         if self.excluded:
             reasons.append(
-                f"{self.excluded} answer withdrawn instances; leave --exclude-withdrawn out to "
-                "grade them all the same"
+                f"{self.excluded} of withdrawn instances; leave --exclude-withdrawn out to grade "
+                "them all the same"
             )
         if self.outside:
             reasons.append(
-                f"{self.outside} answer tasks that are not in what is graded against; name what "
-                "they answer with --release"
+                f"{_of_tasks(self.outside)} that are not in what is graded against; name their "
+                "release or folder with --release"
             )
         if not reasons:
             return None
-        said = f"none of {self.lines} lines was graded: {'; '.join(reasons)}"
+        lines = "the only line was not" if self.lines == 1 else f"none of {self.lines} lines was"
+        said = f"{lines} graded: {'; '.join(reasons)}"
         return Problem("nothing_graded", said)
 
     def run(self, key: RunKey) -> "array[int]":
@@ -222,6 +223,10 @@ class Coverage:
                 run,
                 [row_id for row_id, line in zip(self.known.ids, lines, strict=True) if not line],
             )
+
+
+def _of_tasks(lines: int) -> str:
+    return f"{lines} {'is' if lines == 1 else 'are'} of tasks or prompts"
 
 
 NOTHING_READ = Problem("empty", "the file holds no predictions")

@@ -1,0 +1,155 @@
+"""Natural mistakes on the command line are told in a sentence that says what to do.
+
+All in this process, and none gets as far as grading.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import scbench
+from scbench.cli import main
+from scbench.errors import PredictionsError
+from scbench.grading.rows.schema import column_types
+from scbench.predictions import parse_line, unread_keys
+
+SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
+
+
+def lines(*rows: dict) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def row(instance: str = "two_segments/07", **rest: object) -> dict:
+    return {"id": instance, "model": "m", "answer": SEGMENTS} | rest
+
+
+FILES = {
+    "good.jsonl": lines(row()),
+    "empty.jsonl": "\n \n",
+    "answers.csv": "item,text\ntwo_segments/07,hello\n",
+    "ids.jsonl": lines(*(row(f"two{a}segments{b}") for a, b in (("_", "/7"), ("-", "/07")))),
+    "text.jsonl": lines(row(answer=json.dumps(SEGMENTS))),
+    "messages.jsonl": lines({"id": "two_segments/07", "response": [{"role": "user"}]}),
+    "fresh.jsonl": lines(*(row(f"b001f663:arithmetic/{i:02d}") for i in range(20))),
+    "quotes.jsonl": '{"id": two_segments/07}\n{id: "two_segments/07"}\n',
+    "twice.jsonl": lines(row(), row()),
+    "wide.jsonl": json.dumps(row(), indent=1),
+    "utf16.jsonl": "",
+    "requests.jsonl": lines({"custom_id": "two_segments-07", "method": "POST", "body": {}}),
+    "keys.jsonl": lines(row(respones="x")),
+}
+
+MISTAKES = {
+    # what a file is
+    "tables good.jsonl": "if it holds predictions, grade it first: scbench-grade good.jsonl",
+    "compare good.jsonl good.jsonl": "grade it first",
+    "grade results": "results is a folder; name the file of predictions",
+    "grade results/results.parquet": "holds results; show them by `scbench tables",
+    "tables parent": "folders that do (a, b); name those you want, or all: parent/*",
+    "tables nothing": "no such file: nothing",
+    "tables other.parquet": "other.parquet is no results file: it has no column 'id'",
+    "grade other.parquet": "has no columns id and response; it has a, b. Say which column is which",
+    "grade answers.csv": "it has item, text. Say which column is which: --map id=COLUMN",
+    "grade answers.csv --map id=item,response=txt": "has no column 'txt'; it has item, text",
+    "grade answers.csv --map item": "--map takes id=COLUMN,response=COLUMN",
+    "grade empty.jsonl": "empty.jsonl holds no predictions; nothing is written",
+    "grade nothing.jsonl": "no such file: nothing.jsonl",
+    "grade requests.jsonl": "holds requests, not replies; name the file that came back",
+    # what a line is
+    "grade ids.jsonl --check": "no instance 'two-segments/07' in this release. "
+    "Did you mean 'two_segments/07'?",
+    "grade quotes.jsonl --check": "line 2: not valid JSON: a key must stand in double quotes",
+    "grade wide.jsonl --check": "276 of 277 instances",
+    "grade twice.jsonl --check --partial": "was answered on line 1 already",
+    "grade messages.jsonl --check": "response: must be a string; got a list of 1 entry",
+    "grade text.jsonl --check --partial": "A model's text belongs in response, not in answer",
+    "grade keys.jsonl --check --partial": "is it meant for 'response'?",
+    "grade fresh.jsonl --check": "It was generated; grade it against its folder: --release FOLDER",
+    # what is chosen
+    "grade good.jsonl --tasks two_segments,csg": "Did you mean 'csg_union'?",
+    "grade good.jsonl --tasks csg_union --check --partial": "choose them by name or bucket, "
+    "--tasks axiomatic,",
+    "grade good.jsonl --release 1.9": "nor one of the installed versions (2.0.0",
+    "compare results parent/a": "add --partial if that is intended",
+    "show csg_union/99": "those of csg_union are csg_union/00 to csg_union/21",
+    # what is typed
+    "tabels results": "Did you mean 'tables'?",
+    "grade good.jsonl --taks x": "No such option: --taks (Possible options: --tasks)",
+    "generate arithmetic --lenght 4": "Did you mean --length?",
+    "run gpt-5": "should be in the format of <api_name>/<model_name>",
+    "release publish 2.0.0": "name one target, --repo ORG/NAME or --to PATH_OR_URL",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    base = tmp_path_factory.mktemp("mistakes")
+    for name, text in FILES.items():
+        (base / name).write_text(text, "utf-8")
+    release = scbench.load_release()
+    shared = dict.fromkeys(column_types()) | {
+        "task": "two_segments",
+        "bucket": "axiomatic",
+        "subtask": 0,
+        "sample": 0,
+        "model": "m",
+        "status": "answered",
+        "score": 1.0,
+        "grader_version": 1,
+        "release": release.version,
+        "release_hash": release.manifest.rows_hash,
+    }
+    graded = [
+        shared | {"id": instance.id, "instance_hash": instance.content_hash}
+        for instance in release.instances(["two_segments"]).values()
+    ]
+    frame = pl.DataFrame(graded, schema=column_types())
+    for place in ("results", "parent/a", "parent/b"):
+        (base / place).mkdir(parents=True)
+        frame.write_parquet(base / place / "results.parquet")
+    pl.DataFrame({"a": [1], "b": [2]}).write_parquet(base / "other.parquet")
+    return base
+
+
+@pytest.mark.parametrize(("line", "sentence"), MISTAKES.items())
+def test_a_mistake_is_told_with_what_to_do(line, sentence, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.rglob("*"))
+    done = CliRunner().invoke(main.app, line.split())
+    assert sentence in done.stdout + done.stderr
+    assert done.exit_code in {1, 2} or "warning" in done.stdout
+    assert sorted(folder.rglob("*")) == before
+    assert "1 lines" not in done.stdout + done.stderr
+    assert "1 problems" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "messages", [[{"role": "assistant", "content": "{}"}], {"role": "assistant", "content": "{}"}]
+)
+def test_chat_messages_are_no_answer(messages):
+    with pytest.raises(PredictionsError, match=r"chat messages; give the text of the model's last"):
+        scbench.score("two_segments/07", messages)
+
+
+def test_what_json_cannot_hold_is_no_answer():
+    with pytest.raises(PredictionsError, match="text or JSON, not bytes"):
+        scbench.score("two_segments/07", b"{}")
+
+
+def test_a_short_number_is_completed():
+    with pytest.raises(PredictionsError, match="Did you mean 'two_segments/07'"):
+        scbench.score("two_segments/7", "{}")
+
+
+def test_a_text_as_answer_is_told_when_graded():
+    found = parse_line(FILES["text.jsonl"].encode(), 1)
+    (warning,) = unread_keys(Counter(found.unread))
+    assert warning == (
+        '"answer" is a text in 1 line, and no task takes one: give the object itself, or put the '
+        'text into "response"'
+    )
