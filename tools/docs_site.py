@@ -24,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 import scbench
 from scbench.catalog import BUCKETS, MANIFOLDS, Task, all_tasks
 from scbench.cli.main import app
-from scbench.release.load import find_release
+from scbench.release.load import Release, find_release
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -72,12 +72,15 @@ def toctree(pages: list[str], caption: str = "") -> str:
     return "\n".join(["", "```{toctree}", ":hidden:", *head, "", *pages, "```", ""])
 
 
-def task_page(task: Task, pictures: Path, release_scores: int) -> str:
+def task_page(task: Task, release: Release) -> str:
     """Return the page on a task: its card, its picture and all checks, or a fresh prompt."""
+    record = release.manifest.tasks.get(task.id)
+    scores = record.scores if record else "none"
+    pictures = release.root / "gallery"
     kind = "0 or 1" if task.scoring == "binary" else "from 0 to 1"
     head = (
-        f"`{task.id}`, bucket {task.bucket}. Scores are {kind}; release {scbench.__version__} has "
-        f"{release_scores}. Grader version {task.grader_version}.\n"
+        f"`{task.id}`, bucket {task.bucket}. Scores are {kind}; release {release.version} "
+        f"has {scores}. Grader version {task.grader_version}.\n"
     )
     lines = [f"# {task.title}\n", head]
     if (pictures / f"{task.id}.png").is_file():
@@ -101,12 +104,7 @@ def task_pages() -> dict[str, str]:
     release = find_release()
     scores = release.manifest.tasks
     tasks = all_tasks().values()
-    pages = {
-        f"docs/tasks/{task.id}.md": task_page(
-            task, release.root / "gallery", scores[task.id].scores if task.id in scores else 0
-        )
-        for task in tasks
-    }
+    pages = {f"docs/tasks/{task.id}.md": task_page(task, release) for task in tasks}
     lines = ["# How each task is judged\n"]
     for bucket in (*BUCKETS, MANIFOLDS):
         lines += [f"## {bucket.capitalize()}\n", "| task | scores |", "|---|---:|"]
