@@ -62,8 +62,8 @@ _REASONS = {
     "recursion limit exceeded": "nested deeper than 200 levels",
     "number out of range": "a number has more than 4,300 digits",
     "EOF while parsing": "the line ends too early; one prediction is one line",
-    "expected ident": "a text stands here without double quotes, or no JSON at all",
-    "key must be a string": "a key must stand in double quotes",
+    "expected ident": "a text without double quotes, or no JSON at all",
+    "key must be a string": "keys need double quotes",
     "hex escape": "a \\u escape is broken or half of a surrogate pair",
 }
 """What the JSON parser's reasons mean, where its own words do not say it."""

@@ -50,7 +50,7 @@ class WorkFolder:
             if descriptor is not None:
                 break
         else:
-            raise ResultsError(f"{path} comes and goes: other processes work there")
+            raise ResultsError(f"{path} appears and disappears: other processes use it")
         self._descriptor = descriptor
         try:
             self._take()

@@ -77,7 +77,7 @@ def publish_to_target(
         first = " ".join(str(error).split())[:300]
         raise ReleaseError(
             f"{target} cannot be used: {type(error).__name__}: {first}; once it can, run the same "
-            "command again, and it goes on where this one stopped"
+            "command again, and it continues where this one stopped"
         ) from error
 
 

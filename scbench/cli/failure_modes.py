@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench.cli.analysis import Files, Form, Out, Partial, Plot, Style, write_file, write_tables
-from scbench.cli.console import PROBLEMS, reported_errors, say
+from scbench.cli.console import PROBLEMS, counted, reported_errors, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,7 +129,7 @@ def export(
             found = find_release(release or rows["release"][0])
             lines = [f"{line}\n" for line in bundle(rows, found, outputs)]
         write_file(out, "".join(lines).encode())
-        say(f"{len(lines)} candidates to judge")
+        say(f"{counted(len(lines), 'candidate')} to judge")
 
 
 @app.command("import")
@@ -139,7 +139,7 @@ def import_(
     ],
     results: Results,
     out: LabelsOut,
-    judge: Annotated[str, typer.Option(help="Who judged: kept beside every label.")],
+    judge: Annotated[str, typer.Option(help="Who judged: stored with every label.")],
     threshold: Threshold = 0.6,
     partial: Partial = False,
 ) -> None:
@@ -163,7 +163,7 @@ def import_(
         for problem in problems:
             say(f"problem: {problem}")
         if problems:
-            say(f"{len(problems)} problems; nothing was written")
+            say(f"{counted(len(problems), 'problem')}; nothing was written")
             raise typer.Exit(PROBLEMS)
         write_file(out, labels_file(labelled(rows, decided, judge, PROMPT_VERSION)))
         say(f"{decided.height} candidates labelled")
@@ -173,7 +173,7 @@ def import_(
 def shares(
     labels: Labels,
     results: Results,
-    by_task: Annotated[bool, typer.Option("--by-task", help="Count each task by itself.")] = False,
+    by_task: Annotated[bool, typer.Option("--by-task", help="Count each task separately.")] = False,
     style: Style = Form.TABLE,
     out: Out = None,
     plot: Plot = None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scbench.cli.console import NEEDS, PROBLEMS, reported_errors, require, say
+from scbench.cli.console import NEEDS, PROBLEMS, counted, reported_errors, require, say
 from scbench.cli.options import Quiet, Workers
 from scbench.processes import processors
 
@@ -50,9 +50,7 @@ def generate(
     ] = False,
     rung: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Draw this rung of the ladder alone, which may be beyond its top."
-        ),
+        typer.Option(min=1, help="Draw only this rung of the ladder, which may be above its top."),
     ] = None,
     seed: Annotated[
         int | None,
@@ -105,7 +103,9 @@ def generate(
             printed = None
             given = [*context.args, *(form or [])]
             if given:
-                raise ExperimentError(f"{given[0]!r}: rungs stand in their table, with all of them")
+                raise ExperimentError(
+                    f"{given[0]!r}: the parameters of rungs are in the table of the ladder"
+                )
             experiment = rungs_of(target, rung, count, seed, private=private)
         elif target is None:
             raise ExperimentError("name an experiment or task, or draw a --ladder")
@@ -207,7 +207,7 @@ def _read(
     given = [*rest, *(["--count"] if count else []), *(["--format"] if form else [])]
     if given:
         raise ExperimentError(
-            f"{given[0]} goes with a task; what an experiment draws stands in its file"
+            f"{given[0]} goes with a task; what an experiment draws is in its file"
         )
     return read_experiment(path)
 
@@ -224,7 +224,7 @@ def _settled(experiment: "Experiment", *, private: bool, writes: bool) -> "Exper
 
         drawn = secrets.randbits(128)
         say(f"private seed: {drawn}")
-        say("keep it: it is written nowhere, and --seed goes on or verifies with it")
+        say("keep it: it is not stored anywhere; --seed continues or verifies with it")
         return experiment.model_copy(update={"seed": drawn, "private": True})
     if private and experiment.seed is not None and experiment.seed < _SHORT_SEED:
         say(
@@ -293,10 +293,10 @@ def _write(
                 on_cases=lambda cases: shown.done(cases, cases),
             )
     except KeyboardInterrupt:
-        say("interrupted; the same command goes on where it was")
+        say("interrupted; the same command continues")
         raise typer.Exit(INTERRUPTED) from None
     if found.resumed and not quiet:
-        say(f"{found.resumed} points were taken over from the interrupted run")
+        say(f"{counted(found.resumed, 'point')} drawn before the interruption")
     for short in found.gathered.shortfalls:
         parameters = ", ".join(f"{key} {value}" for key, value in short.point.items())
         say(f"{short.task}: {short.got} of {short.asked} cases at {parameters}: {short.reason}")

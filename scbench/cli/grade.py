@@ -219,7 +219,7 @@ def grade(
             path, imported = taken_in(files, folder, mapped, model, setting, quiet=quiet)
             if imported is not None and shard is not None:
                 raise PredictionsError(
-                    "--shard wants one file of predictions: `scbench import FILE... > "
+                    "--shard needs one file of predictions: `scbench import FILE... > "
                     "predictions.jsonl` makes it"
                 )
             options = Options(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scbench.cli.console import NEEDS, PROBLEMS, need, reported_errors, require, say
+from scbench.cli.console import NEEDS, PROBLEMS, counted, need, reported_errors, require, say
 from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
@@ -40,9 +40,7 @@ def build(
     ] = False,
     organisations: Annotated[
         Path | None,
-        typer.Option(
-            help="organisations.toml: who may submit for whom. [default: nobody is asked]"
-        ),
+        typer.Option(help="organisations.toml: who may submit for whom. [default: anybody]"),
     ] = None,
     private: Annotated[
         Path | None,
@@ -113,7 +111,7 @@ def build(
             say(f"{path} written")
         reused = sum(entry.reused for entry in done.entries)
         say(
-            f"{len(done.entries)} submissions, {reused} by their receipts; "
+            f"{counted(len(done.entries), 'submission')}, {reused} by their receipts; "
             f"{len(done.refused)} refused"
         )
         raise typer.Exit(PROBLEMS if any(part.refused for _, part in parts) else 0)

@@ -28,7 +28,7 @@ from scbench.cli import (
     running,
     submission,
 )
-from scbench.cli.console import NEEDS, PROBLEMS, names_in, reported_errors, require, say
+from scbench.cli.console import NEEDS, PROBLEMS, counted, names_in, reported_errors, require, say
 from scbench.cli.options import FromScratch, ReleaseName, Version, Workers
 from scbench.cli.start import start
 from scbench.processes import processors
@@ -276,7 +276,7 @@ def verify(
         )
         tell(problems)
         if problems:
-            say(f"{root}: {len(problems)} problems")
+            say(f"{root}: {counted(len(problems), 'problem')}")
             raise typer.Exit(PROBLEMS)
         if not quiet:
             say(f"{root}: sound")

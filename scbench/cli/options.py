@@ -38,7 +38,7 @@ ColumnMap = Annotated[
     typer.Option(
         "--map",
         metavar="id=COLUMN,response=COLUMN",
-        help="Where a table (CSV, Parquet, JSON Lines) has what a prediction wants.",
+        help="Which columns of a table (CSV, Parquet, JSON Lines) hold the fields of a prediction.",
         show_default=False,
     ),
 ]

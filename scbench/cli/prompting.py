@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from scbench.cli.console import names_in, reported_errors, say
+from scbench.cli.console import counted, names_in, reported_errors, say
 from scbench.cli.options import AskedTasks, Budgets, IdsFile, Quiet, ReleaseName, Samples
 from scbench.prompts import Form
 
@@ -102,7 +102,8 @@ def prompts(
             write_left_out(requests(pictured, samples, budgets), paths[-1])
         if not quiet:
             count = len(sent) * samples * max(len(budgets), 1)
-            say(f"{count} prompts of release {held.version}: {', '.join(map(str, paths))}")
+            files = ", ".join(map(str, paths))
+            say(f"{counted(count, 'prompt')} of release {held.version}: {files}")
 
 
 def ids_in(source: str) -> set[str]:

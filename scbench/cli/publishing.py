@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.console import NEEDS, PROBLEMS, USAGE, reported_errors, require, say
+from scbench.cli.console import NEEDS, PROBLEMS, USAGE, counted, reported_errors, require, say
 from scbench.processes import processors
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def publish(
         for problem in problems:
             print(problem)  # noqa: T201
         if problems:
-            say(f"{root} does not verify ({len(problems)} problems), so it is not published")
+            found = counted(len(problems), "problem")
+            say(f"{root} does not verify ({found}), so it is not published")
             raise typer.Exit(PROBLEMS)
         release = open_release(root)
         if repo is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scbench.cli.console import PROBLEMS, reported_errors, say
+from scbench.cli.console import PROBLEMS, counted, reported_errors, say
 
 if TYPE_CHECKING:
     from scbench.build.experiment import Experiment
@@ -43,7 +43,7 @@ def rungs(
             show_default=False,
         ),
     ] = None,
-    rung: Annotated[int | None, typer.Option(min=1, help="Look at this rung alone.")] = None,
+    rung: Annotated[int | None, typer.Option(min=1, help="Look only at this rung.")] = None,
     count: Annotated[
         int | None, typer.Option(min=1, help="Instances on each rung. [default: the table's]")
     ] = None,
@@ -80,5 +80,5 @@ def rungs(
                 print(f"  {found.rung:3}   WRONG: {problem}")  # noqa: T201
             wrong += len(found.problems)
         if wrong:
-            say(f"{wrong} problems")
+            say(counted(wrong, "problem"))
             raise typer.Exit(PROBLEMS)

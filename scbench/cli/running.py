@@ -161,7 +161,7 @@ def run(
         }
         arguments = [one.partition("=") for one in model_arg or ()]
         if not all(equals for _, equals, _ in arguments):
-            raise PredictionsError("--model-arg wants NAME=VALUE")
+            raise PredictionsError("--model-arg needs NAME=VALUE")
         folder = out or Path("scbench-results", model.replace("/", "-"))
         logs = folder / LOGS
         plan = Plan(
@@ -176,7 +176,7 @@ def run(
             with no_empty(folder):
                 complete, files = play(plan, pace, logs)
         except KeyboardInterrupt:
-            say(f"interrupted; what was answered is in {logs}, and the same command goes on")
+            say(f"interrupted; what was answered is in {logs}, and the same command continues")
             raise typer.Exit(INTERRUPTED) from None
         if not complete:
             say("some calls were never answered; the same command asks these again")

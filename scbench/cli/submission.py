@@ -160,7 +160,8 @@ def _asked(given: "Mapping[str, str | None]") -> dict[str, str]:
     """Return what was given, and ask for the rest."""
     missing = [name for name, value in given.items() if value is None]
     if missing and not sys.stdin.isatty():
-        say(f"error: nobody is there to ask; give {', '.join(f'--{name}' for name in missing)}")
+        options = ", ".join(f"--{name}" for name in missing)
+        say(f"error: this is no terminal to ask at; give {options}")
         raise typer.Exit(USAGE)
     hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
     return {
@@ -171,7 +172,7 @@ def _asked(given: "Mapping[str, str | None]") -> dict[str, str]:
 
 def _ask(name: str, words: str) -> str:
     if not sys.stdin.isatty():
-        say(f"error: nobody is there to ask; give --{name}")
+        say(f"error: this is no terminal to ask at; give --{name}")
         raise typer.Exit(USAGE)
     return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
 
@@ -359,10 +360,11 @@ def grade(
         _print(graded.findings, opened, ReportKind.TEXT)
         sys.stdout.flush()
         if graded.report.grader_errors:
-            say(f"{graded.report.grader_errors} rows could not be graded, through our fault")
+            failed = counted(graded.report.grader_errors, "row")
+            say(f"{failed} could not be graded; this is a fault of scbench")
             raise typer.Exit(GRADER_ERRORS)
         if graded.findings:
-            say(f"{path}: claims differ from what was graded, so there is no receipt")
+            say(f"{path}: claimed scores differ from the graded ones, so there is no receipt")
             raise typer.Exit(PROBLEMS)
         say(f"{folder / RECEIPT} written")
 

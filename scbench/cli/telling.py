@@ -96,7 +96,7 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
         say(f"{count:,} {lines} not graded (--tasks)")
     if report.resumed:
         many = "line was" if report.resumed == 1 else "lines were"
-        say(f"{report.resumed} {many} taken over from the interrupted run")
+        say(f"{report.resumed} {many} graded before the interruption")
     if report.tally.unscored:
         say("* means over scored rows only: coverage is below 1")
     withdrawn = summary["withdrawn"]
@@ -107,7 +107,7 @@ def _tell(report: "RunReport", out: Path, *, quiet: bool) -> None:
     if summary["partial"]:
         say("partial: not for the leaderboard")
     if summary["shard"]:
-        say(f"shard {summary['shard']}: put it together with the others by `scbench merge`")
+        say(f"shard {summary['shard']}: join all shards by `scbench merge`")
     say(f"{summary['seconds']:.1f} s; results in {out}")
 
 

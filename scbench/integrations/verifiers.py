@@ -139,7 +139,7 @@ def _drawn(asked: SpatialConfig) -> Iterator[Instance]:
     if not asked.tasks:
         raise PredictionsError("what is drawn is of the tasks that are named: add tasks")
     if asked.rung is not None and asked.parameters:
-        raise PredictionsError("a rung stands for its parameters: give rung or parameters")
+        raise PredictionsError("a rung has its parameters: give rung or parameters")
     for name in asked.tasks:
         of_bucket = [task.id for task in all_tasks().values() if task.bucket == name]
         for task in of_bucket or [get_task(name).id]:

@@ -183,5 +183,5 @@ def warn_of(found: Copied, file: str = "") -> Iterator[Finding]:
         file: name of the predictions file, for messages.
     """
     if found.marked:
-        todo = "submit answers that the model found by itself; with these it has no rank"
+        todo = "submit the model's own answers; with these it has no rank"
         yield Finding("references", str(found), todo, file, level="warning")

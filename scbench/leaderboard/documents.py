@@ -76,7 +76,7 @@ class _Builder:
                 _fail(event, "anchors (&) and tags (!) are not read")
             key = event.value
             if key in found:
-                _fail(event, f"the key {key[:50]!r} stands there twice")
+                _fail(event, f"the key {key[:50]!r} is there twice")
             found[key] = None
             self.lines[(*path, key)] = line = _line(event)
             found[key] = self._node(next(self.events), (*path, key), depth + 1)
@@ -117,7 +117,7 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
         return builder.document(), builder.lines
     except yaml.reader.ReaderError as error:
         line = text[: error.position].count("\n") + 1
-        raise DocumentError("a control character stands in the file", line) from None
+        raise DocumentError("there is a control character in the file", line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = printable(str(error.problem or error.context))

@@ -182,7 +182,7 @@ class _Checker:
             yield self._finding("other_model", message, todo, line)
         if prediction.setting not in {about.setting, None}:
             message = f"the setting is {prediction.setting}, submission.yaml says {about.setting}"
-            todo = "submit each setting by itself"
+            todo = "make a submission for each setting"
             if prediction.setting in LOOP_SETTINGS:
                 todo = "leave it out: answers given in a loop have no board"
             yield self._finding("other_setting", message, todo, line)
@@ -194,7 +194,7 @@ class _Checker:
             yield self._finding("sample_out_of_range", message, todo, line)
         if self.budgets and prediction.budget not in self.budgets:
             message = f"the budget is {prediction.budget}, that of lines before {[*self.budgets]}"
-            yield self._finding("other_budget", message, "submit each budget by itself", line)
+            yield self._finding("other_budget", message, "make a submission for each budget", line)
         self.budgets.setdefault(prediction.budget, 0)
 
     def _status(self, line: Line, instance: Instance) -> Iterator[Finding]:

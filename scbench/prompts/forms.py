@@ -68,7 +68,7 @@ def check_settings(form: Form, settings: Settings, *, budgets: bool) -> None:
         raise PredictionsError(f"lines of {form} name the model: add --model")
     if form is Form.ANTHROPIC and settings.max_output_tokens is None and not budgets:
         raise PredictionsError(
-            "anthropic wants a limit with each request: add --max-output-tokens or --budget"
+            "anthropic needs a limit with each request: add --max-output-tokens or --budget"
         )
 
 

@@ -116,8 +116,8 @@ def _explained(error: Exception, repo: str) -> str:
     said = f"{type(last).__name__}: {' '.join(str(last).split())[:300]}"
     if any(isinstance(cause, OSError) or _is_of_http(cause) for cause in chain):
         return (
-            f"the connection to the Hub failed or broke off ({said}); once it stands again, run "
-            "the same command again, and it goes on where this one stopped"
+            f"the connection to the Hub failed or broke off ({said}); once it works, run "
+            "the same command again, and it continues where this one stopped"
         )
     return f"the exchange with the Hub about {repo} failed ({said})"
 

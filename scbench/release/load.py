@@ -153,7 +153,7 @@ class Release:
             for instance in self._rows(name, lambda row: _instance(row, rest)):
                 if instance.id in found:
                     raise ReleaseError(
-                        f"release {self.version}: {name}: {instance.id} stands there twice"
+                        f"release {self.version}: {name}: {instance.id} is there twice"
                     )
                 found[instance.id] = instance
         return found

@@ -245,6 +245,6 @@ def test_a_run_that_was_killed_goes_on(contents, tmp_path):
     assert not (tmp_path / "out").exists()
     command = [Path(sys.executable).with_name("scbench"), "generate", "e.toml", "--out", "out"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "10 points were taken over from the interrupted run" in done.stderr
+    assert "10 points drawn before the interruption" in done.stderr
     generate_folder(read_experiment(tmp_path / "e.toml"), tmp_path / "fresh")
     assert contents(tmp_path / "out") == contents(tmp_path / "fresh")

@@ -93,7 +93,7 @@ def test_a_cut_off_run_goes_on_where_it_stopped(slow_run, how, tmp_path):
         [*args, "--resume"], capture_output=True, text=True, check=False, timeout=120
     )
     assert resumed.returncode == 0, resumed.stderr
-    assert f"{kept} lines were taken over" in resumed.stderr
+    assert f"{kept} lines were graded before" in resumed.stderr
     assert (out / "results.parquet").read_bytes() == (plain / "results.parquet").read_bytes()
     assert sorted(file.name for file in out.iterdir()) == ["results.parquet", "summary.json"]
 
@@ -225,7 +225,7 @@ def test_an_interrupted_run_of_heavy_items_judges_no_line_twice(mixed_run, tmp_p
     done = subprocess.run(
         [*args, out, "--resume"], capture_output=True, text=True, check=False, timeout=120
     )
-    assert f"{kept} lines were taken over" in done.stderr
+    assert f"{kept} lines were graded before" in done.stderr
     assert (out / "results.parquet").read_bytes() == (whole / "results.parquet").read_bytes()
 
 

@@ -63,7 +63,7 @@ MISTAKES = {
     # what a line is
     "grade ids.jsonl --check": "no instance 'two-segments/07' in this release. "
     "Did you mean 'two_segments/07'?",
-    "grade quotes.jsonl --check": "line 2: not valid JSON: a key must stand in double quotes",
+    "grade quotes.jsonl --check": "line 2: not valid JSON: keys need double quotes",
     "grade wide.jsonl --check": "276 of 277 instances",
     "grade twice.jsonl --check --partial": "was answered on line 1 already",
     "grade messages.jsonl --check": "response: must be a string; got a list of 1 entry",

@@ -131,7 +131,7 @@ def test_interrupted_twice_it_goes_on_each_time(run, model, tmp_path):
     for _ in range(2):
         done = run(*options)
         assert done.exit_code == 130, (done.stdout, done.stderr)
-        assert "the same command goes on" in done.stderr
+        assert "the same command continues" in done.stderr
     assert run(*options).exit_code == 0
     assert set(statuses(tmp_path / "out").values()) == {"answered"}
     assert len(statuses(tmp_path / "out")) == 6
@@ -167,7 +167,7 @@ def test_a_sweep_over_budgets_and_what_is_left_out(run, model, tmp_path):
     [
         (("--tasks", "two_segmints"), "Did you mean 'two_segments'?"),
         (("--ids", str(IDS), "--limit", "3"), "leave --limit out"),
-        (("--model-arg", "stream"), "--model-arg wants NAME=VALUE"),
+        (("--model-arg", "stream"), "--model-arg needs NAME=VALUE"),
         (("--tasks", "terse,ladder"), "name one of them"),
     ],
 )

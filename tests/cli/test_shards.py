@@ -25,7 +25,7 @@ def lines(parity_release, write_lines):
 def test_shards_are_graded_and_put_together(grade, command, parity_release, lines, tmp_path):
     whole = grade(lines, "--out", "whole")
     shards = [grade(lines, "--shard", f"{i}/2") for i in (1, 2)]
-    assert "shard 1/2: put it together with the others by `scbench merge`" in shards[0].stderr
+    assert "shard 1/2: join all shards by `scbench merge`" in shards[0].stderr
     assert [done.returncode for done in shards] == [1, 1], "the duplicate, and what is no JSON"
     folders = [f"scbench-results/p-{i}-of-2" for i in (2, 1)]
     merged = command("scbench", "merge", *folders, "--out", "all", "--release", parity_release.root)

@@ -208,10 +208,10 @@ def test_a_board_is_built_and_built_again(entry, inside, small, tmp_path):
     done = inside(*args)
     assert done.returncode == 0, done.stderr
     assert "aurora: graded, because it has no receipt yet" in done.stderr
-    assert "1 submissions, 0 by their receipts; 0 refused" in done.stderr
+    assert "1 submission, 0 by their receipts; 0 refused" in done.stderr
     first = (tmp_path / "site/index.html").read_bytes()
     done = inside(*args)
-    assert "1 submissions, 1 by their receipts; 0 refused" in done.stderr
+    assert "1 submission, 1 by their receipts; 0 refused" in done.stderr
     assert (tmp_path / "site/index.html").read_bytes() == first
     assert pl.read_parquet(tmp_path / "site/leaderboard.parquet").height == 2 + 2
     done = inside(

@@ -112,7 +112,7 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "nested deeper", 16),
     "a YAML key twice": (
         lambda e: append_to_about(e, "attempts: 2\n"), "not_yaml", "submission.yaml",
-        "'attempts' stands there twice", 16),
+        "'attempts' is there twice", 16),
     "two YAML documents": (
         lambda e: append_to_about(e, "---\nformat: 1\n"), "not_yaml", "submission.yaml",
         "second document", 16),
@@ -199,7 +199,7 @@ BAD: dict[str, tuple[Callable[[SimpleNamespace], object], str, str, str, int | N
         "other_setting", "predictions.jsonl", "answers given in a loop have no board", 6),
     "another setting": (
         lambda e: at(e, 6, setting="tools"), "other_setting", "predictions.jsonl",
-        "submit each setting by itself", 6),
+        "make a submission for each setting", 6),
     "two budgets": (
         lambda e: at(e, 6, budget=1024), "other_budget", "predictions.jsonl", "1024", 6),
     "nothing in it": (

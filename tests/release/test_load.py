@@ -157,7 +157,7 @@ def test_an_id_that_stands_twice_is_refused(copy, forge):
     table = read_table((copy / DATA).read_bytes())
     write_table(copy / DATA, pa.concat_tables([table, table.slice(0, 1)]))
     forge(copy)
-    with pytest.raises(ReleaseError, match=r"enumerate_edges/00 stands there twice"):
+    with pytest.raises(ReleaseError, match=r"enumerate_edges/00 is there twice"):
         find_release(str(copy)).instances()
 
 

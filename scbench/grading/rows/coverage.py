@@ -119,7 +119,7 @@ class Coverage:
         if self.excluded:
             reasons.append(
                 f"{self.excluded} of withdrawn instances; leave --exclude-withdrawn out to grade "
-                "them all the same"
+                "them"
             )
         if self.outside:
             reasons.append(

@@ -93,7 +93,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
         if begun and folder.found != plan.identity:
             held = folder.found.rpartition(" ")[0]
             raise ResultsError(
-                f"{logs} holds another run, of {held}: it goes on with the options it began with; "
+                f"{logs} holds another run, of {held}: it continues only with the same options; "
                 "for others choose another --out"
             )
         with _shown(pace), _told():

@@ -53,7 +53,7 @@ def load(
     _loaded.add(images)
     if len(_loaded) > 1:
         raise PredictionsError(
-            "scbench_images wants a run of its own: beside prompts of text alone the harness "
+            "scbench_images needs its own run: together with prompts without pictures the harness "
             "leaves pictures out without a word"
         )
     found, names = _named(release).choose(_names(tasks, config))
