@@ -53,7 +53,7 @@ def report(
     ] = None,
     items: Annotated[
         Which, typer.Option(help="Which items to show: all, those short of full marks, none.")
-    ] = Which.ALL,
+    ] = Which.FAILED,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes that draw; 0 takes one per usable processor.")
     ] = 0,
@@ -61,10 +61,10 @@ def report(
 ) -> None:
     """Write an HTML report.
 
-    Tables, charts, and every item with its picture and checks.
+    Tables, charts, and every item short of full marks with its picture and checks.
 
-    It opens from disk and needs no network. More than 600 items, or 15 MB, go into further files
-    beside it (report-2.html and so on). Without scripts, only filters and views that turn lack.
+    It opens from disk and needs no network. What does not fit into 5 MB goes into further files
+    beside it (report-2.html and so on). Numbers, checks and answers need no scripts.
     """
     with reported_errors("report"):
         require(*NEEDS["report"])
@@ -87,7 +87,7 @@ def make_report(
     *,
     release: "Release | None",
     predictions: str | None = None,
-    items: Which = Which.ALL,
+    items: Which = Which.FAILED,
     workers: int = 0,
     quiet: bool = False,
 ) -> "Written":
@@ -96,7 +96,9 @@ def make_report(
     from scbench.report.page import write_report
 
     started = time.monotonic()
-    with progress(None, quiet=quiet, doing="drawing", done="drew", things="items") as shown:
+    with progress(
+        None, quiet=quiet, doing="drawing", done="drew", things="items", estimate=True
+    ) as shown:
         written = write_report(
             results,
             out,
@@ -105,7 +107,7 @@ def make_report(
             items=items.value,
             # Even with one processor, what draws must be a process that can be stopped.
             workers=max(workers or processors(), 2),
-            on_item=lambda done, _: shown.done(done, done),
+            on_item=lambda done, total: shown.done(done, done, total),
         )
     failed = written.without_picture
     if failed:

@@ -25,8 +25,8 @@ _BETWEEN_WAITS = 30.0
 class Quiet:
     """Shows nothing, and says what every kind of progress takes."""
 
-    def done(self, rows: int, size: int) -> None:
-        """Take the rows and the bytes done so far."""
+    def done(self, rows: int, size: int, total: int | None = None) -> None:
+        """Take the rows and the bytes done so far, and how many there are, if known by now."""
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         """Take the items that take long; called about once a second."""
@@ -41,8 +41,8 @@ class _Lines(Quiet):
         self._said = 0
         self._last = self._waited = time.monotonic()
 
-    def done(self, rows: int, size: int) -> None:
-        total = self._total
+    def done(self, rows: int, size: int, total: int | None = None) -> None:
+        total = self._total = total or self._total
         tenth = rows.bit_length() if total is None else size * 10 // max(total, 1)
         now = time.monotonic()
         if tenth > self._said and now - self._last > _BETWEEN_LINES:
@@ -65,8 +65,8 @@ class _Bar(Quiet):
         self._bar = bar
         self._task = bar.add_task(doing, total=total, rows=0, slow="")
 
-    def done(self, rows: int, size: int) -> None:
-        self._bar.update(self._task, completed=size, rows=rows)
+    def done(self, rows: int, size: int, total: int | None = None) -> None:
+        self._bar.update(self._task, completed=size, rows=rows, total=total)
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         self._bar.update(self._task, slow="; ".join(map(_words, items)))
@@ -93,6 +93,7 @@ def progress(
     doing: str = "grading",
     done: str = "graded",
     things: str = "rows",
+    estimate: bool = False,
 ) -> Iterator[Quiet]:
     """Show how far a run is while the block runs.
 
@@ -102,6 +103,7 @@ def progress(
         doing: what is done, for a bar.
         done: the same, for a line that says how much was done.
         things: what it is done to.
+        estimate: say how long the rest may take; for steps that take about the same time.
     """
     if quiet:
         yield Quiet()
@@ -110,14 +112,22 @@ def progress(
         yield _Lines(total, done, things)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%" if total else ""),
+        TaskProgressColumn(),
         TextColumn("{task.fields[rows]:,} " + things),
         TimeElapsedColumn(),
+        *((TextColumn("left"), TimeRemainingColumn()) if estimate else ()),
         TextColumn("{task.fields[slow]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

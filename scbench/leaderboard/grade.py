@@ -117,7 +117,12 @@ def write_report_of(done: Validated, out: Path, workers: int) -> None:
 
     predictions = str(done.opened.predictions[1]) if done.opened.predictions else None
     write_report(
-        [out], out / REPORT, release=done.release, predictions=predictions, workers=workers
+        [out],
+        out / REPORT,
+        release=done.release,
+        predictions=predictions,
+        items="failed",
+        workers=workers,
     )
 
 

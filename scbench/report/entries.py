@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from scbench.model import Instance
 from scbench.report.draw.png import squeezed
 from scbench.report.figures import Figure
-from scbench.report.html import environment
+from scbench.report.html import environment, packed
 from scbench.report.items import Item, Run
 from scbench.report.turns import TurnShown
 
@@ -25,6 +25,9 @@ _MOST_RESPONSE = 4_000
 _MOST_CHECKS = 200
 """Checks shown of one verdict; no grader makes nearly as many."""
 _WHY = 160
+_MOST_DRAWN = 12_000
+"""Signs of a drawing that stands in a page as it is; longer ones are packed."""
+_ENTRY = "entry.html.j2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,16 @@ def scoped(figure: Figure, name: str) -> Figure:
     return replace(figure, views=views)
 
 
+def packed_figure(figure: Figure) -> Figure:
+    """Return a figure with its long drawings as packed text, where that is much shorter."""
+    views = []
+    for view in figure.views:
+        text = packed(view.svg) if len(view.svg) > _MOST_DRAWN else view.svg
+        shorter = len(text) < len(view.svg) / 2
+        views.append(view._replace(svg=text, packed=True) if shorter else view)
+    return replace(figure, views=tuple(views))
+
+
 def clipped(text: str, most: int, end: int = 0) -> Clipped:
     """Return a text cut to so many characters, the last ``end`` of them from its end."""
     if len(text) <= most:
@@ -81,7 +94,7 @@ def render_entry(
     response: str | None = None,
     strip: Sequence[TurnShown] = (),
     *,
-    template: str = "entry.html.j2",
+    template: str = _ENTRY,
 ) -> str:
     """Return an item as HTML.
 
@@ -94,7 +107,10 @@ def render_entry(
         strip: the turns, if it was given in a loop.
         template: ``entry.html.j2`` for a line that opens, ``single.html.j2`` for the item alone.
     """
-    return _template(template).render(item=_context(item, figure, instance, runs, response, strip))
+    shown = scoped(figure, anchor(item, runs))
+    if template == _ENTRY:
+        shown = packed_figure(shown)
+    return _template(template).render(item=_context(item, shown, instance, runs, response, strip))
 
 
 @cache
@@ -125,7 +141,7 @@ def _context(
         "kind": kind(item.score),
         "why": _why(item),
         "reason": item.reason,
-        "figure": scoped(figure, anchor(item, runs)),
+        "figure": figure,
         "verdicts": [
             {"score": verdict.score, "checks": verdict.checks[:_MOST_CHECKS]}
             for verdict in verdicts

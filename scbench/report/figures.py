@@ -7,11 +7,12 @@ module chokes on costs its own picture and no other.
 import json
 import logging
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scbench.catalog import get_task
 from scbench.processes import clean_context
@@ -32,16 +33,22 @@ _AHEAD = 16
 _FEW = 12
 """So many are drawn in this process: to start others would take longer."""
 
+Asked = TypeVar("Asked")
+
 _log = logging.getLogger(__name__)
 
 
 class View(NamedTuple):
-    """One panel: its title, its SVG, its data in 3D (packed JSON; empty if it is flat)."""
+    """One panel: its title, its SVG, its data in 3D (packed JSON; empty if it is flat).
+
+    A long drawing may stand as packed text, which a script unpacks once somebody looks.
+    """
 
     title: str
     svg: str
     scene: str
     alt: str
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +118,27 @@ def draw_all(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]
     waiting = iter(jobs)
     first = list(islice(waiting, _FEW + 1))
     if workers <= 1 or len(first) <= _FEW:
-        yield from map(draw, chain(first, waiting))
+        yield from _once(chain(first, waiting), draw)
         return
     yield from _spread(chain(first, waiting), workers)
+
+
+def _once(
+    jobs: Iterable[FigureJob | None], ask: Callable[[FigureJob | None], Asked]
+) -> Iterator[Asked]:
+    """Yield what is asked for each job; the same jobs on one instance are asked for once.
+
+    Right answers are often the same, and so is what there is to see where nobody answered.
+    """
+    known: dict[FigureJob | None, Asked] = {}
+    params = ""
+    for job in jobs:
+        if job is not None and job.params != params:
+            known.clear()
+            params = job.params
+        if job not in known:
+            known[job] = ask(job)
+        yield known[job]
 
 
 def _spread(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
@@ -122,8 +147,8 @@ def _spread(jobs: Iterable[FigureJob | None], workers: int) -> Iterator[Figure]:
     flight: deque[Future[Figure]] = deque()
     with ProcessPool(max_workers=workers, context=clean_context()) as pool:
         try:
-            for job in jobs:
-                flight.append(_asked(pool, job))
+            for asked in _once(jobs, partial(_asked, pool)):
+                flight.append(asked)
                 if len(flight) > _AHEAD * workers:
                     yield _taken(flight.popleft())
             while flight:

@@ -1,46 +1,31 @@
 """The report: what came of a grading run as HTML that opens from disk and needs nothing else.
 
-Items are drawn and rendered one after the other into a scratch file and then cut into pages, so a
-report of many thousands needs little memory. All pages appear at once, or none does.
+All pages appear at once, or none does.
 """
 
 import json
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.budget import COLUMNS as BUDGET_COLUMNS
 from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.results import read_results
-from scbench.catalog import all_tasks
 from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.output import SUMMARY
-from scbench.model import Instance, Prediction
 from scbench.progress import no_progress
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
-from scbench.report.entries import render_entry
-from scbench.report.figures import FigureJob, draw_all
-from scbench.report.html import page_parts, render_page
-from scbench.report.items import COLUMNS, Item, Run, chosen, items_of, run_labels, same_instance
+from scbench.report.items import COLUMNS, chosen, items_of
 from scbench.report.notes import warnings_of
 from scbench.report.overview import overview
+from scbench.report.paging import MOST_BYTES, MOST_ITEMS, remove_stale, spool_items, write_pages
 from scbench.report.responses import find_responses
-from scbench.report.turns import strip_of, transcript, turn_jobs
 
 if TYPE_CHECKING:
     import polars as pl
-
-MOST_ITEMS = 600
-"""Items of one page."""
-MOST_BYTES = 12_800_000
-"""Bytes of the items of one page, unless it has only one: with all else, a file is below 15 MB."""
-_SPOOL = "<!--items-->"
-_MARK = b'<meta name="generator" content="scbench '
 
 Values = dict[str, Any]
 
@@ -71,6 +56,7 @@ def write_report(
     items: str = "all",
     workers: int = 1,
     most_items: int = MOST_ITEMS,
+    most_bytes: int = MOST_BYTES,
     on_item: Callable[[int, int], object] = no_progress,
 ) -> Written:
     """Write the report of one or more results files, whole or not at all.
@@ -84,6 +70,7 @@ def write_report(
         items: which are shown: ``all``, ``failed`` (short of full marks) or ``none``.
         workers: processes that draw pictures.
         most_items: items of one page.
+        most_bytes: of one page, unless it has only one item, or tables alone take more.
         on_item: called with the number of items done, and of all.
 
     Raises:
@@ -95,19 +82,22 @@ def write_report(
         results, tuple(dict.fromkeys((*COLUMNS, *BUDGET_COLUMNS, *FAILURE_COLUMNS))), partial=True
     )
     held = _release_of(rows, release)
-    shown = list(chosen(items_of(rows), items))
-    values = _head(rows, held, results)
+    known = items_of(rows)
+    shown = list(chosen(known, items))
+    values = _head(rows, held, results) | {"which": items, "item_total": len(known)}
     said = find_responses(predictions, shown) if predictions else {}
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
             with Path(scratch, "items").open("w+b") as spool:
-                drawn = _spool(spool, shown, held, said, workers, on_item)
-                parts = _write_pages(Path(scratch), out, spool, drawn, values, most_items)
+                drawn = spool_items(spool, shown, held, said, workers, on_item)
+                parts = write_pages(
+                    Path(scratch), out, spool, drawn, values, most_items, most_bytes
+                )
             size = sum(part.stat().st_size for part, _ in parts)
             for part, path in parts:
                 part.replace(path)
-            _remove_stale(out, len(parts))
+            remove_stale(out, len(parts))
     except OSError as error:
         raise ResultsError(f"cannot write {out}: {error.strerror or error}") from None
     return Written(
@@ -199,186 +189,3 @@ def _summaries(results: Iterable[str | Path]) -> Iterator[Mapping[str, Any]]:
             continue
         if isinstance(value, dict):
             yield value
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An item in the scratch file: where it begins and ends, and what came of its picture."""
-
-    item: Item
-    start: int
-    end: int
-    in_3d: bool
-    problem: str
-
-
-def _spool(
-    spool: BinaryIO,
-    items: Sequence[Item],
-    release: Release | None,
-    said: Mapping[str, Prediction],
-    workers: int,
-    on_item: Callable[[int, int], object],
-) -> list[_Entry]:
-    """Write every item's HTML to a file."""
-    names = {item.task for item in items}
-    instances = release.instances(names) if release and names else {}
-    runs = run_labels(item.run for item in items)
-    asked = [same_instance(item, instances) for item in items]
-    given = [said.get(item.prediction_hash or "") for item in items]
-    counts: list[int] = []
-    figures = draw_all(_jobs(items, asked, given, counts), workers)
-    entries: list[_Entry] = []
-    for item, instance, prediction in zip(items, asked, given, strict=True):
-        figure = next(figures)
-        strip = strip_of(item, list(islice(figures, counts[len(entries)])))
-        response = transcript(prediction) if prediction else None
-        start = spool.tell()
-        spool.write(render_entry(item, figure, instance, runs, response, strip).encode())
-        in_3d = any(view.scene for view in figure.views)
-        entries.append(_Entry(item, start, spool.tell(), in_3d, figure.problem))
-        on_item(len(entries), len(items))
-    return entries
-
-
-def _jobs(
-    items: Sequence[Item],
-    asked: Sequence[Instance | None],
-    given: Sequence[Prediction | None],
-    counts: list[int],
-) -> Iterator[FigureJob | None]:
-    """Yield what is to be drawn of each item, then of its turns; note how many turns those are."""
-    for item, instance, prediction in zip(items, asked, given, strict=True):
-        turns = turn_jobs(item, instance, prediction)
-        counts.append(len(turns))
-        params = instance.all_params if instance else ""
-        yield FigureJob(item.task, params, item.answer, item.graded) if instance else None
-        yield from turns
-
-
-def _pages(entries: Sequence[_Entry], most_items: int) -> list[list[_Entry]]:
-    """Share items out over pages; the first page is there even if there are none."""
-    pages: list[list[_Entry]] = [[]]
-    size = 0
-    for entry in entries:
-        size += entry.end - entry.start
-        if pages[-1] and (len(pages[-1]) >= most_items or size > MOST_BYTES):
-            pages.append([])
-            size = entry.end - entry.start
-        pages[-1].append(entry)
-    return pages
-
-
-def page_path(out: Path, number: int) -> Path:
-    """Return the file of a page, from 1."""
-    return out if number == 1 else out.with_name(f"{out.stem}-{number}{out.suffix}")
-
-
-def _write_pages(
-    folder: Path,
-    out: Path,
-    spool: BinaryIO,
-    entries: Sequence[_Entry],
-    values: Values,
-    most_items: int,
-) -> list[tuple[Path, Path]]:
-    """Write each page to the folder; return them with the places they are meant for."""
-    pages = _pages(entries, most_items)
-    runs = run_labels(entry.item.run for entry in entries)
-    written = []
-    for number, page in enumerate(pages, 1):
-        index = [
-            {
-                "href": page_path(out, i).name,
-                "current": i == number,
-                "count": len(other),
-                "tasks": _task_counts(other),
-            }
-            for i, other in enumerate(pages, 1)
-        ]
-        before, after = _frame(page, number, index, runs, values, len(entries))
-        part = folder / f"page-{number}"
-        with part.open("wb") as file:
-            file.write(before.encode())
-            if page:
-                spool.seek(page[0].start)
-                _copy(spool, file, page[-1].end - page[0].start)
-            file.write(after.encode())
-        written.append((part, page_path(out, number)))
-    return written
-
-
-def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    while size > 0:
-        data = source.read(min(size, 2**20))
-        size -= len(data)
-        target.write(data)
-
-
-def _task_counts(entries: Iterable[_Entry]) -> str:
-    titles = {task.id: task.title for task in all_tasks().values()}
-    found = [entry.item.task for entry in entries]
-    return ", ".join(
-        f"{titles.get(task, task)} ({found.count(task)})" for task in dict.fromkeys(found)
-    )
-
-
-def _frame(
-    page: Sequence[_Entry],
-    number: int,
-    index: Sequence[Values],
-    runs: Mapping[Run, str],
-    values: Values,
-    count: int,
-) -> tuple[str, str]:
-    """Return a page's HTML before and after its items."""
-    from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja2, an extra)
-
-    in_3d = any(entry.in_3d for entry in page)
-    several = len(index) > 1
-    html = render_page(
-        "report.html.j2",
-        **page_parts(in_3d=in_3d),
-        **(values | ({"title": f"{values['title']}, page {number}"} if number > 1 else {})),
-        page_number=number,
-        pages=index,
-        items_heading=f"Items, page {number} of {len(index)}" if several else "Items",
-        item_count=len(page),
-        item_total=count,
-        filters=_filters([entry.item for entry in page], runs),
-        spool=Markup(_SPOOL),  # noqa: S704  (where the items go)
-    )
-    before, _, after = html.partition(_SPOOL)
-    return before, after
-
-
-def _filters(items: Sequence[Item], runs: Mapping[Run, str]) -> Values:
-    titles = {task.id: task.title for task in all_tasks().values()}
-    tasks: dict[str, dict[str, int]] = {}
-    statuses: dict[str, int] = {}
-    for item in items:
-        in_bucket = tasks.setdefault(item.bucket, {})
-        in_bucket[item.task] = in_bucket.get(item.task, 0) + 1
-        statuses[item.status] = statuses.get(item.status, 0) + 1
-    seen = {item.run for item in items}
-    return {
-        "buckets": list(tasks),
-        "tasks": [
-            (bucket, [(name, titles.get(name, name), count) for name, count in found.items()])
-            for bucket, found in tasks.items()
-        ],
-        "statuses": list(statuses.items()),
-        "runs": [(str(i), label) for i, (run, label) in enumerate(runs.items(), 1) if run in seen],
-    }
-
-
-def _remove_stale(out: Path, pages: int) -> None:
-    """Remove further pages that an earlier, longer report left; files of others stay."""
-    pattern = re.compile(rf"{re.escape(out.stem)}-(\d+){re.escape(out.suffix)}")
-    for path in list(out.parent.iterdir()):
-        match = pattern.fullmatch(path.name)
-        if match and int(match[1]) > pages and path.is_file() and not path.is_symlink():
-            with path.open("rb") as file:
-                ours = _MARK in file.read(20_000)
-            if ours:
-                path.unlink()

@@ -31,7 +31,7 @@ def graded(example, tmp_path_factory) -> Path:
     command = [program, example, "--tasks", TASKS, "--out", folder, "--report"]
     done = subprocess.run(command, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
-    assert "report.html written: 24 items, " in done.stderr
+    assert "report.html written: 5 items, " in done.stderr
     assert done.stderr.rstrip().endswith(" s")
     return folder
 
@@ -43,7 +43,7 @@ def test_grading_writes_the_report_beside_the_results(graded):
         "summary.json",
     ]
     page = (graded / "report.html").read_text("utf-8")
-    assert page.count('class="item"') == 24
+    assert page.count('class="item"') == 5
     assert "oracle and sloppy" in page
     assert "example.jsonl, SHA-256" in page
 
@@ -51,19 +51,19 @@ def test_grading_writes_the_report_beside_the_results(graded):
 def test_report_makes_the_same_page_from_the_results(inside, graded, tmp_path):
     done = inside("report", graded, "--out", "again.html")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "again.html written: 24 items" in done.stderr
+    assert "again.html written: 5 items" in done.stderr
     assert (tmp_path / "again.html").read_bytes() == (graded / "report.html").read_bytes().replace(
         b"report.html", b"again.html"
     )
 
 
-def test_report_shows_responses_and_only_what_failed(inside, graded, example, tmp_path):
+def test_report_shows_responses_and_all_items_if_asked(inside, graded, example, tmp_path):
     done = inside(
-        "report", graded, "--predictions", example, "--items", "failed", "--out", "f.html", "-q"
+        "report", graded, "--predictions", example, "--items", "all", "--out", "f.html", "-q"
     )
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "f.html").read_text("utf-8")
-    assert 0 < page.count('class="item"') < 24
+    assert page.count('class="item"') == 24
     assert "Response (" in page
 
 

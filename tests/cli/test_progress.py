@@ -36,6 +36,16 @@ def test_logs_get_a_line_now_and_then(capsys, later):
     assert len(said) == 10
 
 
+def test_a_total_that_is_known_later_gives_shares(capsys, later):
+    with progress(None, quiet=False, doing="drawing", done="drew", things="items") as shown:
+        for items in range(1, 41):
+            later(1)
+            shown.done(items, items, 40)
+    said = capsys.readouterr().err.splitlines()
+    assert (said[0], said[-1]) == ("drew 4 items (10%)", "drew 40 items (100%)")
+    assert len(said) == 10
+
+
 def test_without_a_total_lines_grow_rare(capsys, later):
     with progress(None, quiet=False) as shown:
         for rows in range(1, 5001):
@@ -91,11 +101,12 @@ def test_a_terminal_gets_a_bar_with_what_takes_long(monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
-    with progress(1000, quiet=False) as shown:
+    with progress(1000, quiet=False, estimate=True) as shown:
         shown.done(7, 700)
         shown.waiting((ITEM,))
         shown._bar.refresh()
     text = terminal.getvalue()
+    assert "left" in text
     assert "70%" in text
     assert "7 rows" in text
     assert "terrain_levelling/08: step 812 of 2,194, 41 s" in text

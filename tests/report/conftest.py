@@ -125,5 +125,5 @@ def whole_report(rows, small, once, tmp_path_factory) -> Path:
     rows.write_parquet(folder / "results.parquet")
     return once(
         "whole-report.html",
-        lambda path: write_report([folder], path, release=small, workers=2),
+        lambda path: write_report([folder], path, release=small, workers=2, most_bytes=10**8),
     )

@@ -188,31 +188,6 @@ def many(make_results, stored) -> Path:
     return stored(make_results(*rows))
 
 
-def test_many_items_go_into_pages(many, tmp_path):
-    out = tmp_path / "out" / "r.html"
-    written = write_report([many], out, most_items=6)
-    assert [path.name for path in written.pages] == ["r.html", "r-2.html", "r-3.html", "r-4.html"]
-    assert sorted(path.name for path in out.parent.iterdir()) == sorted(
-        path.name for path in written.pages
-    )
-    pages = list(map(read, written.pages))
-    assert [len(ids(page, "item")) for page in pages] == [6, 6, 6, 2]
-    whole = [name for page in pages for name in ids(page, "item")]
-    assert len(set(whole)) == 20
-    for number, page in enumerate(pages):
-        links = [a for tag, a in page.elements if tag == "a" and a["href"].endswith(".html")]
-        assert {a["href"] for a in links} >= {path.name for path in written.pages}
-        current = [a["href"] for a in links if "aria-current" in a]
-        assert current == [written.pages[number].name]
-    text = re.sub(r"\s+", " ", " ".join(pages[1].texts))
-    assert "2 (this page) 6 Two Segments (4), CSG Union (2) 3 6 CSG Union (6) 4 2 CSG" in text
-    assert "Scores by bucket" not in text, "the tables are on the first page"
-    # A shorter report takes the pages of the longer one away, and nothing else.
-    (out.parent / "r-5.html").write_text("somebody's own")
-    write_report([many], out)
-    assert sorted(path.name for path in out.parent.iterdir()) == ["r-5.html", "r.html"]
-
-
 def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
     out = tmp_path / "out" / "r.html"
     write_report([many], out)
@@ -221,7 +196,7 @@ def test_a_report_is_written_whole_or_not_at_all(many, tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("scbench.report.page.render_entry", fail)
+    monkeypatch.setattr("scbench.report.paging.render_entry", fail)
     with pytest.raises(ResultsError, match="No space left on device"):
         write_report([many], out)
     assert [path.name for path in out.parent.iterdir()] == ["r.html"]

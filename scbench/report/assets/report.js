@@ -140,6 +140,14 @@
     return new Response(stream).text();
   }
 
+  async function draw(item) {
+    for (const script of item.querySelectorAll("script.drawing")) {
+      const stage = script.parentElement;
+      script.remove();
+      stage.innerHTML = await unpack(script);
+    }
+  }
+
   function load() {
     ready ??= unpack(document.getElementById("plotly")).then((text) => {
       const script = document.createElement("script");
@@ -195,7 +203,8 @@
     if (button.matches(".turn")) turn(button);
   });
   document.addEventListener("toggle", (event) => {
-    if (!event.target.matches(".item") || event.target.open) return;
-    for (const stage of event.target.querySelectorAll(".stage.live")) close(stage);
+    if (!event.target.matches(".item")) return;
+    if (event.target.open) draw(event.target);
+    else for (const stage of event.target.querySelectorAll(".stage.live")) close(stage);
   }, true);
 })();

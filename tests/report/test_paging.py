@@ -1,0 +1,98 @@
+"""Pages of items: how long they are, what stands in which, and what goes away."""
+
+import base64
+import gzip
+import hashlib
+import re
+
+import polars as pl
+import pytest
+
+from scbench.report import figures, write_report
+from scbench.report.entries import packed_figure
+from scbench.report.figures import Figure, FigureJob, View, draw_all
+from scbench.report.html import page_parts
+
+
+def items(page) -> list[str]:
+    return re.findall(r'class="item" id="([^"]+)"', page.read_text("utf-8"))
+
+
+@pytest.fixture
+def many(make_results, stored):
+    rows = [
+        {"subtask": i, "task": task, "score": float(i % 2)}
+        for task in ("two_segments", "csg_union")
+        for i in range(10)
+    ]
+    return stored(make_results(*rows))
+
+
+def test_many_items_go_into_pages_of_their_own(many, tmp_path):
+    out = tmp_path / "out" / "r.html"
+    written = write_report([many], out, most_items=6)
+    names = ["r.html", "r-2.html", "r-3.html", "r-4.html", "r-5.html"]
+    assert [path.name for path in written.pages] == names
+    assert sorted(path.name for path in out.parent.iterdir()) == sorted(names)
+    held = [items(page) for page in written.pages]
+    assert [len(found) for found in held] == [0, 6, 6, 6, 2]
+    assert len({name for found in held for name in found}) == 20
+    for page in written.pages:
+        text = page.read_text("utf-8")
+        assert re.findall(r'<td><a href="([^"]+)"', text) == names
+        assert re.findall(r'<a href="([^"]+)" aria-current="page"', text) == [page.name]
+        assert ("Scores by bucket" in text) == (page == out), "the tables are on the first page"
+    bare = re.sub(r"<[^>]+>|\s+", " ", written.pages[2].read_text("utf-8"))
+    words = "3 (this page) 6 Two Segments (4), CSG Union (2) 4 6 CSG Union (6) 5 2 CSG"
+    assert words in re.sub(r" +", " ", bare)
+    # A shorter report takes the pages of the longer one away, and nothing else.
+    (out.parent / "r-6.html").write_text("somebody's own")
+    write_report([many], out)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["r-6.html", "r.html"]
+
+
+def test_no_page_is_longer_than_it_may_be(make_results, stored, tmp_path):
+    answer = '{"n":' + "1" * 1_500 + "}"
+    rows = [
+        {"subtask": i, "model": m, "score": 0.0, "answer": answer} for i in range(200) for m in "ab"
+    ]
+    written = write_report([stored(make_results(*rows))], tmp_path / "r.html", most_bytes=500_000)
+    sizes = [path.stat().st_size for path in written.pages]
+    assert max(sizes) <= 500_000
+    assert len(sizes) > 3
+    assert sum(len(items(page)) for page in written.pages) == 400
+    assert written.bytes == sum(sizes)
+
+
+@pytest.mark.slow
+def test_the_script_for_3d_counts_and_is_only_where_it_is_wanted(rows, small, stored, tmp_path):
+    few = rows.filter(
+        pl.col("task").is_in(["two_segments", "csg_union", "lego_hemispherical_shell"])
+    )
+    script = len(page_parts(in_3d=True)["plotly"])
+    most = script + 210_000
+    written = write_report([stored(few)], tmp_path / "r.html", release=small, most_bytes=most)
+    texts = [page.read_text("utf-8") for page in written.pages]
+    assert max(map(len, texts)) <= most
+    for text in texts:
+        assert ('id="plotly"' in text) == ('class="turn"' in text)
+    assert 'id="plotly"' not in texts[0]
+
+
+def test_equal_answers_to_an_instance_are_drawn_once(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(figures, "draw", lambda job: drawn.append(job) or Figure(caption=str(job)))
+    job = FigureJob("two_segments", "{}", "1", ())
+    jobs = [job, job._replace(answer="2"), job, None, None, job._replace(params="{ }"), job]
+    assert [f.caption for f in draw_all(jobs, 1)] == [str(job) for job in jobs]
+    assert drawn == [jobs[0], jobs[1], None, jobs[5], jobs[6]]
+
+
+def test_only_long_drawings_that_shrink_are_packed():
+    short, long = "<svg>x</svg>", f"<svg>{'<rect/>' * 5_000}</svg>"
+    picture = f"<svg>{base64.b64encode(hashlib.shake_256(b'').digest(20_000)).decode()}"
+    figure = Figure(tuple(View("t", svg, "", "a") for svg in (short, long, picture)))
+    views = packed_figure(figure).views
+    assert [view.packed for view in views] == [False, True, False]
+    assert (views[0].svg, views[2].svg) == (short, picture)
+    assert gzip.decompress(base64.b64decode(views[1].svg)).decode() == long
