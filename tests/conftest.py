@@ -220,6 +220,32 @@ def _apt_get(*command: str) -> str:
     return "" if done.returncode == 0 else f"apt-get {command[0]}: {done.stderr.strip()[-300:]}"
 
 
+_CONTRAST = """
+const linear = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+const lum = rgb => rgb.map(v => linear(v / 255))
+  .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+const parse = text => text.match(/[\\d.]+/g).map(Number);
+const ground = node => {
+  for (; node; node = node.parentElement) {
+    const [r, g, b, a = 1] = parse(getComputedStyle(node).backgroundColor);
+    if (a > 0) return [r, g, b];
+  }
+  return [255, 255, 255];
+};
+const faint = [];
+for (const node of document.querySelectorAll('main *, header *, footer *')) {
+  if (![...node.childNodes].some(c => c.nodeType === 3 && c.textContent.trim())) continue;
+  const drawn = node.closest('figure.chart svg');
+  if (!node.offsetParent && !drawn || node.tagName === 'title') continue;
+  const [r, g, b] = parse(getComputedStyle(node)[drawn ? 'fill' : 'color']);
+  const [high, low] = [lum([r, g, b]), lum(ground(node))].sort((a, b) => b - a);
+  if ((high + .05) / (low + .05) < 4.5) faint.push(node.outerHTML.slice(0, 120));
+}
+return faint;
+"""
+"""Texts of a page that have less contrast than WCAG 2.2 asks for at level AA."""
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """Headless Chromium: ``open`` a file, then ask its ``driver``, ``errors`` and ``requests``.
@@ -228,6 +254,8 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
     ``errors`` are what the page wrote to the console as such since it was opened, violations of its
     content security policy among them; ``requests`` every address that was asked for but itself.
     ``shot`` takes a screenshot in light or dark mode; ``scripts`` switches them on or off.
+    ``sized`` is a window of some width and mode while a block runs; ``looks`` says by how much the
+    page is wider than that, and which texts have too little contrast.
     """
     program, driver_program = chromium(shared(tmp_path_factory))
     from selenium import webdriver  # noqa: PLC0415  (wanted by few tests)
@@ -282,8 +310,32 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespac
         driver.save_screenshot(str(path))
         return path.read_bytes()
 
+    @contextmanager
+    def sized(width: int, mode: str) -> Iterator[None]:
+        features = [{"name": "prefers-color-scheme", "value": mode}]
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            yield
+        finally:
+            driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+    def looks(width: int, mode: str) -> tuple[int, list[str]]:
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        with sized(width, mode):
+            return driver.execute_script(f"return {wide}"), driver.execute_script(_CONTRAST)
+
     yield SimpleNamespace(
-        driver=driver, open=open_page, errors=errors, requests=requests, scripts=scripts, shot=shot
+        driver=driver,
+        open=open_page,
+        errors=errors,
+        requests=requests,
+        scripts=scripts,
+        shot=shot,
+        sized=sized,
+        looks=looks,
     )
     driver.quit()
 

@@ -1,7 +1,6 @@
 """The board as a page: one file that loads nothing, made of ``leaderboard.json``."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 from scbench.analysis.ladder_sheets import interval_words, level_words
@@ -43,7 +42,7 @@ def render_board(board: Mapping[str, Any]) -> str:
         _TEMPLATE,
         title=f"{TITLE}: leaderboard",
         styles=[asset("board.css", "scbench.leaderboard")],
-        scripts=[files(__package__).joinpath("assets", "board.js").read_text("utf-8")],
+        scripts=[asset("sortable.js")],
         boards=[_part(part, titles) for part in board["boards"]],
         releases=releases,
         history=[_past(row, releases) for row in board["history"]],

@@ -199,7 +199,7 @@ def failure_chart(table: "pl.DataFrame") -> Spec:
     x: Spec = {"field": "share", "type": "quantitative", "title": "share of the judged"}
     x |= {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}, "stack": "zero"}
     y: Spec = {"field": "run", "type": "nominal", "title": None, "sort": None}
-    y |= {"axis": {"labelLimit": 300}}
+    y |= {"axis": {"labelLimit": 260}}
     colour: Spec = {"field": "mode", "type": "nominal", "title": None, "sort": order}
     count: Spec = {"field": "count", "type": "quantitative"}
     middle: Spec = {**x, "bandPosition": 0.5}
@@ -207,6 +207,8 @@ def failure_chart(table: "pl.DataFrame") -> Spec:
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "description": "Shares of failure modes among the judged answers, a bar for each run.",
         "config": _CONFIG,
+        # Readers' fonts may be wider than the one that the chart was measured with.
+        "padding": {"left": 60, "right": 60, "top": 5, "bottom": 5},
         "data": {"values": values.to_dicts()},
         "transform": [rank, {"filter": "datum.count > 0"}],
         "width": 440,

@@ -105,14 +105,15 @@ def page_parts(*, in_3d: bool) -> dict[str, Any]:
     Raises:
         ModuleNotFoundError: the extra ``report`` is not installed.
     """
-    parts: dict[str, Any] = {"styles": [asset("report.css")], "scripts": [asset("report.js")]}
+    script = asset("sortable.js") + asset("report.js")
+    parts: dict[str, Any] = {"styles": [asset("report.css")], "scripts": [script]}
     if not in_3d:
         return parts | {"plotly": "", "licence": ""}
-    script = files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
+    plotly = files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
     return parts | {
-        "scripts": [asset("viewer.js"), asset("report.js")],
-        "later": [script],
-        "plotly": _packed_script(script),
+        "scripts": [asset("viewer.js"), script],
+        "later": [plotly],
+        "plotly": _packed_script(plotly),
         "licence": distribution("plotly").read_text("licenses/LICENSE.txt") or "MIT licence",
     }
 

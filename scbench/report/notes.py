@@ -53,10 +53,14 @@ def _release(results: "pl.DataFrame", release: "Release") -> Iterator[str]:
     tasks, default = release.manifest.tasks, release.manifest.default_tasks
     found = set(results["task"])
     # The text tasks are graded by themselves, so a run is whole without them.
-    parts = ([*default], [name for name in tasks if name not in default])
-    missing = [name for part in parts if found & {*part} for name in part if name not in found]
-    if missing:
-        yield f"Partial: no rows of {_listed(missing)}. Not for the leaderboard."
+    kinds = {"spatial": [*default], "text": [name for name in tasks if name not in default]}
+    for kind, names in kinds.items():
+        there = [name for name in names if name in found]
+        if 0 < len(there) < len(names):
+            yield (
+                f"Part of the release: {len(there)} of {len(names)} {kind} tasks were graded "
+                f"({_listed(there)}). Means are over these; a leaderboard entry needs all."
+            )
     graders = dict(results.select("task", "grader_version").unique().iter_rows())
     other = [
         f"{name} v{graders[name]} (release: v{record.grader_version})"

@@ -30,8 +30,17 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 
 _STATUSES = sorted(Status, key=lambda status: not status.scored)
-_MOST_COLUMNS = 12
-"""Runs that get columns in the table of tasks; more would be read by nobody."""
+_MOST_COLUMNS = 40
+"""Runs that get columns in the table of tasks."""
+_SHOWN_COLUMNS = 12
+"""So many of them are shown before others are chosen."""
+PAPER = {
+    OVERALL: (34.9, 57.6),
+    "axiomatic": (49.3, 81.3),
+    "constructive": (30.2, 51.9),
+    "planning": (27.5, 50.0),
+}
+"""Lowest and highest mean without tools of the three models in the paper's Table 1, in points."""
 
 RunKey = tuple[str, str | None, int | None]
 
@@ -49,16 +58,20 @@ def overview(results: "pl.DataFrame") -> Values:
         key=lambda run: (run[0], run[1] or "", run[2] or 0),
     )
     names = run_labels([(*key, 0) for key in keys])
-    labels = {key: names[(*key, 0)] for key in keys}
     cells = {
         (row["bucket"], row["task"], (row["model"], row["setting"], row["budget"])): row
         for row in table
     }
+    wholes = {key: _whole(cells, key) for key in keys}
+    keys.sort(key=lambda key: -(wholes[key]["mean"] or 0.0))
+    labels = {key: names[(*key, 0)] for key in keys}
     return {
         "gaps": any(row["coverage"] < 1 for row in table),
-        **_buckets(cells, labels),
+        "lead": _lead(labels, wholes),
+        **_buckets(cells, labels, beside_paper=not is_ladder(results)),
         **_statuses(results, labels),
         **_tasks(cells, dict(list(labels.items())[:_MOST_COLUMNS]), _scores(results)),
+        "shown_columns": _SHOWN_COLUMNS,
         "above_note": ABOVE_NOTE if any(row["floor"] for row in table) else "",
         "runs_table": _runs(results),
         "failures": _failures(results),
@@ -97,15 +110,32 @@ def _failures(results: "pl.DataFrame") -> Values | None:
 Cells = Mapping[tuple[str, str | None, RunKey], Values]
 
 
-def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
+def _whole(cells: Cells, run: RunKey) -> Values:
+    """Return the row that is over most of what a run answered."""
+    rows = [row for (_, task, of), row in cells.items() if task is None and of == run]
+    return next((row for row in rows if row["bucket"] == OVERALL), rows[0])
+
+
+def _lead(labels: Mapping[RunKey, str], wholes: Mapping[RunKey, Values]) -> Values | None:
+    """Return what the best run came to; nothing where no run has a score."""
+    best = next(iter(labels))
+    row = wholes[best]
+    if row["mean"] is None:
+        return None
+    floor = None if row["floor"] is None else points(row["floor"])
+    return {"run": labels[best], "runs": len(labels), "of": row["bucket"], "floor": floor} | _cell(
+        row, ""
+    )
+
+
+def _buckets(cells: Cells, labels: Mapping[RunKey, str], *, beside_paper: bool) -> Values:
     buckets = list(dict.fromkeys(bucket for bucket, task, _ in cells if task is None))
     # Text tasks alone have no overall mean.
     buckets.sort(key=lambda name: name != OVERALL)
-    widest = sorted(cells.values(), key=lambda row: row["n"])
-    over = {row["bucket"]: row["over"] for row in widest if row["task"] is None}
-    most = {
+    widest = {
         name: max(
-            row["n"] for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)
+            (row for (bucket, task, _), row in cells.items() if (bucket, task) == (name, None)),
+            key=lambda row: row["n"],
         )
         for name in buckets
     }
@@ -117,23 +147,44 @@ def _buckets(cells: Cells, labels: Mapping[RunKey, str]) -> Values:
             {
                 "run": label,
                 "cells": [
-                    row and _cell(row, interval_strip(row["mean"], row["low"], row["high"]))
+                    row
+                    and _cell(
+                        row, interval_strip(row["mean"], row["low"], row["high"], row["floor"])
+                    )
                     for row in found
                 ],
                 "coverage": f"{whole['scored']}/{whole['n'] * whole['samples']}",
+                "covered": whole["coverage"],
             }
         )
-    heads = [(f"{name} ({over[name]})" if over[name] else name, n) for name, n in most.items()]
-    return {"bucket_heads": heads, "bucket_rows": rows}
+    heads = [
+        (f"{name} ({row['over']})" if row["over"] else name, row["n"])
+        for name, row in widest.items()
+    ]
+    floors = [None if row["floor"] is None else points(row["floor"]) for row in widest.values()]
+    ranges = [
+        PAPER[name] if name in PAPER and not row["over"] and beside_paper else None
+        for name, row in widest.items()
+    ]
+    return {
+        "bucket_heads": heads,
+        "bucket_rows": rows,
+        "floors": floors if any(floors) else [],
+        "paper": [end and f"{end[0]} to {end[1]}" for end in ranges] if any(ranges) else [],
+    }
 
 
 def _cell(row: Values, strip: str) -> Values:
     low, high = (None if row[end] is None else points(row[end]) for end in ("low", "high"))
     return {
+        "value": "" if row["mean"] is None else f"{row['mean']:.9f}",
         "mean": points(row["mean"]) + ("*" if row["scored"] and row["coverage"] < 1 else ""),
         "low": low,
         "high": high,
-        "above": above_line(row, "above", points).strip() if row["floor"] else "",
+        # An interval stays on its line.
+        "above": above_line(row, "above", points).strip().replace(" to ", "\u00a0to\u00a0")
+        if row["floor"]
+        else "",
         "strip": strip,
     }
 
@@ -178,6 +229,7 @@ def _tasks(
             line.append(row and _cell(row, score_strip(held)))
         groups[-1].append(
             {
+                "task": task,
                 "title": _title(bucket, task, over[bucket, task], titles),
                 "total": task is None,
                 "n": max(row["n"] for key, row in cells.items() if key[:2] == (bucket, task)),

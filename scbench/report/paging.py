@@ -187,7 +187,7 @@ def _frame(
         href = page_path(out, i + 1).name
         found = [entry.item.task for entry in other]
         for task in found:
-            first.setdefault(task, href)
+            first.setdefault(task, href if len(pages) > 1 else "")
         counts = (
             f"{titles.get(task, task)} ({found.count(task)})" for task in dict.fromkeys(found)
         )

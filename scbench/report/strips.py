@@ -8,13 +8,16 @@ _STEPS = 10
 _WIDE, _HIGH = 8.0, 24.0
 
 
-def interval_strip(mean: float | None, low: float | None, high: float | None) -> str:
+def interval_strip(
+    mean: float | None, low: float | None, high: float | None, floor: float | None = None
+) -> str:
     """Return a line from 0 to 1 with an interval and a dot, for a cell that has the figures too.
 
     Args:
         mean: the dot; None for none.
         low: lower end of the interval; None for none.
         high: its upper end.
+        floor: a tick across the line; None for none.
     """
     length, y = 110.0, 6.0
     parts = [f'<path d="M4 {y:g}H{length + 4:g}" class="s-faint" stroke-width="2"/>']
@@ -22,6 +25,10 @@ def interval_strip(mean: float | None, low: float | None, high: float | None) ->
         parts.append(
             f'<path d="M{4 + low * length:.1f} {y:g}H{4 + high * length:.1f}" class="s-answer" '
             'stroke-width="4" stroke-opacity=".45"/>'
+        )
+    if floor is not None:
+        parts.append(
+            f'<path d="M{4 + floor * length:.1f} 0V12" class="s-quiet" stroke-width="1.5"/>'
         )
     if mean is not None:
         parts.append(f'<circle cx="{4 + mean * length:.1f}" cy="{y:g}" r="3.6" class="f-answer"/>')

@@ -88,6 +88,7 @@
       if (field.value !== value) field.value = ""; // no such choice on this page
     }
     remember(apply());
+    if (state) form.scrollIntoView();
   }
 
   if (form) {
@@ -102,6 +103,17 @@
     form.addEventListener("reset", () => setTimeout(() => remember(apply())));
     window.addEventListener("hashchange", recall);
     if (location.hash.length > 1) recall();
+  }
+
+  // ---- runs in the table of tasks
+
+  const choice = document.querySelector(".choose");
+  if (choice) {
+    choice.hidden = false;
+    choice.addEventListener("change", ({ target }) => {
+      const cells = document.querySelectorAll(`[data-of="${Number(target.value)}"]`);
+      for (const cell of cells) cell.hidden = !target.checked;
+    });
   }
 
   // ---- copying

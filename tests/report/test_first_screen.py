@@ -1,0 +1,161 @@
+"""What a report says first: how good, how sure, compared with what; and that it can be read."""
+
+import html
+import re
+
+import pytest
+
+from scbench.report import write_report
+from scbench.report.overview import PAPER
+
+LONG = "acme-large-reasoning-2026-11-preview"
+NASTY = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
+
+
+def words(page) -> str:
+    """The text of a page as it is without scripts."""
+    text = re.sub(r"<(script|style|svg).*?</\1>", " ", page.read_text("utf-8"), flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", text)))
+
+
+@pytest.fixture
+def report(make_results, stored, tmp_path):
+    """A function that writes a report on rows."""
+
+    def write(rows, name="results", **options):
+        folder = stored(make_results(*rows), name)
+        return write_report([folder], tmp_path / f"{name}.html", **options).pages[0]
+
+    return write
+
+
+def test_one_run_says_how_good_how_sure_and_what_the_floor_is(report):
+    rows = [{"subtask": i, "score": float(i < 3), "floor": 0.25} for i in range(6)]
+    text = words(report(rows))
+    lead = re.search(
+        r"50\.0 points of 100 in axiomatic tasks, 95 % interval ([\d.]+) to ([\d.]+)\.", text
+    )
+    assert lead, text[:600]
+    assert 0 < float(lead[1]) < 50 < float(lead[2]) < 100
+    assert "The best answers without insight score 25.0: the floor." in text
+    assert "the paper's models" not in text, "they answered all of the bucket"
+
+
+def test_the_best_of_several_runs_is_named_and_stands_first(report):
+    rows = [
+        {"model": name, "subtask": i, "score": float(i < good)}
+        for name, good in (("a-weak", 1), (LONG, 5), ("z-fair", 3))
+        for i in range(6)
+    ]
+    page = report(rows)
+    assert f"Best of 3 runs: {LONG}, 83.3 points of 100" in words(page)
+    shown = re.findall(
+        r'<th scope="row" class="clip" data-value="([^"]+)"', page.read_text("utf-8")
+    )
+    assert shown == [LONG, "z-fair", "a-weak"]
+
+
+def test_the_papers_models_stand_below_whole_runs(
+    report, paper_results, paper_numbers, stored, tmp_path
+):
+    found = {
+        row["bucket"].lower(): [model["no_tools"] for model in row["models"].values()]
+        for row in paper_numbers["table1"]
+    }
+    assert {name: (min(means), max(means)) for name, means in found.items()} == PAPER
+    written = write_report([stored(paper_results)], tmp_path / "r.html", items="none")
+    text = words(written.pages[0])
+    assert "the paper's models 34.9 to 57.6 49.3 to 81.3 30.2 to 51.9 27.5 to 50.0" in text
+    assert "no comparison" in text
+
+
+def test_without_any_score_it_says_so(report):
+    text = words(report([{"status": "api_error", "score": None}]))
+    assert "No score: nothing was graded, or nothing could be." in text
+    assert "1 of 1 scores are missing (1 api_error)" in text
+
+
+def test_without_failed_items_it_says_so(report):
+    rows = [{"subtask": i, "score": 1.0} for i in range(6)]
+    text = words(report(rows, items="failed"))
+    assert "None of 6 items is short of full marks." in text
+    assert "No picture" not in text
+    assert "All 6 items." in words(report(rows, "again"))
+
+
+def test_failed_items_say_that_others_are_left_out(report):
+    rows = [{"subtask": i, "score": float(i > 1)} for i in range(6)]
+    assert "2 of 6 items: those short of full marks." in words(report(rows, items="failed"))
+
+
+def twenty():
+    return [
+        {"model": f"{LONG}-{run:02d}" if run else NASTY, "subtask": i, "score": float(i * run > 40)}
+        | {"task": task, "checks": CHECKS, "answer": '{"n":' + "1" * 400 + "}"}
+        for run in range(20)
+        for task in ("two_segments", "csg_union")
+        for i in range(6)
+    ]
+
+
+CHECKS = '[{"id":"a_check","passed":false,"message":"Something is wrong.","details":{}}]'
+
+
+def test_of_twenty_runs_all_have_columns_and_twelve_are_shown(report):
+    text = report(twenty(), items="failed").read_text("utf-8")
+    assert text.count('<input type="checkbox"') == 20
+    assert text.count(" checked>") == 12
+    heads = re.findall(r'<th scope="colgroup"[^>]*data-of="(\d+)"( hidden)?', text)
+    assert [bool(hidden) for _, hidden in heads] == [False] * 12 + [True] * 8
+    assert text.count("<script") == 1, "the page's own"
+    assert "<img" not in text
+
+
+@pytest.mark.slow
+def test_it_can_be_read_at_every_width_and_runs_can_be_chosen_and_sorted(report, browser):
+    from selenium.webdriver.common.keys import Keys  # noqa: PLC0415  (wanted by few tests)
+
+    page = report(twenty(), items="failed")
+    browser.open(page)
+    driver = browser.driver
+    for item in driver.find_elements("css selector", ".item")[:3]:
+        driver.execute_script("arguments[0].open = true", item)
+    for width in (1360, 768, 390):
+        for mode in ("light", "dark"):
+            assert browser.looks(width, mode) == (0, []), (width, mode)
+    with browser.sized(390, "light"):
+        assert driver.execute_script(BROKEN) == []
+    first = "return document.querySelector('.scores tbody th').textContent"
+    best = driver.execute_script(first)
+    overall = driver.find_element("css selector", ".scores th[aria-sort] > button")
+    overall.send_keys(Keys.ENTER)
+    assert driver.execute_script(first) != best
+    assert overall.find_element("xpath", "..").get_attribute("aria-sort") == "ascending"
+    shown = "return [...document.querySelectorAll('th[data-of]')].filter(th => !th.hidden).length"
+    assert driver.execute_script(shown) == 3 * 12
+    boxes = driver.find_elements("css selector", ".choose input")
+    boxes[0].send_keys(Keys.SPACE)
+    boxes[19].send_keys(Keys.SPACE)
+    boxes[18].send_keys(Keys.SPACE)
+    assert driver.execute_script(shown) == 3 * 13
+    assert browser.errors() == []
+    assert browser.requests() == []
+
+
+BROKEN = """
+const broken = [];
+for (const cell of document.querySelectorAll('th.clip, td.clip, .name, .lead')) {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    for (const word of walker.currentNode.textContent.matchAll(/[A-Za-z0-9]{2,}/g)) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, word.index);
+      range.setEnd(walker.currentNode, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
+}
+return broken;
+"""
+"""Words that are broken over lines."""
