@@ -255,6 +255,8 @@ def _row(
         "outputs_licence": about.outputs_licence,
         "ranked": entry.ranked,
         "copied": entry.copied.as_record() if entry.copied.marked else None,
+        "overlap": {"same": entry.copied.count, "of": sum(entry.copied.of.values())},
+        "spent": dict(entry.spent),
         "statuses": receipt.statuses,
         "buckets": dict(buckets),
         "tasks": dict(tasks),

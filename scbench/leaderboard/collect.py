@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -28,6 +28,7 @@ from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
 from scbench.leaderboard.organisations import Organisation, alike, check_organisation
 from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
+from scbench.leaderboard.spent import spent
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
 from scbench.progress import no_progress
 
@@ -56,6 +57,7 @@ class BoardEntry:
         results: what tables need of each row.
     answers: those that are not stored with the release, for comparison with others'.
     copied: how many telling answers are those of the release.
+    spent: tokens and cost of an answer, see `scbench.leaderboard.spent`.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """
@@ -67,6 +69,7 @@ class BoardEntry:
     results: pl.DataFrame
     answers: Answers
     copied: Copied
+    spent: Mapping[str, Any]
     files: tuple[str, ...]
     reused: bool
 
@@ -223,14 +226,25 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     if job.reports and not (job.folder / REPORT).is_file():
         write_report_of(known, job.folder, job.limits.workers)
     files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
-    rows = results.filter(pl.col("instance_hash").is_not_null()).select(_NEEDED)
+    graded = results.filter(pl.col("instance_hash").is_not_null())
     release = known.release
-    given = results.filter(pl.col("answer").is_not_null() & pl.col("instance_hash").is_not_null())
+    given = graded.filter(pl.col("answer").is_not_null())
     found_answers = given.select("id", "sample", "answer").unique(maintain_order=True)
     pairs = list(found_answers.select("id", "answer").iter_rows())
     answers = answers_of(pairs, _stored(release))
     copies = copied(pairs, _told(release))
-    return BoardEntry(job.name, known.about, release, receipt, rows, answers, copies, files, reused)
+    return BoardEntry(
+        job.name,
+        known.about,
+        release,
+        receipt,
+        graded.select(_NEEDED),
+        answers,
+        copies,
+        spent(graded),
+        files,
+        reused,
+    )
 
 
 _stored = lru_cache(maxsize=4)(stored_answers)

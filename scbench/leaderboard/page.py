@@ -11,6 +11,7 @@ from scbench.errors import printable
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.grade import REPORT
 from scbench.leaderboard.levels import height
+from scbench.leaderboard.scatter import Point, amount_words, scatter, spent_on
 from scbench.model import LADDER
 from scbench.release.about import TITLE
 from scbench.release.manifest import own_name
@@ -41,7 +42,7 @@ def render_board(board: Mapping[str, Any]) -> str:
     return render_page(
         _TEMPLATE,
         title=f"{TITLE}: leaderboard",
-        styles=[asset("board.css", "scbench.leaderboard")],
+        styles=[asset("board.css", "scbench.leaderboard"), _heat_rules()],
         scripts=[asset("sortable.js")],
         boards=[_part(part, titles) for part in board["boards"]],
         releases=releases,
@@ -49,12 +50,38 @@ def render_board(board: Mapping[str, Any]) -> str:
     )
 
 
+_PAPER = (("#ffffff", "#0072b2"), ("#16181c", "#56b4e9"))
+"""The page's colour and that of full marks, light and dark, see ``page.css``."""
+_HEATS = 10
+_FULL = 0.45
+"""How much of its colour full marks have, so that figures on it can be read."""
+
+
+def _heat_rules() -> str:
+    """Return the colours of a heat map's cells: class ``hK`` for K tenths of full marks."""
+    light, dark = (
+        "".join(
+            f"td.h{i}{{background:{_mixed(*ends, _FULL * i / _HEATS)}}}" for i in range(_HEATS + 1)
+        )
+        for ends in _PAPER
+    )
+    return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
+
+
+def _mixed(start: str, end: str, share: float) -> str:
+    pairs = ((int(start[i : i + 2], 16), int(end[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
 def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     version = own_name(part["release"]["version"])
     rows = [row for entries in part["settings"].values() for row in entries]
     buckets = {name: (_head(name, part["over"]), n) for name, n in part["buckets"].items()}
+    amount = spent_on(rows)
     return {
         "version": version,
+        "amount": {"cost": "cost", "output_tokens": "output tokens"}[amount],
+        "chart": scatter(_points(part["settings"], amount), amount),
         "texts": part["tasks_of"] == MANIFOLDS,
         "ladder": part["tasks_of"] == LADDER,
         "private": part.get("private", False),
@@ -71,12 +98,29 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
                 "id": f"r{version}-{part['tasks_of']}-{setting}".replace(".", "-"),
                 "title": _HEADS[setting],
                 "tools": setting == "tools",
-                "ranked": [_line(row) for row in rows if row["ranked"]],
-                "unranked": [_line(row) for row in rows if not row["ranked"]],
+                "ranked": [_line(row, setting) for row in rows if row["ranked"]],
+                "unranked": [_line(row, setting) for row in rows if not row["ranked"]],
             }
             for setting, rows in part["settings"].items()
         ],
     }
+
+
+def _points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) -> list[Point]:
+    """Return the models of a chart; with several settings, one with tools says so."""
+    return [
+        Point(
+            row["model"] + (", tools" if setting == "tools" and len(settings) > 1 else ""),
+            row["spent"][amount],
+            score["mean"],
+            score["low"],
+            score["high"],
+        )
+        for setting, rows in settings.items()
+        for row in rows
+        for score in [row["buckets"][OVERALL]]
+        if row["spent"][amount] and score["mean"] is not None and score["low"] is not None
+    ]
 
 
 def _head(bucket: str, over: Sequence[str]) -> str:
@@ -86,9 +130,10 @@ def _head(bucket: str, over: Sequence[str]) -> str:
     return "Overall" if len(over) > 1 else over[0].capitalize()
 
 
-def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
+    asked = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
         **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
@@ -104,10 +149,21 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
         },
         "level": _level(levels[OVERALL]) if levels else _NO_LEVEL,
         "tasks": {name: _cell(score, levels.get(name)) for name, score in row["tasks"].items()},
+        "spent": [
+            {
+                "value": "" if amount is None else f"{amount:.9g}",
+                "text": amount_words(amount, name) or "-",
+                "partly": f"of {told:,} answers" if amount is not None and told < asked else "",
+            }
+            for name in ("output_tokens", "cost")
+            for amount, told in [(row["spent"][name], row["spent"][f"{name}_reported"])]
+        ],
+        "overlap": _overlap(row["overlap"]),
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
         "copied": row["copied"],
+        "setting": setting.replace("_", " "),
         "private": _cell(row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"])
         if "private" in row
         else _NO_CELL,
@@ -128,6 +184,14 @@ def _line(row: Mapping[str, Any]) -> dict[str, Any]:
 _NO_CELL = dict.fromkeys(("value", "zero", "between", "above", "level", "range"), "") | {
     "text": "-"
 }
+
+
+def _overlap(overlap: Mapping[str, int]) -> dict[str, str]:
+    """Return how many of the answers that could have been others are the release's own."""
+    same, of = overlap["same"], overlap["of"]
+    if not of:
+        return {"value": "", "text": "-", "of": ""}
+    return {"value": f"{same / of:.9f}", "text": f"{same / of:.0%}", "of": f"{same} of {of}"}
 
 
 def _gap(gap: Mapping[str, Any]) -> dict[str, str]:
@@ -156,6 +220,7 @@ def _cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> d
     gap = mean is not None and score["scored"] < score["expected"]
     return {
         "value": "" if mean is None else f"{mean:.9f}",
+        "heat": "" if mean is None else f"h{int(min(max(mean, 0.0), 1.0) * _HEATS)}",
         "text": points(mean) + ("*" if gap else ""),
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": "" if low is None else f"{points(low)} to {points(score['high'])}",

@@ -147,7 +147,8 @@ def synthetic() -> Callable[..., None]:
             for row in rows:
                 score = model["scores"](row, rng)
                 status = "blocked" if score is None else "answered"
-                scored.append(row | {"model": name, "status": status, "score": score})
+                used = {"usage": json.dumps(model["usage"])} if "usage" in model else {}
+                scored.append(row | used | {"model": name, "status": status, "score": score})
             frame = pl.DataFrame(
                 [dict.fromkeys(column_types()) | row for row in scored], schema=column_types()
             )

@@ -185,4 +185,6 @@ def test_a_marked_row_is_shown_and_warned_of_and_has_no_rank(loops, kit, tmp_pat
     assert own_row["copied"] is None
     assert (copy_row["ranked"], copy_row["buckets"]["overall"]["rank"]) == (False, None)
     assert copy_row["copied"]["references"] == {"hamiltonian_loop": 10}
+    assert (own_row["overlap"]["same"], copy_row["overlap"]) == (0, {"same": 10, "of": 10})
     assert "10 answers are the release's own" in render_board(board)
+    assert '100%<span class="between">10 of 10</span>' in render_board(board)
