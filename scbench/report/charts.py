@@ -195,12 +195,19 @@ def failure_chart(table: "pl.DataFrame") -> Spec:
         run=judged, mode=pl.col("failure_mode").replace_strict(titles, return_dtype=pl.String)
     )
     order = [titles[mode] for mode in Mode]
+    # A mode has the same colour in every chart, and is named where it occurs.
+    colours = dict(zip(order, COLOURS, strict=False))
+    seen = set(values.filter(pl.col("count") > 0)["mode"])
+    shown = {mode: colour for mode, colour in colours.items() if mode in seen}
     rank: Spec = {"calculate": f"indexof({order}, datum.mode)", "as": "rank"}
     x: Spec = {"field": "share", "type": "quantitative", "title": "share of the judged"}
     x |= {"axis": {"format": "%"}, "scale": {"domain": [0, 1]}, "stack": "zero"}
     y: Spec = {"field": "run", "type": "nominal", "title": None, "sort": None}
-    y |= {"axis": {"labelLimit": 260}}
+    y |= {"axis": {"labelLimit": 360}}
     colour: Spec = {"field": "mode", "type": "nominal", "title": None, "sort": order}
+    colour |= {"scale": {"domain": list(shown), "range": list(shown.values())}}
+    # White can be read on the first colour alone, ink on all others.
+    pale: Spec = {"test": "datum.rank === 0", "value": "white"}
     count: Spec = {"field": "count", "type": "quantitative"}
     middle: Spec = {**x, "bandPosition": 0.5}
     return {
@@ -217,8 +224,9 @@ def failure_chart(table: "pl.DataFrame") -> Spec:
         "layer": [
             {"mark": "bar", "encoding": {"x": x, "color": colour}},
             {
-                "mark": {"type": "text", "fill": "white", "fontSize": 10},
-                "encoding": {"x": middle, "detail": colour, "text": count},
+                "mark": {"type": "text", "fontSize": 10},
+                "encoding": {"x": middle, "detail": colour, "text": count}
+                | {"color": {"condition": pale, "value": "black"}},
             },
         ],
     }

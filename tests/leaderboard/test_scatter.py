@@ -24,8 +24,10 @@ def test_means_are_over_the_answers_that_report(make_results):
         row(5, {"output_tokens": 200}, task="interlocking_parts"),
     )
     assert spent(frame) == {
-        "output_tokens": 200.0, "cost": 0.5,
-        "output_tokens_reported": 2, "cost_reported": 1,
+        "output_tokens": 200.0,
+        "cost": 0.5,
+        "output_tokens_reported": 2,
+        "cost_reported": 1,
     }
     none = spent(make_results({"score": 1.0}))
     assert none["output_tokens"] is none["cost"] is None

@@ -6,8 +6,10 @@ import polars as pl
 import pytest
 
 from scbench.analysis.budget import budget_sweep
+from scbench.analysis.failure_modes.labels import Mode
 from scbench.errors import ResultsError
-from scbench.report.charts import budget_chart, draw
+from scbench.report.charts import budget_chart, draw, failure_chart
+from scbench.report.draw.colours import COLOURS
 
 BUDGETS = (1024, 4096, 8192, 32768, 65536)
 
@@ -92,3 +94,32 @@ def test_points_without_tokens_or_intervals_do_not_stop_a_chart(points):
 def test_other_forms_are_refused(points):
     with pytest.raises(ResultsError, match=r"\.svg, \.png or \.html, not as 'pdf'"):
         draw(budget_chart(points), "pdf")
+
+
+def test_a_failure_mode_keeps_its_colour_and_its_count_can_be_read():
+    modes = list(Mode)
+    table = pl.DataFrame(
+        {
+            "model": ["m"] * len(modes),
+            "setting": [None] * len(modes),
+            "judged": [3] * len(modes),
+            "failure_mode": [mode.value for mode in modes],
+            "count": [1, 0, *[1] * (len(modes) - 2)],
+            "share": [0.5] * len(modes),
+        },
+        schema_overrides={"setting": pl.String},
+    )
+    scale = failure_chart(table)["layer"][0]["encoding"]["color"]["scale"]
+    assert len(scale["domain"]) == len(modes) - 1, "one does not occur"
+    assert scale["range"] == [colour for i, colour in enumerate(COLOURS[: len(modes)]) if i != 1]
+    inks = [1.0, *[0.0] * (len(modes) - 1)]  # white on the first, black on the others
+    for ink, colour in zip(inks, COLOURS, strict=False):
+        dark, light = sorted((ink, luminance(colour)))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, colour
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+    return sum(v * w for v, w in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
