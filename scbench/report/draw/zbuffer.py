@@ -88,17 +88,21 @@ def _mix(
     if not parts:
         return
     triangle, pixel, depth = (np.concatenate(column) for column in zip(*parts, strict=True))
-    seen = depth < wall[pixel] if behind else depth > wall[pixel]
+    seen = np.flatnonzero(depth < wall[pixel] if behind else depth > wall[pixel])
     triangle, pixel, depth = triangle[seen], pixel[seen], depth[seen]
-    order = np.lexsort((depth * _NAMES + triangle, pixel))
+    # Fragments come in the order of triangles, which decides at one depth.
+    order = np.argsort(pixel * _DEPTHS + depth, kind="stable")
     triangle, pixel = triangle[order], pixel[order]
     first = np.flatnonzero(np.r_[True, pixel[1:] != pixel[:-1]]) if len(pixel) else pixel
     count = np.diff(np.r_[first, len(pixel)])
+    paint = np.concatenate([colours * opacity[:, None], opacity[:, None]], axis=1)
     for layer in range(min(_LAYERS, int(count.max(initial=0))), 0, -1):
         at = (first + count - layer)[count >= layer]
-        share = opacity[triangle[at], None]
-        over = np.concatenate([colours[triangle[at]] * share, share], axis=1)
-        image[pixel[at]] = image[pixel[at]] * (1 - share) + over
+        name, place = triangle[at], pixel[at]
+        under = image[place]
+        under *= 1 - opacity[name, None]
+        under += paint[name]
+        image[place] = under
 
 
 def _fragments(
