@@ -24,7 +24,7 @@ PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 NEEDS = {
     "build": ("yaml", "jinja2", "pyarrow", "PIL", "scipy", "vl_convert"),
     "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
-    "report": ("jinja2", "plotly", "vl_convert", "PIL"),
+    "report": ("jinja2", "plotly", "vl_convert", "PIL", "trimesh"),
     "cluster": ("dask", "distributed"),
     "hub": ("huggingface_hub", "fsspec"),
     "inspect": ("inspect_ai",),

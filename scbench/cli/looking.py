@@ -4,13 +4,13 @@ import sys
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from scbench.cli.analysis import Files, write_file
 from scbench.cli.console import NEEDS, plain, reported_errors, require, say
-from scbench.cli.options import Quiet, ReleaseName
+from scbench.cli.options import Quiet
 from scbench.processes import processors
 
 if TYPE_CHECKING:
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from scbench.release.load import Release
     from scbench.report.items import Item
     from scbench.report.page import Written
-    from scbench.report.picture import Picture
 
 _SHOWN = 10
+_PICTURES = ("svg", "png", "html")
+_SOLIDS = ("glb", "stl")
 
 
 class Which(StrEnum):
@@ -40,6 +41,22 @@ GradedRelease = Annotated[
         help="Installed version, folder, .zip, or ORG/NAME@REVISION on the Hub. "
         "[default: that of the results, or the newest installed]"
     ),
+]
+
+Model = Annotated[str | None, typer.Option(help="Whose answer, if the file holds several.")]
+Setting = Annotated[
+    Literal["no_tools", "tools"] | None,
+    typer.Option(help="In which setting, if there are several."),
+]
+Budget = Annotated[
+    int | None, typer.Option(min=0, help="With which limit of output tokens, of a sweep.")
+]
+Sample = Annotated[int | None, typer.Option(min=0, help="Which of its samples.")]
+Scale = Annotated[
+    float, typer.Option(min=0.2, max=8, help="Pixels of a PNG file for one of the picture.")
+]
+Dark = Annotated[
+    bool, typer.Option("--dark", help="Colours for a dark page, in PNG and SVG files.")
 ]
 
 
@@ -138,14 +155,20 @@ def show(
     reference: Annotated[
         bool, typer.Option("--reference", help="Grade and show the release's reference answer.")
     ] = False,
-    model: Annotated[
-        str | None, typer.Option(help="Whose answer, if the file holds several.")
-    ] = None,
-    sample: Annotated[int | None, typer.Option(min=0, help="Which of its samples.")] = None,
+    model: Model = None,
+    setting: Setting = None,
+    budget: Budget = None,
+    sample: Sample = None,
     release: GradedRelease = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write it: FILE.svg, FILE.png, or FILE.html to turn in 3D.")
+        Path | None,
+        typer.Option(
+            help="Write it: FILE.svg, FILE.png, FILE.html to turn in 3D; its solids: FILE.glb, "
+            "FILE.stl."
+        ),
     ] = None,
+    scale: Scale = 2.0,
+    dark: Dark = False,
     text: Annotated[bool, typer.Option("--text", help="Print it, whatever it is.")] = False,
     open_page: Annotated[
         bool, typer.Option("--open", help="Open it in the browser, even if it can be printed.")
@@ -160,19 +183,16 @@ def show(
 ) -> None:
     """Show one item, and what an answer did to it.
 
-    Prints the text form where there is one (grids, mazes), with every check. Otherwise the picture
-    opens in the browser, if there is a terminal; with --out it is written to a file.
+    Prints the text form where there is one (text tasks, grids), with every check. Otherwise the
+    picture opens in the browser, if there is a terminal; with --out it is written to a file.
     """
     from scbench.cli.console import USAGE
 
     if (predictions is not None) + (results is not None) + reference > 1:
         say("error: choose one of --predictions, --results and --reference")
         raise typer.Exit(USAGE)
-    form = out.suffix.lower().removeprefix(".") if out else ""
-    if out is not None and form not in {"svg", "png", "html"}:
-        say(f"error: pictures are written as .svg, .png or .html, not as {out.name!r}")
-        raise typer.Exit(USAGE)
     with reported_errors("report"):
+        form = _form(item, out)
         if form in {"png", "html"} or open_page:
             require(*NEEDS["report"])
         from scbench.release.load import find_release
@@ -182,17 +202,44 @@ def show(
         found = find_release(release or (_release_of(results) if results else None)).fitting(item)
         instance = single.find_instance(found, item)
         shown, response = single.alone(instance), None
+        wanted = single.Wanted(model, setting, budget, sample)
         if results is not None:
-            shown = single.stored_by(results, instance, model, sample)
+            shown = single.stored_by(results, instance, wanted)
         elif predictions is not None or reference:
             line = (
                 single.reference_line(found, instance)
                 if predictions is None
-                else single.answered_by(predictions, instance, model, sample)
+                else single.answered_by(predictions, instance, wanted)
             )
             response = transcript(line.prediction)
             shown = _graded(line, instance, found, timeout, allow_code)
-        _put(shown, instance, response, out, text=text, open_page=open_page)
+        if out is not None:
+            write_file(out, _written(shown, instance, response, form, scale, dark))
+        else:
+            _put(shown, instance, response, text=text, open_page=open_page)
+
+
+def _form(item: str, out: Path | None) -> str:
+    """Return the kind of file to write; say before any work if it cannot be written."""
+    from scbench.catalog import get_task
+    from scbench.errors import ResultsError
+    from scbench.model import task_of
+    from scbench.report.picture import solids_of
+
+    if out is None:
+        return ""
+    form = out.suffix.lower().removeprefix(".")
+    if form not in {*_PICTURES, *_SOLIDS}:
+        raise ResultsError(
+            f"pictures are written as .svg, .png or .html, solids as .glb or .stl, not as "
+            f"{out.name!r}"
+        )
+    if form in _SOLIDS:
+        task = get_task(task_of(item))
+        if solids_of(task) is None:
+            raise ResultsError(f"{task.title} has no solids; write FILE.svg, FILE.png or FILE.html")
+        require("trimesh")
+    return form
 
 
 def _release_of(results: Path) -> str:
@@ -218,24 +265,15 @@ def _graded(
 
 
 def _put(
-    item: "Item",
-    instance: "Instance",
-    response: str | None,
-    out: Path | None,
-    *,
-    text: bool,
-    open_page: bool,
+    item: "Item", instance: "Instance", response: str | None, *, text: bool, open_page: bool
 ) -> None:
-    """Write, print or open an item."""
+    """Print or open an item."""
     from scbench.catalog import get_task
     from scbench.report import single
     from scbench.report.picture import draw_of
 
     has_picture = draw_of(get_task(item.task)) is not None
-    drawn = single.picture(item, instance) if has_picture or out or open_page else None
-    if out is not None and drawn is not None:
-        write_file(out, _written(item, instance, drawn, response, out))
-        return
+    drawn = single.picture(item, instance) if has_picture or open_page else None
     as_words = drawn is None or drawn.text is not None or not sys.stdout.isatty()
     print(plain(single.as_text(item, instance, drawn)))  # noqa: T201
     if drawn is not None and not text and (open_page or not as_words):
@@ -243,17 +281,21 @@ def _put(
 
 
 def _written(
-    item: "Item", instance: "Instance", drawn: "Picture", response: str | None, out: Path
+    item: "Item", instance: "Instance", response: str | None, form: str, scale: float, dark: bool
 ) -> bytes:
+    from scbench.report import single
+    from scbench.report.draw.solid_files import solid_file
     from scbench.report.sheet import sheet_png, sheet_svg
-    from scbench.report.single import single_page
 
-    match out.suffix.lower():
-        case ".html":
-            return single_page(item, instance, drawn, response).encode()
-        case ".png":
-            return sheet_png(sheet_svg(drawn, item.id, dark=False))
-    return sheet_svg(drawn, item.id).encode()
+    if form in _SOLIDS:
+        return solid_file(single.solids(item, instance), form)
+    drawn = single.picture(item, instance)
+    match form:
+        case "html":
+            return single.single_page(item, instance, drawn, response).encode()
+        case "png":
+            return sheet_png(sheet_svg(drawn, item.id, dark=dark), scale)
+    return sheet_svg(drawn, item.id, dark=dark or None).encode()
 
 
 def _open(name: str, page: str) -> None:
@@ -272,45 +314,84 @@ def _open(name: str, page: str) -> None:
 
 def gallery(
     folder: Annotated[
-        Path, typer.Argument(help="Folder to make; with --ladder, FILE.svg or FILE.png.")
+        Path, typer.Argument(help="Folder to make; or FILE.svg or FILE.png, for one contact sheet.")
     ],
-    release: ReleaseName = None,
+    release: GradedRelease = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Draw what this results.parquet, or folder, holds: what failed first."),
+    ] = None,
+    model: Model = None,
+    setting: Setting = None,
+    budget: Budget = None,
+    sample: Sample = None,
     ladder: Annotated[
-        bool, typer.Option("--ladder", help="Draw a contact sheet of the ladder into one file.")
+        bool, typer.Option("--ladder", help="A contact sheet of rungs of the ladder.")
     ] = False,
     rungs: Annotated[
         str, typer.Option(help="Rungs on the contact sheet, separated by commas.")
     ] = "1,4,8",
+    scale: Annotated[
+        float | None,
+        typer.Option(
+            min=0.2,
+            max=8,
+            help="Pixels of a PNG file for one of the picture. [default: few bytes; of a contact "
+            "sheet 1]",
+            show_default=False,
+        ),
+    ] = None,
+    dark: Dark = False,
 ) -> None:
     """Draw one instance of every task.
 
-    With its reference answer, as PNG files.
+    With its reference answer, as PNG files; with --results, with a model's answer.
 
-    An index.html shows them all; gallery.md holds them for a page in Markdown. With --ladder, a few
-    rungs of every task stand in one picture.
+    An index.html shows them all; gallery.md holds them for a page in Markdown. A contact sheet has
+    a right and a wrong answer to every task in one picture, or a few rungs of each.
     """
     with reported_errors("report"):
+        sheet = ladder or folder.suffix.lower() in {".svg", ".png"}
+        if sheet:
+            _check_sheet(folder, results)
         require(*NEEDS["report"])
         from scbench.release.load import find_release
-        from scbench.report.gallery import write_gallery
+        from scbench.report.gallery import Look, run_cases, write_gallery
 
-        if ladder:
-            _contact_sheet(find_release(release), folder, rungs)
+        found = find_release(release or (_release_of(results) if results else None))
+        if sheet:
+            _contact_sheet(found, folder, rungs if ladder else None, scale or 1, dark)
             return
-        count = write_gallery(find_release(release), folder, processors())
+        cases = None
+        if results is not None:
+            from scbench.report.single import Wanted
+
+            cases = run_cases(found, results, Wanted(model, setting, budget, sample))
+        count = write_gallery(found, folder, processors(), Look(scale, dark), cases)
         say(f"{folder}: {count} pictures")
 
 
-def _contact_sheet(release: "Release", out: Path, rungs: str) -> None:
+def _check_sheet(out: Path, results: Path | None) -> None:
     from scbench.errors import ReleaseError
-    from scbench.report.contact_sheet import contact_sheet
+
+    if out.suffix.lower() not in {".svg", ".png"}:
+        raise ReleaseError(f"a contact sheet is written as .svg or .png, not as {out.name!r}")
+    if results is not None:
+        raise ReleaseError("a contact sheet holds stored answers; with --results name a folder")
+
+
+def _contact_sheet(
+    release: "Release", out: Path, rungs: str | None, scale: float, dark: bool
+) -> None:
+    from scbench.errors import ReleaseError
+    from scbench.report.contact_sheet import contact_sheet, right_and_wrong
     from scbench.report.sheet import sheet_png
 
-    if out.suffix not in {".svg", ".png"}:
-        raise ReleaseError(f"a contact sheet is written as .svg or .png, not as {out.name!r}")
-    numbers = [part.strip() for part in rungs.split(",")]
-    if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
-        raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
-    svg = contact_sheet(release, list(dict.fromkeys(map(int, numbers))), processors())
-    write_file(out, svg.encode() if out.suffix == ".svg" else sheet_png(svg, 1))
-    say(f"{out} written")
+    if rungs is None:
+        svg = right_and_wrong(release, processors(), dark=dark)
+    else:
+        numbers = [part.strip() for part in rungs.split(",")]
+        if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
+            raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
+        svg = contact_sheet(release, list(dict.fromkeys(map(int, numbers))), processors())
+    write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))

@@ -1,4 +1,4 @@
-"""A contact sheet of a ladder: a few rungs of every task in one picture."""
+"""Contact sheets: of every task a right and a wrong answer, or a few rungs of the ladder."""
 
 import base64
 from collections.abc import Sequence
@@ -7,8 +7,17 @@ from html import escape
 from scbench.catalog import get_task
 from scbench.errors import ReleaseError
 from scbench.model import rung_of
-from scbench.release.load import Release
-from scbench.report.gallery import FONT, Case, draw_each, draw_thumbnail
+from scbench.release.load import Reference, Release
+from scbench.report.draw.colours import ROLES
+from scbench.report.gallery import (
+    FONT,
+    Case,
+    Look,
+    cases,
+    draw_case,
+    draw_each,
+    draw_thumbnail,
+)
 from scbench.report.picture import draw_of
 
 RUNGS = (1, 4, 8)
@@ -52,16 +61,70 @@ def contact_sheet(release: Release, rungs: Sequence[int] = RUNGS, workers: int =
         i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
         x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_WIDE + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
-        coded = base64.b64encode(data).decode()
-        parts.append(
-            f'<image x="{x}" y="{y}" width="{_WIDE}" height="{_HIGH}" '
-            f'href="data:image/png;base64,{coded}"/>'
-        )
+        parts.append(_image(x, y, _WIDE, _HIGH, data))
         parts.append(_text(x + 4, y + _HIGH - 4, str(rung), 15))
-    size = f'width="{width}" height="{height}"'
+    return _file(parts, width, height, "#ffffff")
+
+
+def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
+    """Return a contact sheet of every task as an SVG file: a right answer, and a wrong one.
+
+    The wrong one is the counterexample to the same instance that comes nearest to full marks.
+
+    Args:
+        release: whose reference answers and counterexamples are drawn.
+        workers: processes to draw in.
+        dark: whether it is made for a dark page.
+
+    Raises:
+        ReleaseError: a picture cannot be drawn.
+        ModuleNotFoundError: the extra ``report`` is not installed.
+    """
+    references = release.references()
+    tasks = [get_task(name) for name in release.manifest.tasks]
+    right = list(cases(tasks, list(release.instances().values()), references))
+    wrong: dict[str, Reference] = {}
+    for ref in references:
+        best = wrong.get(ref.id)
+        if ref.kind != "reference" and (best is None or _near(ref) > _near(best)):
+            wrong[ref.id] = ref
+    pairs = [
+        case._replace(answer=answer, look=Look(1.5, dark))
+        for case in right
+        for answer in (case.answer, wrong[case.instance_id].answer)
+    ]
+    pictures = draw_each(pairs, draw_case, workers)
+    wide, high = 2.4 * _WIDE, 2.4 * _HIGH
+    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
+    parts = [_text(_GAP, 30, f"Right and wrong answers, release {release.version}", 18, ink)]
+    for k, (case, data) in enumerate(zip(pairs, pictures, strict=True)):
+        i = k // 2
+        x = _GAP + (i % _ACROSS * 2 + k % 2) * (wide + _GAP)
+        y = _HEAD + i // _ACROSS * (high + _NAME + _GAP)
+        title = get_task(case.task).title
+        says = f"{title}: {case.instance_id}" if k % 2 == 0 else f"{title}: a wrong answer"
+        parts.append(_text(x, y + 17, says, 14, ink))
+        parts.append(_image(x, y + _NAME, wide, high, data))
+    count = -(-len(right) // _ACROSS)
+    width = 2 * _ACROSS * (wide + _GAP) + _GAP
+    return _file(parts, width, _HEAD + count * (high + _NAME + _GAP), paper)
+
+
+def _near(ref: Reference) -> tuple[float, int]:
+    return ref.score, len(ref.answer)
+
+
+def _image(x: float, y: float, wide: float, high: float, data: bytes) -> str:
+    coded = base64.b64encode(data).decode()
+    at = f'x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}"'
+    return f'<image {at} href="data:image/png;base64,{coded}"/>'
+
+
+def _file(parts: Sequence[str], width: float, height: float, paper: str) -> str:
+    size = f'width="{width:g}" height="{height:g}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}">'
-        f'<rect {size} fill="#ffffff"/>{"".join(parts)}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:g} {height:g}">'
+        f'<rect {size} fill="{paper}"/>{"".join(parts)}</svg>\n'
     )
 
 
@@ -79,6 +142,6 @@ def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     return list(found.values())
 
 
-def _text(x: int, y: int, words: str, size: int) -> str:
-    font = f'font-family="{FONT}" font-size="{size}" font-weight="700" fill="{_INK}"'
-    return f'<text x="{x}" y="{y}" {font}>{escape(words)}</text>'
+def _text(x: float, y: float, words: str, size: int, ink: str = _INK) -> str:
+    font = f'font-family="{FONT}" font-size="{size}" font-weight="700" fill="{ink}"'
+    return f'<text x="{x:g}" y="{y:g}" {font}>{escape(words)}</text>'

@@ -14,18 +14,20 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scbench.analysis.results import read_results
 from scbench.canonical import canonical_json
 from scbench.catalog import Task, all_tasks, get_task
-from scbench.errors import ReleaseError
+from scbench.errors import ReleaseError, ResultsError
 from scbench.judge import judge
 from scbench.model import Check, Instance, Verdict
 from scbench.processes import clean_context
 from scbench.release.load import Reference, Release
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
-from scbench.report.items import picture_of
+from scbench.report.items import COLUMNS, Graded, Item, items_of, picture_of, same_instance
 from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
+from scbench.report.single import Wanted
 
 FONT = "Liberation Sans"
 """The family that the drawing library brings."""
@@ -60,13 +62,28 @@ _CHOSEN: Mapping[str, int] = {
 """Instances that show their task better than the first."""
 
 
+class Look(NamedTuple):
+    """How a picture is made."""
+
+    scale: float | None = None
+    """Pixels of the file for one of the picture; None for a file of few bytes."""
+    dark: bool = False
+
+
+PLAIN = Look()
+
+
 class Case(NamedTuple):
-    """What one picture of the gallery shows: an instance and a right answer to it."""
+    """What one picture of the gallery shows: an instance and an answer to it."""
 
     instance_id: str
     task: str
     params: str
-    answer: str
+    answer: str | None
+    whose: str = "a right answer"
+    graded: tuple[Graded, ...] | None = None
+    """What was found; None to judge the answer now."""
+    look: Look = PLAIN
 
 
 def cases(
@@ -94,7 +111,7 @@ def draw_case(case: Case) -> bytes:
     Raises:
         ReleaseError: it cannot be drawn.
     """
-    return _png(_picture(case))
+    return _png(_picture(case), case.look)
 
 
 def draw_thumbnail(case: Case) -> bytes:
@@ -103,14 +120,18 @@ def draw_thumbnail(case: Case) -> bytes:
     Raises:
         ReleaseError: it cannot be drawn.
     """
-    return _png(Picture(_picture(case).panels[:1], ""))
+    return _png(Picture(_picture(case).panels[:1], ""), case.look)
 
 
 def _picture(case: Case) -> Picture:
     task = get_task(case.task)
     params = task.params_model.model_validate_json(case.params)
     try:
-        verdicts = tuple(map(_read_back, judge(task, params, json.loads(case.answer))))
+        if case.graded is not None:
+            verdicts = tuple(part.verdict() for part in case.graded)
+        else:
+            answer = json.loads(case.answer or "null")
+            verdicts = tuple(map(_read_back, judge(task, params, answer)))
         picture = picture_of(task, case.params, case.answer, verdicts)
     except Exception as error:
         raise ReleaseError(
@@ -121,10 +142,12 @@ def _picture(case: Case) -> Picture:
     return picture
 
 
-def _png(picture: Picture) -> bytes:
-    svg = sheet_svg(picture, dark=False, most_width=_WIDTH, font=FONT)
+def _png(picture: Picture, look: Look) -> bytes:
+    svg = sheet_svg(picture, dark=look.dark, most_width=_WIDTH, font=FONT)
     for sign, like_it in _NOT_IN_FONT.items():
         svg = svg.replace(sign, like_it)
+    if look.scale is not None:
+        return sheet_png(svg, look.scale)
     return with_palette(sheet_png(svg, _scale(svg)))
 
 
@@ -184,7 +207,7 @@ def draw_each(
     import vl_convert  # noqa: F401, PLC0415  (is it there at all?)
 
     # What takes long begins first: it must not be what is left over at the end.
-    order = sorted(found, key=lambda case: -get_task(case.task).seconds)
+    order = sorted(range(len(found)), key=lambda i: -get_task(found[i].task).seconds)
     with (
         tempfile.TemporaryDirectory(prefix="scbench-fonts-") as folder,
         ProcessPoolExecutor(
@@ -194,8 +217,8 @@ def draw_each(
             initargs=(folder,),
         ) as pool,
     ):
-        drawn = dict(zip((case.instance_id for case in order), pool.map(draw, order), strict=True))
-    return [drawn[case.instance_id] for case in found]
+        drawn = dict(zip(order, pool.map(draw, [found[i] for i in order]), strict=True))
+    return [drawn[i] for i in range(len(found))]
 
 
 def _forget_fonts(folder: str) -> None:
@@ -207,13 +230,51 @@ def _forget_fonts(folder: str) -> None:
     os.environ["FONTCONFIG_FILE"] = str(config)
 
 
-def write_gallery(release: Release, folder: Path, workers: int = 1) -> int:
+def run_cases(release: Release, results: Path, wanted: Wanted) -> list[Case]:
+    """Return a case of each task from stored results: the first answer short of full marks, or any.
+
+    Raises:
+        ResultsError: the results cannot be read, or nothing in them is meant.
+    """
+    instances = release.instances()
+    rows = read_results([results], COLUMNS, partial=True)
+    chosen: dict[str, Item] = {}
+    for item in items_of(rows):
+        instance = same_instance(item, instances)
+        if instance is None or not wanted.fits(item.run) or draw_of(get_task(item.task)) is None:
+            continue
+        if item.task not in chosen or (item.failed and not chosen[item.task].failed):
+            chosen[item.task] = item
+    if not chosen:
+        raise ResultsError(f"{results} holds no answer on release {release.version} that fits")
+    return [
+        Case(
+            item.id,
+            item.task,
+            instances[item.id].all_params,
+            item.answer,
+            f"what {item.run[0]} answered",
+            item.graded,
+        )
+        for item in chosen.values()
+    ]
+
+
+def write_gallery(
+    release: Release,
+    folder: Path,
+    workers: int = 1,
+    look: Look = PLAIN,
+    found: Sequence[Case] | None = None,
+) -> int:
     """Write the gallery of a release: a PNG file for each task, index.html and gallery.md.
 
     Args:
         release: whose instances and reference answers are drawn.
         folder: to make; it must not exist.
         workers: processes to draw in.
+        look: how pictures are made.
+        found: what is drawn instead, such as `run_cases`.
 
     Returns:
         How many pictures there are.
@@ -226,7 +287,9 @@ def write_gallery(release: Release, folder: Path, workers: int = 1) -> int:
         raise ReleaseError(f"{folder} exists; name a folder that does not")
     known = all_tasks()
     tasks = [known[name] for name in release.manifest.tasks if name in known]
-    found = list(cases(tasks, list(release.instances().values()), release.references()))
+    if found is None:
+        found = list(cases(tasks, list(release.instances().values()), release.references()))
+    found = [case._replace(look=look) for case in found]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
@@ -244,7 +307,7 @@ def write_gallery(release: Release, folder: Path, workers: int = 1) -> int:
 
 def alt_text(case: Case) -> str:
     """Return the alternative text of a picture, for people who cannot see it."""
-    return f"{get_task(case.task).title}: instance {case.instance_id} with a right answer"
+    return f"{get_task(case.task).title}: instance {case.instance_id} with {case.whose}"
 
 
 def markdown(found: Iterable[Case]) -> str:

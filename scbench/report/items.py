@@ -17,6 +17,7 @@ from scbench.report.picture import Picture, draw_of, with_reasons
 
 if TYPE_CHECKING:
     import polars as pl
+    from pydantic import BaseModel
 
 COLUMNS = (
     *("line", "failed_checks", "checks", "metrics", "notes", "reason", "answer"),
@@ -186,13 +187,17 @@ def picture_of(
     draw = draw_of(task)
     if draw is None:
         return None
-    valid = None
-    if answer is not None:
-        model = task.answer_model
-        found = validate(model, json.loads(answer), len(answer))
-        valid = None if isinstance(found, Check) else found
-    drawn = draw(task.params_model.model_validate_json(params), valid, verdicts)
-    return with_reasons(drawn, valid, verdicts)
+    known = task.params_model.model_validate_json(params)
+    valid = answer_of(task, answer)
+    return with_reasons(draw(known, valid, verdicts), valid, verdicts)
+
+
+def answer_of(task: Task, answer: str | None) -> "BaseModel | None":
+    """Return an answer as its task's model; None if there is none that fits its schema."""
+    if answer is None:
+        return None
+    found = validate(task.answer_model, json.loads(answer), len(answer))
+    return None if isinstance(found, Check) else found
 
 
 def chosen(items: Iterable[Item], which: str) -> Iterator[Item]:

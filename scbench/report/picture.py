@@ -14,7 +14,7 @@ from typing import Any
 
 from scbench.catalog import Task
 from scbench.model import Verdict
-from scbench.report.draw.scene import Scene
+from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing
 
 LOOK = "2"
@@ -69,6 +69,16 @@ def draw_of(task: Task) -> Draw | None:
         return None
     draw: Draw = import_module(task.module("report.pictures")).draw
     return draw
+
+
+Solids = Callable[[Any, Any], list[Mesh]]
+
+
+def solids_of(task: Task) -> Solids | None:
+    """Return a task's ``solids(params, answer)``; None if it has no solids."""
+    if not task.has("report.pictures"):
+        return None
+    return getattr(import_module(task.module("report.pictures")), "solids", None)
 
 
 def failures(verdicts: Sequence[Verdict]) -> Mapping[str, Sequence[Any]]:

@@ -4,10 +4,10 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from scbench.analysis.results import read_results
-from scbench.catalog import get_task
+from scbench.catalog import MANIFOLDS, get_task
 from scbench.errors import ReleaseError, ResultsError, did_you_mean
 from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
@@ -23,15 +23,31 @@ from scbench.predictions import (
 )
 from scbench.progress import no_progress
 from scbench.release.load import Release
+from scbench.report.draw.scene import Mesh
 from scbench.report.entries import render_entry, score_text
 from scbench.report.figures import figure_of
 from scbench.report.html import page_parts, render_page
-from scbench.report.items import COLUMNS, Item, items_of, picture_of, run_labels
-from scbench.report.picture import Picture
+from scbench.report.items import COLUMNS, Item, Run, answer_of, items_of, picture_of, run_labels
+from scbench.report.picture import Picture, solids_of
 
 T = TypeVar("T")
 
 _SHOWN = 5
+_LONGEST = 2_000
+"""Characters of an answer that are printed."""
+
+
+class Wanted(NamedTuple):
+    """Which of several answers to an instance is meant; None leaves it open."""
+
+    model: str | None = None
+    setting: str | None = None
+    budget: int | None = None
+    sample: int | None = None
+
+    def fits(self, run: Run) -> bool:
+        """Return whether a run's answers may be meant."""
+        return all(asked in {None, has} for asked, has in zip(self, run, strict=True))
 
 
 def find_instance(release: Release, name: str) -> Instance:
@@ -56,16 +72,13 @@ def find_instance(release: Release, name: str) -> Instance:
     return instances[name]
 
 
-def answered_by(
-    predictions: str, instance: Instance, model: str | None, sample: int | None
-) -> Line:
+def answered_by(predictions: str, instance: Instance, wanted: Wanted) -> Line:
     """Return the line of a predictions file that answers an instance.
 
     Args:
         predictions: path of the file, or ``-`` for standard input.
         instance: what is answered.
-        model: whose answer, if the file holds several.
-        sample: which of its samples.
+        wanted: which answer, if the file holds several.
 
     Raises:
         PredictionsError: the file cannot be read.
@@ -76,23 +89,25 @@ def answered_by(
         for line in read_predictions(stream, hashlib.sha256()):
             if isinstance(line, Problem) or line.prediction.id != instance.id:
                 continue
-            if model in {None, line.prediction.model} and sample in {None, line.prediction.sample}:
+            if wanted.fits(_run(line)):
                 found.append(line)
-    named = [
-        f"line {line.number}: model {line.prediction.model!r}, sample {line.prediction.sample}"
-        for line in found
-    ]
+    labels = run_labels(map(_run, found))
+    named = [f"line {line.number}: {labels[_run(line)]}" for line in found]
     return _only(found, named, instance, predictions)
 
 
-def stored_by(results: Path, instance: Instance, model: str | None, sample: int | None) -> Item:
+def _run(line: Line) -> Run:
+    said = line.prediction
+    return said.model, said.setting, said.budget, said.sample
+
+
+def stored_by(results: Path, instance: Instance, wanted: Wanted) -> Item:
     """Return the item of a results file that belongs to an instance.
 
     Args:
         results: the file, or the folder that holds it.
         instance: what was answered.
-        model: whose answer, if the file holds several.
-        sample: which of its samples.
+        wanted: which answer, if the file holds several.
 
     Raises:
         ResultsError: the file cannot be read, no row is on this instance, or several are.
@@ -101,11 +116,7 @@ def stored_by(results: Path, instance: Instance, model: str | None, sample: int 
     rows = rows.filter(
         (rows["id"] == instance.id) & (rows["instance_hash"] == instance.content_hash)
     )
-    found = [
-        item
-        for item in items_of(rows)
-        if model in {None, item.run[0]} and sample in {None, item.run[3]}
-    ]
+    found = [item for item in items_of(rows) if wanted.fits(item.run)]
     named = list(map(str, run_labels(item.run for item in found).values()))
     return _only(found, named, instance, str(results))
 
@@ -117,7 +128,7 @@ def _only(found: Sequence[T], named: Sequence[str], instance: Instance, where: s
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise ResultsError(
             f"{where} holds {len(found)} answers to {instance.id}: {'; '.join(named[:_SHOWN])}"
-            f"{more}; choose one with --model and --sample"
+            f"{more}; choose one with --model, --setting, --budget and --sample"
         )
     return found[0]
 
@@ -191,6 +202,25 @@ def picture(item: Item, instance: Instance) -> Picture:
     return drawn
 
 
+def solids(item: Item, instance: Instance) -> list[Mesh]:
+    """Return the solids of an item.
+
+    Raises:
+        ResultsError: there are none, or they cannot be made.
+    """
+    task = get_task(item.task)
+    make = solids_of(task)
+    params = task.params_model.model_validate_json(instance.all_params)
+    try:
+        found = make(params, answer_of(task, item.answer)) if make else []
+    except Exception as error:
+        raise ResultsError(f"no solids of {item.id}: {type(error).__name__}: {error}") from error
+    if not any(len(mesh.faces) for mesh in found):
+        more = "its answer has none" if item.status else "choose an answer, such as --reference"
+        raise ResultsError(f"there are no solids of {item.id} to write: {more}")
+    return found
+
+
 def single_page(item: Item, instance: Instance, drawn: Picture, response: str | None) -> str:
     """Return a page that shows one item.
 
@@ -233,7 +263,11 @@ def as_text(item: Item, instance: Instance, drawn: Picture | None) -> str:
         lines.append(f"{label}: score {score_text(item.score)}, {item.status}")
     if drawn is not None and drawn.text is not None:
         lines += ["", drawn.text.rstrip("\n")]
-    lines += ["", instance.prompt if drawn is None else drawn.caption]
+    short = item.bucket == MANIFOLDS  # a text task, whose prompt says what it asks for
+    lines += ["", instance.prompt] if drawn is None or short else ["", drawn.caption]
+    if item.answer is not None:
+        cut = item.answer if len(item.answer) <= _LONGEST else f"{item.answer[:_LONGEST]} ..."
+        lines += ["", f"answer: {cut}"]
     if item.reason:
         lines += ["", item.reason]
     words = {True: "ok    ", False: "FAILED", None: "-     "}

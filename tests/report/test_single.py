@@ -7,6 +7,7 @@ import pytest
 from scbench.errors import ReleaseError, ResultsError
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.report import single
+from scbench.report.single import Wanted
 
 LIMITS = WorkerLimits(1, None, 0)
 
@@ -63,33 +64,33 @@ def test_a_line_is_chosen_by_model_and_sample(installed, write_lines):
             {"id": "two_segments/01", "model": "a", "response": "z"},
         )
     )
-    assert single.answered_by(path, instance, "a", None).number == 1
-    assert single.answered_by(path, instance, "b", 1).number == 4
-    with pytest.raises(ResultsError, match=r"3 answers .* line 1: model 'a', sample 0.*--model"):
-        single.answered_by(path, instance, None, None)
+    assert single.answered_by(path, instance, Wanted("a")).number == 1
+    assert single.answered_by(path, instance, Wanted("b", sample=1)).number == 4
+    with pytest.raises(ResultsError, match=r"3 answers .* line 1: a, sample 0.*--model"):
+        single.answered_by(path, instance, Wanted())
     with pytest.raises(ResultsError, match="holds no answer to two_segments/00"):
-        single.answered_by(path, instance, "c", None)
+        single.answered_by(path, instance, Wanted("c"))
 
 
 def test_what_is_stored_is_shown_as_it_was_graded(rows, small, stored, installed):
     folder = stored(rows)
     instance = small.held["interlocking_parts/00"]
-    item = single.stored_by(folder, instance, "right", None)
+    item = single.stored_by(folder, instance, Wanted("right"))
     assert len(item.verdicts) == 9
     text = single.as_text(item, instance, single.picture(item, instance))
     assert "criterion 8: 1" in text
     with pytest.raises(ResultsError, match="2 answers"):
-        single.stored_by(folder, instance, None, None)
+        single.stored_by(folder, instance, Wanted())
     other = instance.model_copy(update={"content_hash": "other"})
     with pytest.raises(ResultsError, match="no answer"):
-        single.stored_by(folder, other, "right", None)
+        single.stored_by(folder, other, Wanted("right"))
 
 
 def test_an_answer_of_the_wrong_shape_is_shown_as_the_instance(installed, write_lines):
     instance = single.find_instance(installed, "two_segments/00")
     nasty = "<script>alert(1)</script>"
     path = write_lines({"id": "two_segments/00", "answer": {"segments": nasty}})
-    line = single.answered_by(str(path), instance, None, None)
+    line = single.answered_by(str(path), instance, Wanted())
     item = single.grade_line(line, instance, installed, LIMITS)
     assert item.score == 0
     page = single.single_page(item, instance, single.picture(item, instance), None)

@@ -82,6 +82,18 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(tuple(panels), caption, tuple(legend), _table(metrics))
 
 
+def solids(params: Params, answer: Answer | None) -> list[Mesh]:
+    """Return the solids, or the answer's mesh, to be written as a file."""
+    if answer is None:
+        return [
+            body_mesh(solid_body(solid), series(i), name=f"{i + 1}: {solid.kind}")
+            for i, solid in enumerate(params.solids)
+        ]
+    mesh, _ = _usable(answer, union_body(params))
+    cut = triangulate(PolygonMesh(mesh.points, mesh.faces))
+    return [Mesh(mesh.points, cut.corners, "answer", name="the answer")]
+
+
 def _instance(params: Params) -> Picture:
     parts: list[Mesh | Marks] = []
     for i, solid in enumerate(params.solids):

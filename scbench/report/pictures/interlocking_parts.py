@@ -107,6 +107,11 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(panels, caption, tuple(legend))
 
 
+def solids(params: Params, answer: Answer | None) -> list[Mesh]:
+    """Return the parts, put together, to be written as a file."""
+    return [_mesh(part, part.placed) for part in (_parts(params, answer)[0] if answer else ())]
+
+
 _TASK_LEGEND = (
     ("ink", "rods"),
     ("target", "the space inside"),

@@ -14,7 +14,7 @@ from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, Bricks
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import Body, body
 from scbench.model import Verdict
 from scbench.report.draw.outlines import fill
-from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import upright_prisms
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
@@ -96,6 +96,14 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         Panel("layer by layer, from the ground", _layers(shown, target, radius, verdicts), caption),
     )
     return Picture(drawn, caption, tuple(legend))
+
+
+def solids(params: Params, answer: Answer | None) -> list[Mesh]:
+    """Return the bricks, to be written as a file."""
+    if answer is None or not answer.bricks:
+        return []
+    shown = _shown(answer, body(params), params.outer_radius_mm, ())
+    return [upright_prisms(shown.plans, shown.low, shown.low + HEIGHT, "answer", name="bricks")]
 
 
 def _form(params: Params) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scbench.model import Verdict
-from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
+from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.pack_rectangular_prisms import Answer, Params
@@ -76,6 +76,20 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         panels.append(Panel("how full the box is", _profile(shown), caption))
         legend += [("right", "filled"), ("missing", "empty (hatched), or not placed (dashed)")]
     return Picture(tuple(panels), caption, tuple(legend))
+
+
+def solids(params: Params, answer: Answer | None) -> list[Mesh]:
+    """Return the boxes, one mesh for each size, to be written as a file."""
+    if answer is None:
+        return []
+    shown = _shown(params, answer, ())
+    ends = list(zip(shown.low.tolist(), shown.high.tolist(), strict=True))
+    kinds = sorted(set(shown.kind))
+    groups = [[e for e, kind in zip(ends, shown.kind, strict=True) if kind == k] for k in kinds]
+    return [
+        boxes(group, _role(k) if k >= 0 else "wrong", name=_size_words(params, k) if k >= 0 else "")
+        for k, group in zip(kinds, groups, strict=True)
+    ]
 
 
 def _role(kind: int) -> str:

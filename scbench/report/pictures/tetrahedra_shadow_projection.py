@@ -73,6 +73,15 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     return Picture(panels, caption, tuple(legend))
 
 
+def solids(params: Params, answer: Answer | None) -> list[Mesh]:
+    """Return the tetrahedra where they stand, to be written as a file."""
+    if answer is None:
+        return []
+    bodies = _shown(answer, Polygon(params.exterior, params.holes), ()).bodies
+    faces = (_FACES[None] + 4 * np.arange(len(bodies))[:, None, None]).reshape(-1, 3)
+    return [Mesh(bodies.reshape(-1, 3), faces, "answer", name="tetrahedra")]
+
+
 def _frame(target: BaseGeometry, share: float) -> tuple[float, float, float, float]:
     x, y, u, v = target.bounds
     more = share * max(u - x, v - y)
