@@ -4,7 +4,7 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from scbench.catalog import get_task
+from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.errors import ReleaseError
 from scbench.model import rung_of
 from scbench.release.load import Reference, Release
@@ -18,6 +18,7 @@ from scbench.report.gallery import (
     draw_each,
     draw_thumbnail,
 )
+from scbench.report.items import answer_of
 from scbench.report.picture import draw_of
 
 RUNGS = (1, 4, 8)
@@ -84,9 +85,12 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     tasks = [get_task(name) for name in release.manifest.tasks]
     right = list(cases(tasks, list(release.instances().values()), references))
     wrong: dict[str, Reference] = {}
+    shown = {case.instance_id: get_task(case.task) for case in right}
     for ref in references:
-        best = wrong.get(ref.id)
-        if ref.kind != "reference" and (best is None or _near(ref) > _near(best)):
+        if ref.kind == "reference" or ref.id not in shown:
+            continue
+        best, task = wrong.get(ref.id), shown[ref.id]
+        if best is None or _near(task, ref) > _near(task, best):
             wrong[ref.id] = ref
     pairs = [
         case._replace(answer=answer, look=Look(1.5, dark))
@@ -110,8 +114,10 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
     return _file(parts, width, _HEAD + count * (high + _NAME + _GAP), paper)
 
 
-def _near(ref: Reference) -> tuple[float, int]:
-    return ref.score, len(ref.answer)
+def _near(task: Task, ref: Reference) -> tuple[bool, float, int]:
+    """Rank wrong answers: those that can be drawn, of these the best, of these the longest."""
+    length = len(ref.answer) if task.bucket != MANIFOLDS else 0
+    return answer_of(task, ref.answer) is not None, ref.score, length
 
 
 def _image(x: float, y: float, wide: float, high: float, data: bytes) -> str:

@@ -9,7 +9,6 @@ from scbench.report.picture import Panel, Picture
 from scbench.report.pictures.shared.text_views import (
     Cell,
     Row,
-    is_wrong,
     mark,
     table_panels,
     table_text,
@@ -21,6 +20,13 @@ from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 _STEP, _LINE, _ACROSS = 11, 13, 66
 _LINES = 8
 _CLOSES = {pair[0]: pair[1] for pair in PAIRS}
+
+_LEGEND = {
+    "target": "still open",
+    "right": "closes it",
+    "wrong": "the first fault",
+    "missing": "not given",
+}
 
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
@@ -44,10 +50,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     if rows:
         panels += table_panels("the stack, top first", head, rows, caption)
     text = f"{params.sequence}\n\n{table_text(head, rows)}" if rows else params.sequence
-    legend = [("target", "still open")] if rows else []
-    legend += [("right", "closes it")] if rows else []
-    legend += [("wrong", "the first fault")] if is_wrong(verdicts) else []
-    return text_picture(panels, caption, text, legend)
+    return text_picture(panels, caption, text, _LEGEND)
 
 
 def _stack(sequence: str, still: Sequence[int], answer: Answer | None) -> list[Row]:

@@ -22,6 +22,15 @@ from scbench.schemas.but_for_causation import Answer, Params
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WIDE, _HIGH, _GAP = 196, 30, 54
 
+_LEGEND = {
+    "target": "the outcome",
+    "given": "dashed box: did not happen; dashed arrow: unless",
+    "note": "supposed not to happen",
+    "right": "necessary",
+    "missing": "necessary, not named",
+    "wrong": "answered wrongly",
+}
+
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw events by causes; with an answer what happened, and letters wrong or right."""
@@ -29,11 +38,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     single = params.question == "but_for"
     outcome = _said(params, params.outcome)
     if single:
-        asked = (
-            f"Would it have been so that {outcome}, but for {_said(params, params.candidates[0])}?"
-        )
+        supposed = _said(params, params.candidates[0])
+        asked = f'Without "{supposed}", would "{outcome}" have happened all the same?'
     else:
-        asked = f"Without which lettered events would it not have been so that {outcome}?"
+        asked = f'Without which of the lettered events would "{outcome}" not have happened?'
     caption = told(asked, verdicts)
     needed = {params.candidates[k] for k in necessary(params)} if verdicts else set()
     named = _named(params, answer) if is_wrong(verdicts) and not single else None
@@ -47,47 +55,20 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     if single:
         roles.setdefault(params.candidates[0], "note")
     drawing = _graph(params, rules, roles, happened, without)
+    facts = {"happened": happened, "but for it": without}
+    columns = {name: known for name, known in facts.items() if known}
     rows: list[Row] = []
     for event in range(len(params.events)):
-        kind, conditions = rules.get(event, ("", ()))
+        kind, conditions = rules.get(event, ("all", ()))
         causes = f" {'and' if kind == 'all' else 'or'} ".join(
             f"{'' if wanted else 'not '}({cause})" for cause, wanted in conditions
         )
-        facts = (
-            [_yes(happened.get(event)), *([_yes(without.get(event))] if without else [])]
-            if verdicts
-            else []
-        )
-        words = f"{_letter(params, event)}{_said(params, event)}"
-        rows.append(
-            (
-                f"({event})",
-                Cell(words, roles.get(event, "")),
-                f"if {causes}" if causes else "told",
-                *facts,
-            )
-        )
-    head = [
-        "",
-        "event",
-        "rule",
-        *(["happened"] if happened else []),
-        *(["but for it"] if without else []),
-    ]
-    legend = [
-        ("target", "the outcome"),
-        ("given", "dashed box: did not happen; dashed arrow: unless"),
-    ]
-    legend += [("note", "supposed not to happen")] if "note" in roles.values() else []
-    legend += [("right", "necessary")] if "right" in roles.values() else []
-    legend += [("missing", "necessary, not named")] if "missing" in roles.values() else []
-    legend += [("wrong", "answered wrongly")] if "wrong" in roles.values() else []
-    return text_picture(
-        [Panel("causes to the left", drawing, caption)],
-        caption,
-        table_text(head, rows, 140),
-        legend,
-    )
+        words = Cell(f"{_letter(params, event)}{_said(params, event)}", roles.get(event, ""))
+        said = [_yes(known.get(event)) for known in columns.values()]
+        rows.append((f"({event})", words, f"if {causes}" if causes else "told", *said))
+    head = ("", "event", "rule", *columns)
+    panel = Panel("causes to the left", drawing, caption)
+    return text_picture([panel], caption, table_text(head, rows, 140), _LEGEND)
 
 
 def _yes(value: bool | None) -> str:

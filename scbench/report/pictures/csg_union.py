@@ -270,7 +270,7 @@ def _volume_scene(
         )
         places = np.array([[*piece["low"], *piece["high"]] for piece in pieces])
         labels = tuple(f"{role} {piece['volume']:.4g}" for piece in pieces)
-        parts.append(Marks((places[:, :3] + places[:, 3:]) / 2, role, 0, labels))
+        parts.append(Marks((places[:, :3] + places[:, 3:]) / 2, "ink", 0, labels))
         legend.append((role, words))
     return Scene(tuple(parts), grid=_ends(union))
 

@@ -4,6 +4,7 @@ from calendar import monthrange, weekday
 from collections.abc import Sequence
 
 from scbench.graders.dates import date_of
+from scbench.graders.shared.short_answers import shown
 from scbench.graders.shared.spoken_dates import date
 from scbench.model import Verdict
 from scbench.report.picture import Picture
@@ -42,6 +43,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     for event, kind, amount, origin in params.steps:
         how = _STEPS[kind].format(n=amount, day=_DAYS[amount % 7], of=f"({origin})")
         rows.append((_name(params, event), how, _dated(params, event, verdicts)))
+    if is_wrong(verdicts):
+        rows.append(("given", "", Cell(shown(answer.answer) if answer else "nothing", "wrong")))
     panels = table_panels("events", ("event", "how", "date"), rows, caption)
     texts = [table_text(("event", "how", "date"), rows)]
     right = date_of(params) if verdicts else None

@@ -24,6 +24,13 @@ _ACROSS = 40
 """Events drawn beside each other; what follows goes on below."""
 _LINES = 10
 
+_LEGEND = {
+    "given": "a swap; dashed: they merely meet",
+    "target": "asked for",
+    "right": "what is there at the end",
+    "wrong": "what was answered",
+}
+
 
 def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> Picture:
     """Draw a lane for each person; with an answer the way of every thing, and the end of one."""
@@ -54,13 +61,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         blank[params.asked] = said
         rows.append(("given", *(Cell(words, "wrong" if words else "") for words in blank)))
     text = table_text(("", *params.people), rows)
-    return text_picture([Panel("lanes", drawing, caption)], caption, text, _legend(verdicts))
-
-
-def _legend(verdicts: Sequence[Verdict]) -> list[tuple[str, str]]:
-    legend = [("given", "a swap; dashed: they merely meet"), ("target", "asked for")]
-    legend += [("right", "what is there at the end")] if verdicts else []
-    return legend + ([("wrong", "what was answered")] if is_wrong(verdicts) else [])
+    return text_picture([Panel("lanes", drawing, caption)], caption, text, _LEGEND)
 
 
 def _lanes(params: Params, held: Sequence[Sequence[int]], solved: bool, said: str) -> Drawing:

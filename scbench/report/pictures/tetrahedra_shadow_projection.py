@@ -22,7 +22,7 @@ _RIM = 1.0
 """How far beyond the target, in times its size, tetrahedra are drawn where they are."""
 _LAYER = 1.5
 """Heights may differ by so much for each tetrahedron; others are pulled in."""
-_SLIM = 2.0
+_SLIM = 1.3
 """A stack so many times as high as wide is squeezed in space, and lies on its side beside that."""
 _MOST_MARKS = 12
 
@@ -227,7 +227,8 @@ def _space(shown: _Shown, target: Polygon) -> tuple[str, Scene]:
         labels = tuple(f"{shown.at[k]} {shown.wrong[shown.at[k]]}" for k in named)
         parts.append(Marks(shown.bodies[named].mean(axis=1), "wrong", 0, labels))
     title = "in space, heights squeezed" if squeezed else "in space"
-    return title, Scene(tuple(parts), elevation=30)
+    # Along no side of a square or of an equilateral triangle, which would look cut off.
+    return title, Scene(tuple(parts), azimuth=-40, elevation=30)
 
 
 def _shadows(bodies: Floats, floor: float) -> Mesh:

@@ -80,8 +80,8 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     else:
         caption += " The world is too ragged to be drawn in space."
     x, y = world.corner
-    where = f" (x {x} to {x + world.wide - 1}, y {y} to {y + world.wide - 1})"
-    title = "level by level" + where * (world.wide < params.width)
+    where = f", x {x}-{x + world.wide - 1}, y {y}-{y + world.wide - 1}"
+    title = "levels" + where * (world.wide < params.width)
     panels.append(
         Panel(title, level_maps(world, failures(verdicts).get("dry_levels", ())), caption)
     )

@@ -21,8 +21,8 @@ from scbench.schemas.fluid_simulation import Params
 MOST_LAKES = 12
 """Lakes told apart; there may be hundreds of puddles."""
 
-_ROOM = 3
-_LEAST_WIDE = 16
+_ROOM = 2
+_LEAST_WIDE = 9
 """Cells around what the answer changed, and in all, that are drawn of a larger world."""
 
 

@@ -15,6 +15,11 @@ _WIDE, _HIGH = 46, 46
 _LONGEST = 9
 """Characters of a value; all of them are shown where the pointer rests, and in a terminal."""
 
+_LEGEND = {
+    "right": "the value",
+    "wrong": "the first step whose slip alone gives the answer, or the last",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -139,18 +144,14 @@ def tree_picture(
     if is_wrong(verdicts):
         slip = first_slip(nodes, rules, given) if given is not None else None
         at, value = slip or (len(nodes) - 1, given)
-        said = "no number" if given is None else f"{rules.shown(value)}?"
+        said = "not read" if given is None else f"{rules.shown(value)}?"
         marks[at] = ("wrong", said)
         if slip and at < len(nodes) - 1:
             caption += f" Taking one step for {rules.shown(value)} gives the answer (marked)."
     caption = told(caption, verdicts)
     drawing = _tree(nodes, [None if v is None else rules.shown(v) for v in values], marks)
     text = "\n".join(_lines(nodes, rules, values, marks, len(nodes) - 1, 0))
-    legend = [("given", "steps")]
-    legend += [("right", "the value")] if ("right", "") in marks.values() else []
-    if is_wrong(verdicts):
-        legend.append(("wrong", "the first step whose slip alone gives the answer, or the last"))
-    return text_picture([Panel("steps", drawing, caption)], caption, text, legend)
+    return text_picture([Panel("steps", drawing, caption)], caption, text, _LEGEND)
 
 
 def _tree(

@@ -1,6 +1,6 @@
 """Views of text tasks: tables that are drawn and printed alike, and what was said of an answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -62,7 +62,7 @@ def text_picture(
     panels: Iterable[Panel],
     caption: str,
     text: str,
-    legend: Sequence[tuple[str, str]] | None = None,
+    words: Mapping[str, str] = _WORDS,
 ) -> Picture:
     """Return the picture of a text task.
 
@@ -70,14 +70,13 @@ def text_picture(
         panels: what is drawn.
         caption: below it.
         text: the same for a terminal.
-        legend: None for words on all roles that tables give cells.
+        words: for the legend, of each role that is drawn.
     """
     panels = tuple(panels)
-    if legend is None:
-        views = [panel.view for panel in panels]
-        used = {role for view in views if isinstance(view, Drawing) for role in view.roles}
-        legend = [(role, words) for role, words in _WORDS.items() if role in used]
-    return Picture(panels, caption, tuple(legend), text)
+    views = [panel.view for panel in panels]
+    used = {role for view in views if isinstance(view, Drawing) for role in view.roles}
+    legend = tuple((role, said) for role, said in words.items() if role in used)
+    return Picture(panels, caption, legend, text)
 
 
 def table_panels(title: str, head: Sequence[str], rows: Sequence[Row], alt: str) -> list[Panel]:
