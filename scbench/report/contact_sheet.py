@@ -92,6 +92,7 @@ def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -
         best, task = wrong.get(ref.id), shown[ref.id]
         if best is None or _near(task, ref) > _near(task, best):
             wrong[ref.id] = ref
+    right = [case for case in right if case.instance_id in wrong]
     pairs = [
         case._replace(answer=answer, look=Look(1.5, dark))
         for case in right

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from scbench.analysis.results import read_results
 from scbench.canonical import canonical_json
-from scbench.catalog import Task, all_tasks, get_task
+from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
 from scbench.errors import ReleaseError, ResultsError
 from scbench.judge import judge
 from scbench.model import Check, Instance, Verdict
@@ -97,11 +97,15 @@ def cases(
         references: to these instances.
     """
     right = {ref.id: ref.answer for ref in references if ref.kind == "reference"}
+    wrong = {ref.id for ref in references if ref.kind != "reference"}
     for task in tasks:
         held = {row.subtask: row for row in instances if row.task == task.id and row.id in right}
         if draw_of(task) is None or not held:
             continue
         row = held.get(_CHOSEN.get(task.id, 0)) or next(iter(held.values()))
+        # Text tasks have hundreds, from plain to hard; some of them have wrong answers, too.
+        known = [row for row in held.values() if row.id in wrong] or [row]
+        row = known[len(known) // 2] if task.bucket == MANIFOLDS else row
         yield Case(row.id, task.id, row.all_params, right[row.id])
 
 

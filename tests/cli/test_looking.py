@@ -1,5 +1,6 @@
 """``scbench report``, ``show``, ``gallery`` and ``scbench-grade --report`` as users meet them."""
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -134,6 +135,72 @@ def test_show_writes_every_form(inside, graded, tmp_path):
         assert f"x.{form} written" in done.stderr
         assert (tmp_path / f"x.{form}").read_bytes().startswith(start)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["x.html", "x.png", "x.svg"]
+
+
+def test_show_tells_runs_apart(inside, tmp_path):
+    common = {"id": "arithmetic/00", "model": "m"}
+    runs = [
+        {"setting": "tools", "answer": {"answer": 1}},
+        {"setting": "no_tools", "budget": 100, "answer": {"answer": 2}},
+        {"setting": "no_tools", "budget": 200, "answer": {"answer": 13}},
+    ]
+    lines = [json.dumps(common | run) for run in runs]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines), "utf-8")
+    show = ("show", "arithmetic/00", "--predictions", "p.jsonl", "--setting")
+    done = inside(*show, "no_tools", "--budget", 200)
+    assert done.returncode == 0, done.stderr
+    assert 'answer: {"answer":13}' in done.stdout
+    assert "- = 13" in done.stdout
+    assert "Work out the value" in done.stdout
+    assert 'answer: {"answer":1}' in inside(*show, "tools").stdout
+    done = inside(*show, "no_tools")
+    assert done.returncode == 2
+    assert "line 2: m, budget 100; line 3: m, budget 200; choose one with --model" in done.stderr
+
+
+def test_show_writes_solids_and_larger_pictures(inside, tmp_path):
+    common = ("show", "csg_union/00", "--out")
+    starts = {"x.glb": b"glTF", "x.stl": b"\x00", "x.png": b"\x89PNG"}
+    for name, start in starts.items():
+        more = ("--scale", 3, "--dark") if name == "x.png" else ()
+        done = inside(*common, name, *more)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert (tmp_path / name).read_bytes().startswith(start)
+    inside(*common, "y.png", "--scale", 1)
+    wide = [
+        int.from_bytes((tmp_path / name).read_bytes()[16:20], "big") for name in ("x.png", "y.png")
+    ]
+    assert wide[0] == pytest.approx(3 * wide[1], abs=3)
+
+
+def test_show_asks_for_the_library_before_it_works(inside, monkeypatch):
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name, *a, real=importlib.util.find_spec: (
+            None if name == "trimesh" else real(name, *a)
+        ),
+    )
+    monkeypatch.setattr("scbench.release.load.find_release", None)  # no work may begin
+    done = inside("show", "csg_union/00", "--out", "x.stl")
+    assert done.returncode == 2
+    assert "trimesh is not installed; this needs `pip install 'scbench[report]'`" in done.stderr
+
+
+def test_a_gallery_of_a_run_has_what_failed(inside, graded, tmp_path):
+    run = ("gallery", "g", "--results", graded, "--model", "sloppy", "--scale", 1)
+    done = inside(*run)
+    assert done.returncode == 0, done.stderr
+    assert "g: 2 pictures" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "g").glob("*.png")) == [
+        "maze_3d.png",
+        "shikaku_rectangles.png",
+    ]
+    assert "with what sloppy answered" in (tmp_path / "g" / "index.html").read_text("utf-8")
+    done = inside("gallery", "h", "--results", graded, "--setting", "tools")
+    assert done.returncode == 2
+    assert "holds no answer on release" in done.stderr
+    done = inside("gallery", "g.png", "--results", graded)
+    assert "with --results name a folder" in done.stderr
 
 
 def test_show_opens_the_browser_if_asked(inside, tmp_path, monkeypatch):

@@ -134,6 +134,27 @@ def test_wrong_answers_show_where_they_fail(task_id):
     assert 4 * placed >= fitting, "many of them have a place"
 
 
+def test_real_wrong_answers_show_where_they_fail(real_rows):
+    builders = {}
+    for prediction, expected in real_rows:
+        task = get_task(prediction["id"].partition("/")[0])
+        if task.heavy or expected["expected_score"] == 1 or not task.has("report.pictures"):
+            continue
+        paper = builders.setdefault(task.id, task.builder().paper())
+        params = paper[int(prediction["id"].partition("/")[2])].params
+        answer = prediction.get("answer")
+        verdicts = read_back(judge(task, params, answer))
+        if all(verdict.score == 1 for verdict in verdicts):
+            continue
+        try:
+            valid = task.answer_model.model_validate(answer)
+        except ValidationError:
+            valid = None
+        picture = with_reasons(draw_of(task)(params, valid, verdicts), valid, verdicts)
+        examine(picture)
+        assert is_marked(picture), prediction["id"]
+
+
 def overlaps(view: object) -> list[tuple[str, str]]:
     """Return pairs of texts that stand on each other in a flat drawing."""
     if not isinstance(view, Drawing):

@@ -13,8 +13,10 @@ from PIL import Image
 
 from scbench.catalog import get_task, paper_tasks
 from scbench.errors import ReleaseError
+from scbench.report.contact_sheet import right_and_wrong
 from scbench.report.draw.png import few_colours, same_picture, squeezed, with_palette
 from scbench.report.gallery import cases, draw_cases, write_gallery
+from scbench.report.items import answer_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FEW = ("two_segments", "shikaku_rectangles", "csg_union")
@@ -60,6 +62,24 @@ def test_every_task_has_a_small_picture(installed, tmp_path):
         assert task.title in snippet
     with pytest.raises(ReleaseError, match="exists"):
         write_gallery(installed, folder)
+
+
+def test_a_contact_sheet_has_a_right_and_a_wrong_answer_to_every_task(installed, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "scbench.report.contact_sheet.draw_each",
+        lambda found, *_: drawn.extend(found) or [b"png"] * len(found),
+    )
+    svg = right_and_wrong(installed, dark=True)
+    tasks = list(installed.manifest.tasks)
+    assert [case.task for case in drawn] == [name for name in tasks for _ in range(2)]
+    assert svg.count("<image ") == 2 * len(tasks)
+    assert svg.count(": a wrong answer<") == len(tasks)
+    fits = [answer_of(get_task(case.task), case.answer) is not None for case in drawn]
+    assert all(fits), "what cannot be read cannot be drawn"
+    assert all(case.look.dark for case in drawn)
+    right = {(ref.id, ref.answer) for ref in installed.references() if ref.kind == "reference"}
+    assert [(case.instance_id, case.answer) in right for case in drawn] == [True, False] * 34
 
 
 @pytest.mark.slow

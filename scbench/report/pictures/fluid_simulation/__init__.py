@@ -81,7 +81,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
         caption += " The world is too ragged to be drawn in space."
     x, y = world.corner
     where = f", x {x}-{x + world.wide - 1}, y {y}-{y + world.wide - 1}"
-    title = "levels" + where * (world.wide < params.width)
+    title = "level by level" + where * (world.wide < params.width)
     panels.append(
         Panel(title, level_maps(world, failures(verdicts).get("dry_levels", ())), caption)
     )

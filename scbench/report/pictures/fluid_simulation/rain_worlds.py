@@ -21,6 +21,8 @@ from scbench.schemas.fluid_simulation import Params
 MOST_LAKES = 12
 """Lakes told apart; there may be hundreds of puddles."""
 
+_WHOLE = 16
+"""Width up to which all of a world is drawn."""
 _ROOM = 2
 _LEAST_WIDE = 9
 """Cells around what the answer changed, and in all, that are drawn of a larger world."""
@@ -89,6 +91,8 @@ def read_world(params: Params, metrics: Mapping[str, Any], verdicts: Sequence[Ve
 def _window(changed: Cells) -> tuple[int, int, int]:
     """Return the low corner and the width of a square with all that matters and some room."""
     world = len(changed)
+    if world <= _WHOLE:
+        return 0, 0, world
     places = np.argwhere(changed)
     low = np.maximum(places.min(axis=0) - _ROOM, 0)
     high = np.minimum(places.max(axis=0) + 1 + _ROOM, world)
