@@ -18,6 +18,7 @@ from scbench.catalog import get_task
 from scbench.processes import clean_context
 from scbench.report.draw.compact import compacted
 from scbench.report.draw.svg import Drawing
+from scbench.report.draw.swatches import swatch
 from scbench.report.html import packed
 from scbench.report.items import Graded, picture_of
 from scbench.report.picture import Picture
@@ -58,7 +59,7 @@ class Figure:
     Attributes:
         views: its panels.
         caption: what there is to see.
-        legend: role and words.
+        legend: a sample as SVG, and words.
         problem: why there is no picture; empty if there is one.
     """
 
@@ -90,7 +91,9 @@ def figure_of(picture: Picture) -> Figure:
 
         data = json.dumps(scene_json(panel.view), separators=(",", ":"))
         views.append(View(panel.title, scene_svg(panel.view, panel.alt), packed(data), panel.alt))
-    return Figure(tuple(views), picture.caption, picture.legend)
+    drawings = [panel.view for panel in picture.panels]
+    legend = tuple((swatch(drawings, role), words) for role, words in picture.legend)
+    return Figure(tuple(views), picture.caption, legend)
 
 
 def draw(job: FigureJob | None) -> Figure:

@@ -34,6 +34,7 @@ FONT = "Liberation Sans"
 _NOT_IN_FONT = {"✓": "√", "✗": "×"}
 _SCALE = 1.4
 _MOST_PIXELS = 560_000
+_WIDEST = 1250
 _SIZE = re.compile(r'^<svg [^>]*width="([\d.]+)" height="([\d.]+)"')
 _WIDTH = 800
 
@@ -158,7 +159,7 @@ def _png(picture: Picture, look: Look) -> bytes:
 def _scale(svg: str) -> float:
     """Return pixels of the file for a pixel of a picture: fewer for large ones."""
     width, height = map(float, _SIZE.findall(svg)[0])
-    return float(min(_SCALE, (_MOST_PIXELS / (width * height)) ** 0.5))
+    return float(min(_SCALE, _WIDEST / width, (_MOST_PIXELS / (width * height)) ** 0.5))
 
 
 def _read_back(verdict: Verdict) -> Verdict:

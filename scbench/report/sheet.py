@@ -5,7 +5,8 @@ from html import escape
 
 from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.svg import Drawing
-from scbench.report.draw.svg_text import hatch_pattern, known_role, short
+from scbench.report.draw.svg_text import short
+from scbench.report.draw.swatches import swatch
 from scbench.report.picture import Panel, Picture
 
 _PAD = 16.0
@@ -111,45 +112,19 @@ def _wrapped(words: str, width: float) -> list[str]:
 def _legend(picture: Picture, parts: list[str], y: float, width: float) -> float:
     """Add the legend; return where it ends."""
     x = _PAD
+    views = [panel.view for panel in picture.panels]
     for role, words in picture.legend:
         lines = _wrapped(words, width - 2 * _PAD - 26)
         need = 26 + max(map(len, lines)) * _LETTER * _SIZE + 24
         if x > _PAD and (x + need > width - _PAD or len(lines) > 1):
             x, y = _PAD, y + _LINE
-        parts.append(_swatch(picture, role, x, y + 2))
+        at = f'<svg x="{short(x)}" y="{short(y + 2)}" '
+        parts.append(swatch(views, role).replace("<svg ", at, 1))
         for i, line in enumerate(lines):
             parts += _text(x + 26, y + i * _LINE, line, "ink")
         x += need
         y += (len(lines) - 1) * _LINE
     return y + _LINE if picture.legend else y
-
-
-def _swatch(picture: Picture, role: str, x: float, y: float) -> str:
-    """Return a sample of what has a role in a picture: hatched, filled as strongly, or a line."""
-    at = f'x="{short(x)}" y="{short(y)}" width="18" height="12"'
-    role = known_role(role)
-    drawings = [panel.view for panel in picture.panels if isinstance(panel.view, Drawing)]
-    looks = [look for drawing in drawings for look in drawing.looks(role)]
-    fills = [look for look in looks if look != "line"]
-    if "hatched" in fills or role == "missing":
-        name = f"swatch-{role}"
-        return (
-            f"<defs>{hatch_pattern(name, role)}</defs><rect {at} "
-            f'fill="url(#{name})" class="s-{role}" stroke-dasharray="3 2"/>'
-        )
-    if role == "wrong":
-        inner = f'x="{short(x + 1.5)}" y="{short(y + 1.5)}" width="15" height="9"'
-        return f'<rect {inner} fill="none" class="s-wrong" stroke-width="3"/>'
-    if looks and not fills:
-        line = f"M{short(x)} {short(y + 6)}h18"
-        return f'<path d="{line}" fill="none" class="s-{role}" stroke-width="3"/>'
-    opacity = max(map(float, fills), default=1.0)
-    if opacity == 1:
-        return f'<rect {at} rx="2" class="f-{role}"/>'
-    return (
-        f'<rect {at} rx="2" class="f-{role} s-{role}" fill-opacity="{short(opacity)}" '
-        'stroke-width="1.5"/>'
-    )
 
 
 def _file(

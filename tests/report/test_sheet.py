@@ -7,6 +7,7 @@ import pytest
 
 from scbench.report.draw.scene import Lines, Scene
 from scbench.report.draw.svg import Drawing
+from scbench.report.draw.swatches import swatch
 from scbench.report.picture import Panel, Picture
 from scbench.report.sheet import sheet_png, sheet_svg
 
@@ -26,7 +27,7 @@ def solid() -> Scene:
 
 def placed(picture: Picture, **more: object) -> tuple[ET.Element, list[tuple[float, float]]]:
     root = ET.fromstring(sheet_svg(picture, **more))  # noqa: S314  (our own text)
-    nested = root.findall(f"{SVG}svg")
+    nested = [one for one in root.findall(f"{SVG}svg") if one.get("class") == "sb"]
     return root, [(float(one.get("x")), float(one.get("y"))) for one in nested]
 
 
@@ -67,3 +68,15 @@ def test_a_png_stands_on_paper():
     data = sheet_png(sheet_svg(Picture((Panel("t", flat(), "a"),), "Caption."), dark=True), 1)
     assert data.startswith(b"\x89PNG")
     assert len(data) > 1_000
+
+
+def test_samples_of_a_legend_look_like_what_they_stand_for():
+    drawing = flat()
+    drawing.box((0, 0), (1, 1), "right", opacity=0.2, edge="right")
+    drawing.line([(0, 0), (1, 1)], "note")
+    drawing.text((0, 0), "words", "answer")
+    assert 'class="f-right s-right" fill-opacity="0.2"' in swatch([drawing], "right")
+    assert 'class="s-note"' in swatch([drawing], "note")
+    assert "f-note" not in swatch([drawing], "note")
+    assert 'stroke-dasharray="3 2"' in swatch([drawing], "missing")
+    assert 'class="f-answer"/>' in swatch([drawing, solid()], "answer"), "texts have no say"

@@ -1,6 +1,7 @@
 """Events and rules as a graph from causes to the outcome: what happened, and what was necessary."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.named_options import option
@@ -20,7 +21,8 @@ from scbench.report.pictures.shared.text_views import (
 from scbench.schemas.but_for_causation import Answer, Params
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_WIDE, _HIGH, _GAP = 196, 30, 54
+_WIDE, _HIGH, _GAP = 124, 34, 36
+_ACROSS = 22
 
 _LEGEND = {
     "target": "the outcome",
@@ -152,5 +154,8 @@ def _graph(
         mark(drawing, low, high, roles.get(event, ""), f"but for it: {fate}" if fate else "")
         kind = f" ({rules[event][0]})" if event in rules and len(rules[event][1]) > 1 else ""
         words = f"{_letter(params, event)}{_said(params, event)}{kind}"
-        drawing.text((x + _WIDE / 2, y), words if len(words) < 37 else f"{words[:35]}…", size=10)
+        lines = wrap(words, _ACROSS, max_lines=2, placeholder="…")
+        for i, line in enumerate(lines):
+            down = (0.0, 12 * (i - (len(lines) - 1) / 2))
+            drawing.text((x + _WIDE / 2, y), line, size=10, shift=down)
     return drawing
