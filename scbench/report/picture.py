@@ -101,29 +101,35 @@ def fraction(verdicts: Sequence[Verdict]) -> str:
     return f"{sum(v.score == 1 for v in verdicts)} of {len(verdicts)} criteria met"
 
 
+def roles_in(picture: Picture) -> frozenset[str]:
+    """Return the roles of all that is drawn in a picture."""
+    views = (panel.view for panel in picture.panels)
+    return frozenset().union(
+        *(v.roles if isinstance(v, Drawing) else {part.role for part in v.parts} for v in views)
+    )
+
+
 def is_marked(picture: Picture) -> bool:
     """Return whether anything in a picture has the colour of what fails."""
-    views = (panel.view for panel in picture.panels)
-    return any(
-        not MARKS.isdisjoint(
-            view.roles if isinstance(view, Drawing) else {part.role for part in view.parts}
-        )
-        for view in views
-    )
+    return not MARKS.isdisjoint(roles_in(picture))
 
 
 def with_reasons(picture: Picture, answer: object, verdicts: Sequence[Verdict]) -> Picture:
     """Return a picture that says in words what failed, if no place in it shows that.
+
+    Its legend keeps what is drawn.
 
     Args:
         picture: as its module drew it.
         answer: None if it could not be read.
         verdicts: on the answer; none if nobody answered.
     """
+    drawn = roles_in(picture)
+    picture = replace(picture, legend=tuple(line for line in picture.legend if line[0] in drawn))
     failed = {
         check.id: check.message for v in verdicts for check in v.checks if check.passed is False
     }
-    if not failed or (answer is not None and is_marked(picture)):
+    if not failed or (answer is not None and MARKS & drawn):
         return picture
     what = "nothing of the answer can be drawn" if answer is None else "no place can be marked"
     lines = [f"{fraction(verdicts).capitalize()}: {what}."]

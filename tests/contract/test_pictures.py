@@ -17,7 +17,7 @@ from scbench.catalog import SECONDS, available_tasks, get_task
 from scbench.judge import judge
 from scbench.model import Check, Verdict
 from scbench.report.draw.svg import Drawing
-from scbench.report.picture import Picture, draw_of, is_marked, with_reasons
+from scbench.report.picture import Picture, draw_of, is_marked, roles_in, with_reasons
 
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]
 MOST_BYTES = 600_000
@@ -85,7 +85,7 @@ def test_right_answers_have_pictures(task_id):
         valid = task.answer_model.model_validate(right)
         picture = draw_of(task)(item.params, valid, verdicts)
         examine(picture)
-        assert with_reasons(picture, valid, verdicts) is picture
+        assert with_reasons(picture, valid, verdicts).panels == picture.panels
 
 
 def wrong_answers(task) -> Iterator[tuple[object, object]]:
@@ -128,6 +128,7 @@ def test_wrong_answers_show_where_they_fail(task_id):
             placed += is_marked(bare)
         for panel in picture.panels:
             assert not overlaps(panel.view), panel.title
+        assert {role for role, _ in picture.legend} <= roles_in(picture)
         seen += 1
         if seen == WRONG:
             break

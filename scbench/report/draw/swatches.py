@@ -17,14 +17,14 @@ def swatch(views: Iterable[object], role: str) -> str:
     """
     looks = [look for v in views if isinstance(v, Drawing) for look in v.looks(known_role(role))]
     fills = [look for look in looks if look != "line"]
-    if "hatched" in fills or role == "missing":
+    if role == "wrong":  # whatever its shape, it is thick
+        shape = f'{_RECT} fill="none" class="s-wrong" stroke-width="3"/>'
+    elif "hatched" in fills or role == "missing":
         # Lines, not a pattern: patterns are found by id, and a page has many legends.
         shape = (
             f'{_RECT} fill="none" class="s-{role}" stroke-width="1.5" stroke-dasharray="3 2"/>'
             f'<path d="M4 11L10 1M10 11L16 1" class="s-{role}" stroke-width="1.5"/>'
         )
-    elif role == "wrong":
-        shape = f'{_RECT} fill="none" class="s-wrong" stroke-width="3"/>'
     elif looks and not fills:
         shape = f'<path d="M0 6h18" fill="none" class="s-{role}" stroke-width="3"/>'
     else:

@@ -155,6 +155,8 @@ def _plan(
                 )
     if wrong:
         legend.append(("wrong", "; ".join(wrong)))
+    if "missing" in drawing.roles:
+        legend.append(("missing", "hatched: not there"))
     return drawing
 
 

@@ -128,8 +128,10 @@ def _draw_rectangles(
         if i < len(shown):
             left, top, right, bottom = _placed(shown[i], params)
             drawing.cross(((left + right) / 2, (top + bottom) / 2), "wrong", radius=7, width=3)
-    if len(wrong) < len(shown):
-        legend.append(("answer", "rectangles, each in a colour of its own"))
+    plain = [i for i in range(len(shown)) if i not in wrong]
+    if plain:
+        role = series(_PALE[plain[0] % len(_PALE)])
+        legend.append((role, "rectangles, each in a colour of its own"))
     if wrong:
         legend.append(("wrong", "thick: a rectangle that breaks a rule"))
     if overlapped:
