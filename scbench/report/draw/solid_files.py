@@ -34,7 +34,9 @@ def solid_file(meshes: Sequence[Mesh], form: str) -> bytes:
     for mesh, body in zip(meshes, bodies, strict=True):
         code = ROLES[mesh.role][0]
         rgba = [int(code[i : i + 2], 16) for i in (1, 3, 5)] + [round(255 * mesh.opacity)]
-        body.visual = trimesh.visual.ColorVisuals(body, face_colors=[rgba] * len(mesh.faces))
+        # Of corners, not faces: those would need scipy.
+        colours = np.tile(np.array(rgba, dtype=np.uint8), (len(mesh.points), 1))
+        body.visual = trimesh.visual.ColorVisuals(body, vertex_colors=colours)
         scene.add_geometry(body, geom_name=mesh.name or None)
     scene.apply_transform(_UPRIGHT)
     return bytes(scene.export(file_type="glb"))
