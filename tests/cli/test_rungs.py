@@ -61,7 +61,10 @@ def test_one_rung_is_drawn_and_one_beyond_the_top(inside, tmp_path):
         (("--ladder",), "a ladder is written into a folder; name it with --out"),
         (("maze_3d", "--rung", "99", "--out", "x"), "maze_3d ends at rung"),
         (("maze_4d", "--ladder", "--out", "x"), "Did you mean 'maze_3d'?"),
-        (("maze_3d", "--ladder", "--size", "4", "--out", "x"), "parameters of rungs are in the table"),
+        (
+            ("maze_3d", "--ladder", "--size", "4", "--out", "x"),
+            "parameters of rungs are in the table",
+        ),
         (("nowhere.toml", "--ladder", "--out", "x"), "nowhere.toml cannot be read"),
         (("--out", "x"), "name an experiment or task"),
         (("--ladder", "--rung", "0", "--out", "x"), "rung"),
