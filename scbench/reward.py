@@ -52,7 +52,17 @@ def _instances(release: "Release", config: str, task_id: str) -> Mapping[str, In
     return chosen.instances([task_id])
 
 
-def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
+def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
+    """Return an instance of a release by its id; a task's are looked up once.
+
+    Args:
+        instance_id: id, of any config.
+        release: as `outcome` takes it.
+
+    Raises:
+        PredictionsError: no such instance.
+        ReleaseError: no such release.
+    """
     held = _named(release) if release is None or isinstance(release, str) else release
     from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
 
@@ -66,7 +76,7 @@ def _by_id(instance_id: str, release: "Release | str | None") -> _Ready:
         if number.isdecimal() and len(number) == 1:
             hint = f" Did you mean '{task}/0{number}'?"
         raise PredictionsError(f"no instance {instance_id!r} in {where}.{hint}")
-    return _read(instance.task, instance.all_params)
+    return instance
 
 
 @lru_cache(maxsize=16_384)
@@ -92,8 +102,8 @@ def outcome(
     Args:
         instance: an id of the release, or an instance.
         answer: text is taken for a model's reply, and the answer is looked for in it; a
-            `Prediction` also says how the call ended; anything else is the answer itself, as JSON
-            would hold it.
+            `Prediction` also says how the call ended, or holds a trial in a loop; anything else is
+            the answer itself, as JSON would hold it.
         release: which one ids are of, or its name as `load_release` takes it: a version, a folder;
             None for the newest that is installed. What a name means is looked up once.
 
@@ -106,11 +116,9 @@ def outcome(
         ReleaseError: no such release.
         CatalogError: this installation does not know its task.
     """
-    ready = (
-        _by_id(instance, release)
-        if isinstance(instance, str)
-        else _read(instance.task, instance.all_params)
-    )
+    if isinstance(instance, str):
+        instance = instance_of(instance, release)
+    ready = _read(instance.task, instance.all_params)
     if isinstance(answer, Prediction):
         prediction = answer
     elif isinstance(answer, str):

@@ -8,7 +8,7 @@ cannot be installed beside Inspect's, so its lines are read without it.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from scbench.errors import PredictionsError
 from scbench.imports.batches import state_of
@@ -23,6 +23,7 @@ from scbench.imports.replies import (
     placed,
     reply,
     total,
+    with_turns,
 )
 from scbench.model import Status
 
@@ -129,7 +130,9 @@ def verifiers(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
         state = State(Status.API_ERROR, None)
     else:
         text, state = ended(text, last.get("finish_reason"))
-    yield reply(asked, last.get("model"), text, state, counts, error=told if text is None else "")
+    made = reply(asked, last.get("model"), text, state, counts, error=told if text is None else "")
+    info = trace.get("info")
+    yield with_turns(made, info if isinstance(info, Mapping) else {})
 
 
 def _first(value: object, *names: str) -> object:

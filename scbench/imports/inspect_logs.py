@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from scbench.custom_id import Asked
 from scbench.errors import PredictionsError
 from scbench.imports.batches import state_of
-from scbench.imports.replies import Reply, State, count, failed, placed, reply, total
+from scbench.imports.replies import Reply, State, count, failed, placed, reply, total, with_turns
 from scbench.model import Setting, Status
 
 if TYPE_CHECKING:
@@ -158,21 +158,6 @@ def reply_of(
     elif stop == "model_length":
         state = State(Status.TRUNCATED, stop)
     return reply(asked, model, text, state, usage, _reasoning(output))
-
-
-def with_turns(made: Reply, metadata: Mapping[str, Any]) -> Reply:
-    """Return what came of a sample with its trial in place of its last reply, if it was in a loop.
-
-    See `scbench.integrations.inspect.loop`. How the last call ended says nothing of a trial that
-    came to its end.
-    """
-    loop, turns = metadata.get("loop"), metadata.get("turns")
-    if not (isinstance(loop, Mapping) and isinstance(turns, list)):
-        return made
-    besides = {"response", *(("status", "finish_reason") if metadata.get("over") is True else ())}
-    kept = {name: value for name, value in made.fields.items() if name not in besides}
-    played = {"setting": loop.get("setting"), "loop": loop, "turns": turns}
-    return replace(made, fields={**kept, **played})
 
 
 def _made_by(header: "EvalLog") -> dict[str, Any]:

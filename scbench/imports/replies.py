@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from scbench.custom_id import Asked, read_custom_id
@@ -54,6 +54,24 @@ class Reply:
         except (ValueError, TypeError) as error:
             raise PredictionsError(f"it cannot be written as JSON: {error}") from None
         return text.encode(errors="replace") + b"\n"
+
+
+def with_turns(made: Reply, metadata: Mapping[str, Any]) -> Reply:
+    """Return a reply with its whole trial in place of it, if it was the last one in a loop.
+
+    How the last call ended says nothing of a trial that came to its end.
+
+    Args:
+        made: the reply.
+        metadata: what our runners keep beside it: loop, turns, and whether it is over.
+    """
+    loop, turns = metadata.get("loop"), metadata.get("turns")
+    if not (isinstance(loop, Mapping) and isinstance(turns, list)):
+        return made
+    besides = {"response", *(("status", "finish_reason") if metadata.get("over") is True else ())}
+    kept = {name: value for name, value in made.fields.items() if name not in besides}
+    played = {"setting": loop.get("setting"), "loop": loop, "turns": turns}
+    return replace(made, fields={**kept, **played})
 
 
 def placed(name: object) -> Asked:

@@ -10,17 +10,20 @@ Sources: verifiers 0.4.0 ``v1/taskset.py``, ``v1/task.py``, ``v1/harness.py``.
 import asyncio
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 from pydantic import model_validator
 
 from scbench.catalog import all_tasks, get_task
+from scbench.custom_id import Asked
 from scbench.errors import PredictionsError
 from scbench.imports.harnesses import ended
-from scbench.imports.replies import content_text
+from scbench.imports.replies import content_text, reply, with_turns
+from scbench.loop import Environment
 from scbench.model import LADDER, Instance, Prediction, rung_of
 from scbench.prompts.forms import data_urls
-from scbench.reward import outcome, packed, unpacked
+from scbench.reward import instance_of, outcome, packed, unpacked
+from scbench.trace import LoopSetting, Setup
 
 
 def _check_openai() -> None:
@@ -56,6 +59,8 @@ class SpatialData(vf.TaskData):
     task_id: str
     release: str | None = None
     instance: str | None = None
+    setup: dict[str, Any] | None = None
+    """Of a loop, see `scbench.loop`; None where the model answers at once."""
 
 
 class SpatialTask(vf.Task[SpatialData]):
@@ -76,9 +81,8 @@ class SpatialTask(vf.Task[SpatialData]):
         replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
         text, state = ended(content_text(replies[-1].content) if replies else None, finish)
-        prediction = Prediction(
-            id=self.key, response=text, status=state.status, finish_reason=state.finish
-        )
+        made = reply(Asked(self.key), None, text, state, {})
+        prediction = Prediction.model_validate_json(with_turns(made, trace.info).line(None, None))
         asked = unpacked(self.data.instance) if self.data.instance else self.key
         found = await asyncio.to_thread(outcome, asked, prediction, self.data.release)
         if found.score is None:
@@ -105,6 +109,26 @@ class SpatialConfig(vf.TasksetConfig):
     """Of the tasks that are drawn, as `scbench tasks TASK` lists them."""
     images: bool = True
     """Whether prompts with pictures are among them."""
+    setting: LoopSetting | None = None
+    """retry, probe or act: the model plays in a loop (docs/loop.md); None: it answers at once."""
+    attempts: int = 3
+    """Answers that may be given (retry)."""
+    disclose: Literal["score", "checks", "places"] = "checks"
+    """What is told of an answer (retry)."""
+    queries: int | None = None
+    """What queries (probe) or actions (act) may cost; each task's own budget by default."""
+
+    @property
+    def setup(self) -> Setup | None:
+        """What a model is promised at the beginning of a trial."""
+        if self.setting is None:
+            return None
+        return Setup(
+            setting=self.setting,
+            attempts=self.attempts,
+            disclose=self.disclose,
+            budget=self.queries,
+        )
 
 
 class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
@@ -116,10 +140,19 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
         Raises:
             ScbenchError: no such task, config, release, rung or parameter.
         """
-        asked = self.config
-        for instance in _drawn(asked) if asked.fresh else _frozen(asked):
-            if instance.images and not asked.images:
+        asked, setup = self.config, self.config.setup
+        for held in _drawn(asked) if asked.fresh else _frozen(asked):
+            if held.images and not asked.images:
                 continue
+            instance = held
+            if setup is not None:
+                try:
+                    first = Environment(setup).reset(held)
+                except PredictionsError:
+                    if asked.tasks:
+                        raise
+                    continue  # a task without this setting
+                instance = held.model_copy(update={"prompt": first})
             data = SpatialData(
                 id=instance.id,
                 name=instance.id,
@@ -127,7 +160,8 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
                 bucket=instance.bucket,
                 task_id=instance.task,
                 release=None if asked.fresh else asked.release,
-                instance=packed(instance) if asked.fresh else None,
+                instance=packed(held) if asked.fresh else None,
+                setup=None if setup is None else setup.model_dump(),
             )
             yield SpatialTask(data, asked.task)
 
@@ -175,7 +209,7 @@ def _prompt(instance: Instance) -> str | list[vf.UserMessage]:
 
 
 class SpatialHarness(vf.Harness[vf.HarnessConfig]):
-    """One call to the model, without tools: the default; `--env.agent.harness.id bash` has some.
+    """Calls to the model without tools: one, or those of a trial in a loop. The default.
 
     The harness ``null`` of verifiers does the same in a program that uv installs for it first.
     """
@@ -187,24 +221,53 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
     async def launch(
         self,
         ctx: vf.ModelContext,
-        trace: vf.Trace,  # noqa: ARG002  (the proxy records the call)
+        trace: vf.Trace,
         runtime: vf.Runtime,  # noqa: ARG002  (nothing is run)
         endpoint: str,
         secret: str,
         mcp_urls: dict[str, str],  # noqa: ARG002  (there are no tools)
         data: vf.TaskData,
     ) -> vf.ProgramResult:
-        """Ask the model once, through verifiers' own proxy, which records the call."""
+        """Ask the model through verifiers' own proxy, which records the calls."""
         system, prompt = self.resolve_prompt(data)
         asked = prompt if isinstance(prompt, list) else [vf.UserMessage(content=prompt or "")]
         messages = [vf.SystemMessage(content=system), *asked] if system else asked
-        body = {"model": ctx.model, "messages": [message_to_wire(one) for one in messages]}
+        said = [message_to_wire(one) for one in messages]
         headers = {"Authorization": f"Bearer {secret}"}
+        played = await asyncio.to_thread(_environment, cast(SpatialData, data))
         # How long a model may take is the seat's timeout.
         async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
-            answer = await client.post(f"{endpoint}/chat/completions", json=body, headers=headers)
-        failed = "" if answer.is_success else f"HTTP {answer.status_code}: {answer.text[:500]}"
-        return vf.ProgramResult(exit_code=bool(failed), stdout="", stderr=failed)
+            while True:
+                body = {"model": ctx.model, "messages": said}
+                answer = await client.post(
+                    f"{endpoint}/chat/completions", json=body, headers=headers
+                )
+                if not answer.is_success:
+                    failed = f"HTTP {answer.status_code}: {answer.text[:500]}"
+                    return vf.ProgramResult(exit_code=1, stdout="", stderr=failed)
+                choice = answer.json()["choices"][0]
+                if played is None or choice["finish_reason"] == "content_filter":
+                    return vf.ProgramResult(exit_code=0, stdout="", stderr="")
+                text = content_text(choice["message"].get("content")) or ""
+                step = await asyncio.to_thread(played.step, text)
+                said += [
+                    {"role": "assistant", "content": text},
+                    {"role": "user", "content": step.observation},
+                ]
+                kept = played.prediction()
+                trace.info |= {"loop": kept["loop"], "turns": kept["turns"], "over": step.done}
+                if step.done:
+                    return vf.ProgramResult(exit_code=0, stdout="", stderr="")
+
+
+def _environment(data: SpatialData) -> Environment | None:
+    """Return where the trial of a task begins; None if its model answers at once."""
+    if data.setup is None:
+        return None
+    environment = Environment(Setup(**data.setup))
+    held = unpacked(data.instance) if data.instance else instance_of(str(data.id), data.release)
+    environment.reset(held)
+    return environment
 
 
 class SpatialEnvConfig(vf.SingleAgentEnvConfig):

@@ -1,11 +1,10 @@
 """Trials through Inspect's real library: what is played live is what a replay of its log gives."""
 
-import json
-
 import polars as pl
 import pytest
 from inspect_model import ITS_WARNINGS, MODEL, without_waiting
 from loopback import Loopback
+from trials import SCRIPTS, SETUPS, played, scripted
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")
 
@@ -15,68 +14,9 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
 import scbench
-from scbench.integrations.inspect.grading import named_instances
 from scbench.integrations.inspect.loop import loop
-from scbench.loop import Environment, Setup
 
 pytestmark = ITS_WARNINGS
-INSTANCES = named_instances(None)
-SEGMENTS = '{"segments": []}'
-RAIN = json.dumps({"query": "rain", "earthworks": []})
-
-
-def right(row_id: str) -> str:
-    held = scbench.load_release().references()
-    return next(one.answer for one in held if one.id == row_id and one.score == 1)
-
-
-SCRIPTS = {
-    "retry": {
-        "two_segments/07": [SEGMENTS, right("two_segments/07")],
-        "two_segments/08": [SEGMENTS] * 3,
-        "two_segments/09": ["junk", "", "no"],
-        "interlocking_parts/00": ["{}", right("interlocking_parts/00")],
-    },
-    "probe": {
-        "fluid_simulation/00": [RAIN, "what?", right("fluid_simulation/00")],
-        "maze_3d/00": ['{"query": "fly"}', "I give up", right("maze_3d/00")],
-    },
-    "act": {
-        "hyper_snake/00": [
-            '{"action": "move", "cells": [[1, 0]]}',
-            '{"action": "move", "cells": [[5, 5]]}',
-            '{"done": true}',
-        ],
-    },
-}
-SETUPS = {name: {"setting": name} for name in SCRIPTS}
-
-
-def played(setting: str) -> dict[str, Environment]:
-    """Play the scripts in a plain loop."""
-    found = {}
-    for row_id, script in SCRIPTS[setting].items():
-        found[row_id] = environment = Environment(Setup(**SETUPS[setting]))
-        environment.reset(INSTANCES[row_id])
-        for reply in script:
-            if environment.step(reply).done:
-                break
-    return found
-
-
-def scripted(setting: str):
-    """Return what answers a request: the script's next text to whoever it is for."""
-    first = {}
-    for row_id in SCRIPTS[setting]:
-        first[Environment(Setup(**SETUPS[setting])).reset(INSTANCES[row_id])] = row_id
-
-    def said(body: dict) -> str:
-        asked = [one for one in body["messages"] if one["role"] != "system"]
-        begun = asked[0]["content"]
-        text = begun if isinstance(begun, str) else begun[0]["text"]
-        return SCRIPTS[setting][first[text]][sum(one["role"] == "assistant" for one in asked)]
-
-    return said
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -10,8 +10,9 @@ import tomllib
 from importlib.resources import files
 from pathlib import Path
 
+import polars as pl
 import pytest
-from loopback import prompt_of
+from loopback import Loopback, prompt_of
 from stored_replies import (
     expected,
     installed,
@@ -19,6 +20,8 @@ from stored_replies import (
     rows,
     stored_replies,
 )
+from trials import SCRIPTS, scripted
+from trials import played as played_by_script
 
 import scbench
 from scbench.release.load import find_release
@@ -84,8 +87,44 @@ def played(once, pytestconfig):
     return loaded, traces, asked
 
 
-def play(cache: Path, out: Path) -> None:
+@pytest.fixture
+def played_in_a_loop(once, pytestconfig):
+    """The folder of a run in setting retry."""
+    cache = pytestconfig.cache.mkdir("packages")
+    return once("verifiers-loop", lambda folder: play_trials(cache, folder))
+
+
+def play_trials(cache: Path, out: Path) -> None:
+    out.mkdir()
+    ids = [*SCRIPTS["retry"]]
+    with Loopback(scripted("retry")) as served:
+        command = [
+            *(sys.executable, "-c", "from verifiers.v1.cli.eval.main import main; main()"),
+            *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
+            *("--no-rich", "--env.taskset.setting", "retry", "--env.taskset.tasks"),
+            json.dumps(sorted({row_id.partition("/")[0] for row_id in ids})),
+            *("--select.include.keys", json.dumps(ids)),
+        ]
+        called(command, cache, out)
+
+
+def called(command: list[str], cache: Path, out: Path) -> None:
+    """Run a command where verifiers is installed."""
     folder = installed(cache, "verifiers==0.4.0")
+    done = subprocess.run(
+        command,
+        env=os.environ
+        | {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
+        | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache / "compiled")},
+        cwd=out,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def play(cache: Path, out: Path) -> None:
     out.mkdir()
     replies = stored_replies()
     withheld = find_release().instances([WITHHELD.partition("/")[0]])[WITHHELD].prompt
@@ -93,22 +132,13 @@ def play(cache: Path, out: Path) -> None:
     tasks = list(dict.fromkeys(row_id.partition("/")[0] for row_id in ids))
     with playing(replies) as served:
         served.faults[withheld] = ["filter!"]
-        done = subprocess.run(
-            [
-                *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
-                *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
-                *("--no-rich", "--env.taskset.tasks", json.dumps(tasks)),
-                *("--select.include.keys", json.dumps(ids)),
-            ],
-            env=os.environ
-            | {"API_KEY": "none", "PYTHONPATH": f"{folder}:{FOLDER}"}
-            | {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(cache / "compiled")},
-            cwd=out,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr[-3000:]
+        command = [
+            *(sys.executable, "-c", PROGRAM, json.dumps(ASKED), str(out / "loaded.json")),
+            *shlex.split(BLOCK[0].replace("$BASE_URL", served.url))[1:],
+            *("--no-rich", "--env.taskset.tasks", json.dumps(tasks)),
+            *("--select.include.keys", json.dumps(ids)),
+        ]
+        called(command, cache, out)
     (out / "asked.json").write_text(json.dumps(served.requests))
 
 
@@ -156,6 +186,24 @@ def test_a_prompt_is_asked_once_as_it_stands_and_with_its_pictures(played):
     parts = [part["type"] for part in pictured["messages"][0]["content"]]
     assert parts == ["text", *["image_url"] * len(instances[PICTURED].images)]
     assert all(len(one["messages"]) == 1 and "tools" not in one for one in asked)
+
+
+@pytest.mark.slow
+def test_a_trial_is_played_and_replayed_as_in_a_plain_loop(played_in_a_loop):
+    plain = played_by_script("retry")
+    (traces,) = played_in_a_loop.glob("outputs/*/traces.jsonl")
+    episodes = {one["task"]["key"]: one for one in map(json.loads, traces.read_text().splitlines())}
+    assert episodes.keys() == plain.keys()
+    report = scbench.grade_file(str(traces), played_in_a_loop / "graded", partial=True)
+    graded = report.results.filter(pl.col("status") != "missing").rows_by_key("id", named=True)
+    assert graded.keys() == plain.keys()
+    for row_id, environment in plain.items():
+        (trace,) = episodes[row_id]["traces"]
+        assert trace["info"]["turns"] == environment.turns
+        scores = [row["score"] for row in graded[row_id]]
+        assert trace["rewards"]["scbench"]["score"] == sum(scores) / len(scores)
+        assert {row["setting"] for row in graded[row_id]} == {"retry"}
+        assert len(graded[row_id][0]["turn_scores"]) == len(environment.turns)
 
 
 @pytest.mark.slow

@@ -14,7 +14,8 @@ from inspect_ai.solver import TaskState
 
 from scbench.errors import ScbenchError
 from scbench.grading.rows.wire import WireOutcome
-from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of, with_turns
+from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
+from scbench.imports.replies import with_turns
 from scbench.integrations.inspect.grading import grading, named_instances
 from scbench.integrations.inspect.metrics import by_bucket
 from scbench.model import Status
