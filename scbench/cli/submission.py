@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scbench.cli.asking import about_of, ask, asked, parameter
 from scbench.cli.console import (
     GRADER_ERRORS,
     NEEDS,
     PROBLEMS,
-    USAGE,
     counted,
     need,
     reported_errors,
@@ -22,7 +22,6 @@ from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from scbench.leaderboard.findings import Finding
     from scbench.leaderboard.folder import Opened
@@ -132,12 +131,12 @@ def init(
             "contact": contact,
             "outputs-licence": outputs_licence,
         }
-        said = _asked(given)
+        said = asked(given)
         tools = tool or []
         if said["setting"] == "tools" and not tools:
-            tools = [part.strip() for part in _ask("tool", "Tools, by commas").split(",")]
+            tools = [part.strip() for part in ask("tool", "Tools, by commas").split(",")]
         names = {"name": said["model"], "version": said["model-version"]}
-        about = _about(
+        about = about_of(
             {
                 "model": names | ({"id": model_id} if model_id else {}),
                 "organisation": said["organisation"],
@@ -145,7 +144,7 @@ def init(
                 "release": said["release"],
                 "setting": said["setting"],
                 "tools": tools,
-                "sampling": dict(map(_parameter, sampling or [])),
+                "sampling": dict(map(parameter, sampling or [])),
                 "attempts": attempts,
                 "contact": said["contact"],
                 "outputs_licence": said["outputs-licence"],
@@ -154,54 +153,6 @@ def init(
         if predictions is not None:
             _copy_predictions(predictions, folder)
         say(f"{write_about(folder, about)} written; next: scbench submission validate {folder}")
-
-
-def _asked(given: "Mapping[str, str | None]") -> dict[str, str]:
-    """Return what was given, and ask for the rest."""
-    missing = [name for name, value in given.items() if value is None]
-    if missing and not sys.stdin.isatty():
-        options = ", ".join(f"--{name}" for name in missing)
-        say(f"error: this is no terminal to ask at; give {options}")
-        raise typer.Exit(USAGE)
-    hints = {"date": "Date, as YYYY-MM-DD", "setting": "Setting, no_tools or tools"}
-    return {
-        name: value if value is not None else _ask(name, hints.get(name, name.capitalize()))
-        for name, value in given.items()
-    }
-
-
-def _ask(name: str, words: str) -> str:
-    if not sys.stdin.isatty():
-        say(f"error: this is no terminal to ask at; give --{name}")
-        raise typer.Exit(USAGE)
-    return str(typer.prompt(words.replace("-", " ") if name != "date" else words)).strip()
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    """Return a parameter's name and value; the value is JSON where it can be read so."""
-    from scbench.canonical import parse_json
-    from scbench.errors import JsonError
-
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        say(f"error: --sampling takes KEY=VALUE, not {text!r}")
-        raise typer.Exit(USAGE)
-    try:
-        return key.strip(), parse_json(value.encode())
-    except JsonError:
-        return key.strip(), value.strip()
-
-
-def _about(record: dict[str, Any]) -> Any:  # noqa: ANN401
-    from scbench.canonical import canonical_json
-    from scbench.leaderboard.documents import read_submission
-
-    about, findings = read_submission(canonical_json(record).encode(), "")
-    for finding in findings:
-        say(f"error: {finding.message}; {finding.todo}")
-    if about is None:
-        raise typer.Exit(USAGE)
-    return about
 
 
 def _copy_predictions(source: Path, folder: Path) -> None:
