@@ -22,7 +22,6 @@ from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
 if TYPE_CHECKING:
-
     from scbench.leaderboard.findings import Finding
     from scbench.leaderboard.folder import Opened
     from scbench.leaderboard.validate import Releases, Validated

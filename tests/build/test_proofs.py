@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+from base64 import b64decode, b64encode
 from dataclasses import replace
 from pathlib import Path
+from zlib import compress, decompress
 
 import pytest
 from contract import remember
@@ -48,10 +50,10 @@ def rewrite(path, score):
     lines = []
     for line in path.read_bytes().splitlines():
         _, key, value = line.split(b" ", 2)
-        scores = parse_json(value)
+        scores = parse_json(decompress(b64decode(value)))
         if scores[0] == 1:
             scores[0] = score
-        text = canonical_json(scores).encode()
+        text = b64encode(compress(canonical_json(scores).encode()))
         lines.append(b" ".join([proofs._check(key, text), key, text]) + b"\n")
     path.write_bytes(b"".join(lines))
     proofs._read.cache_clear()
@@ -210,8 +212,8 @@ def test_scores_by_old_code_go(path):
         os.utime(old, (i, i))
     freeze_task(TASK, proofs=path)
     names = {file.name for file in path.parent.iterdir()}
-    assert len(names) == 16
-    assert names > {f"{i}.jsonl" for i in range(6, 20)}
+    assert len(names) == 8
+    assert names > {f"{i}.jsonl" for i in range(14, 20)}
     assert "now.jsonl" in names
 
 
