@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from scbench.grading.checkpoint.assemble import ChunkRows
 from scbench.grading.checkpoint.parts import Checkpoint
-from scbench.grading.problems import Problems
+from scbench.grading.problems import FORGED, Problems
 from scbench.grading.rows.chunks import Chunk, Shard, cut
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
@@ -25,8 +25,6 @@ from scbench.predictions import Digest, Problem, read_blocks, stripped
 
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""
-FORGED = "forged_trace"
-"""Code of the problem that a trace is not what the environment gives."""
 _HELD = 50_000
 """Lines that may wait for the outcome of a duplicate."""
 

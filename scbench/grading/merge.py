@@ -17,7 +17,7 @@ from scbench.grading.checkpoint.assemble import ResultsWriter
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.options import Options, choose_tasks
 from scbench.grading.output import PROBLEMS, RESULTS, SUMMARY, check_place
-from scbench.grading.problems import Problems
+from scbench.grading.problems import FORGED, Problems
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.coverage import Coverage
@@ -214,6 +214,8 @@ def _admitted(
     """Admit every line anew, in order; yield the rows of those that count."""
     import polars as pl  # noqa: PLC0415  (heavy; wanted once per merge)
 
+    forged: list[Problem] = []
+    gone: set[int | None] = set()
     known = heapq.merge(*(_problems(run) for run in runs), key=lambda line: line.number)
     coming = next(known, None)
     stopped = False
@@ -232,12 +234,18 @@ def _admitted(
                 admission = coverage.admit(number, place, key, row_id or "")
                 if admission.kind is LineKind.DUPLICATE:
                     dropped.append(number)
+                    gone.add(number)
                 if admission.problem is not None:
                     problems.add(admission.problem, run)
+            elif problem.code == FORGED:
+                forged.append(problem)
             elif problem.code != _STOPPED or not stopped:
                 stopped |= problem.code == _STOPPED
                 problems.add(problem)
         yield frame.filter(~pl.col("line").is_in(dropped)) if dropped else frame
+    for problem in sorted(forged, key=lambda problem: problem.line or 0):
+        if problem.line not in gone:
+            problems.add(problem)
 
 
 def _problems(run: ShardRun) -> Iterator[_ShardLine]:

@@ -9,6 +9,8 @@ from scbench.grading.imported import Imported
 from scbench.grading.rows.schema import RunKey
 from scbench.predictions import Problem
 
+FORGED = "forged_trace"
+"""Code of the problem that a trace is not what the environment gives; such come last."""
 SHOWN = 1000
 """How many problems a summary spells out."""
 

@@ -22,10 +22,15 @@ def mixed(release) -> list[str]:
     """Lines of many kinds: several runs, duplicates near and far, and everything that is wrong."""
     rows = [json.loads(line) for line in example_predictions(release)]
     lines = [json.dumps({**row, "sample": sample}) for sample in range(5) for row in rows]
+    turns = [{"action": "odd", "observation": "Well done."}]
+    loop = {"setting": "retry", "loop": {"setting": "retry"}, "turns": turns, "model": "forger"}
+    forged = [json.dumps({"id": f"parity/0{i}"} | loop) for i in (3, 2)]
+    lines[20:20] = [forged[0], forged[0]]
     lines[40:40] = [lines[3], "no JSON", "[]", "", lines[40], '{"id": "parity/99"}']
     lines += ['{"id": "csg_union/03", "model": "m"}', lines[7], '{"id": "parity/1"}', lines[60]]
     lines += [json.dumps({"id": f"parity_{i}/00"}) for i in range(450)]  # more than get a hint
     lines += [json.dumps({"id": "parity/02", "model": "half", "answer": {"bit": 0}})] * 3
+    lines += [forged[1]]
     return lines
 
 
@@ -75,7 +80,7 @@ def test_merged_shards_are_what_one_run_writes(graded, shards, parity_release, t
     assert merged.exit_code == report.exit_code == 1
     assert merged.results.equals(report.results)
     assert {problem.code for problem in report.problems} == {
-        "duplicate", "not_json", "not_object", "unknown_id", "incomplete",
+        "duplicate", "forged_trace", "not_json", "not_object", "unknown_id", "incomplete",
     }  # fmt: skip
 
 
@@ -101,7 +106,8 @@ def test_files_that_end_early_or_are_short_are_merged_alike(parity_release, tmp_
         grade_file(options(path, parity_release, folder, Shard(number, total), partial=True))
     merged = merge(read_shards(folders), parity_release, tmp_path / "merged")
     same(tmp_path / "merged", tmp_path / "whole", "results.parquet")
-    assert [problem.code for problem in merged.problems][-1] in {"unreadable", "empty"}
+    codes = [problem.code for problem in merged.problems if problem.code != "forged_trace"]
+    assert codes[-1] in {"unreadable", "empty"}
     assert merged.problems == whole.problems
 
 
