@@ -6,6 +6,7 @@ from typing import Any
 
 from scbench.catalog import Task
 from scbench.release.load import Release
+from scbench.trace import LOOP_SETTINGS
 
 
 def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dict[str, int]]:
@@ -46,6 +47,12 @@ def remarks(
         )
     yield from _machines(release, fingerprints)
     yield from _split(runs)
+    looped = sorted({run["setting"] for run in runs if run["setting"] in LOOP_SETTINGS})
+    if looped:
+        yield (
+            f"Setting {', '.join(looped)}: answers given in a loop, which do not compare with those "
+            "given at once. `scbench turns` has their scores by turn."
+        )
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:
         counts = {
             "withdrawn instance": len(withdrawn["instances"]),

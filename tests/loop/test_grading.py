@@ -68,5 +68,6 @@ def test_junk_is_bad_input_and_settings_stand_apart(report):
     assert (probe["turn_scores"], probe["queries"]) == ([1.0], 0)
     (plain,) = rows_of(report, model="m", setting=None)
     assert (plain["turn_scores"], plain["best_score"], plain["loop"]) == (None, None, None)
+    assert any(said.startswith("Setting probe, retry: ") for said in report.remarks)
     runs = {(run["model"], run["setting"]) for run in report.summary["runs"]}
     assert {("m", None), ("m", "retry"), ("m", "probe")} <= runs
