@@ -50,7 +50,7 @@ def remarks(
     looped = sorted({run["setting"] for run in runs if run["setting"] in LOOP_SETTINGS})
     if looped:
         yield (
-            f"Setting {', '.join(looped)}: answers given in a loop, which do not compare with those "
+            f"Setting {', '.join(looped)}: answers given in a loop, which compare with no answers "
             "given at once. `scbench turns` has their scores by turn."
         )
     if withdrawn and withdrawn["excluded"] and withdrawn["instances"]:

@@ -212,6 +212,34 @@ def test_any_reply_has_an_observation(all_stored, replies, name):
         assert not grade_line(line, stored.task, stored.params).forged
 
 
+MOVES = {
+    ("probe", "csg_union"): lambda _: {"query": "volume", "solids": [1]},
+    ("probe", "fluid_simulation"): lambda right: {"query": "rain", **right},
+    ("probe", "hyper_snake"): lambda right: {
+        "query": "walk", "path": [cell["pos"] for cell in right["path"]][:9],
+    },
+    ("probe", "lego_hemispherical_shell"): lambda right: {
+        "query": "bricks", "bricks": right["bricks"][:3],
+    },
+    ("probe", "maze_3d"): lambda right: {
+        "query": "reach", "maze": right["maze"], "start": [0, 0],
+    },
+    ("probe", "terrain_levelling"): lambda right: {"query": "blast", "blasts": right["blasts"][:2]},
+    ("probe", "tetrahedra_shadow_projection"): lambda right: {
+        "query": "shadow", "tetrahedrons": right["tetrahedrons"][:3],
+    },
+    ("act", "hyper_snake"): lambda right: {
+        "action": "move", "cells": [cell["pos"] for cell in right["path"]][1:9],
+    },
+    ("act", "terrain_levelling"): lambda right: {"action": "blast", "blasts": right["blasts"][:2]},
+}  # fmt: skip
+"""A move that each task carries out, made of its right answer."""
+
+
+def test_every_setting_of_every_task_is_played():
+    assert MOVES.keys() == {*(("probe", task) for task in PROBE), *(("act", task) for task in ACT)}
+
+
 @pytest.mark.parametrize(
     ("setting", "name"), [*(("probe", t) for t in PROBE), *(("act", t) for t in ACT)]
 )
@@ -225,6 +253,9 @@ def test_traces_of_real_tasks_are_played_again_to_the_same_score(all_stored, set
     assert len(first) - len(stored.instance.prompt) < 6_000
     step = environment.step(f'{{"{key}": "dance"}}')
     assert "must be one of" in step.observation
+    step = environment.step(json.dumps(MOVES[setting, name](json.loads(stored.right))))
+    assert step.observation.startswith("{"), step.observation
+    assert step.info["used"] == 1
     quick = stored.task.seconds <= SECONDS
     right = stored.right if quick else '{"blasts": []}'
     step = environment.step(right if setting == "probe" else '{"done": true}')
@@ -233,6 +264,6 @@ def test_traces_of_real_tasks_are_played_again_to_the_same_score(all_stored, set
     line = stored.prediction(environment)
     assert line.loop.budget == 2
     outcome = grade_line(line, stored.task, stored.params)
-    assert (outcome.score, outcome.trial.used) == (step.info["score"], 0)
-    bad = line.model_copy(update={"turns": (line.turns[0], line.turns[1], line.turns[1])})
-    assert grade_line(bad, stored.task, stored.params).reason.startswith("turn 3: ")
+    assert (outcome.score, outcome.trial.used) == (step.info["score"], 1)
+    bad = line.model_copy(update={"turns": (*line.turns, line.turns[1])})
+    assert grade_line(bad, stored.task, stored.params).reason.startswith("turn 4: ")
