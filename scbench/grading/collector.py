@@ -171,7 +171,8 @@ class Collector:
         self._waiting[number] = line
         entry = self._index.entries[line.head.position]
         if line.found is None:
-            item = WorkItem(number, stripped(chunk.data[line.start : line.end]), entry.id)
+            data = stripped(chunk.data[line.start : line.end])
+            item = WorkItem(number, data, entry.id, looped=line.head.loop is not None)
         else:
             _, text, source, repairs = line.found
             item = WorkItem(number, text.encode(), entry.id, (source, repairs))

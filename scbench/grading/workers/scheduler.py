@@ -22,6 +22,7 @@ from scbench.grading.workers.worker import Start, WorkItem
 from scbench.model import Instance, Status
 from scbench.outcomes import Outcome
 from scbench.progress import no_progress
+from scbench.trace import MAX_ATTEMPTS
 
 __all__ = ["Scheduler", "Waiting", "WorkerLimits"]
 
@@ -45,7 +46,7 @@ class WorkerLimits:
     Attributes:
         workers: worker processes.
         seconds: wall-clock limit for one item, and for 128 light ones together; None for each
-            task's own, and `SECONDS` for light ones.
+            task's own, and `SECONDS` for light ones. A trial in a loop has ten times as long.
         memory_bytes: limit on a worker's address space; 0 for none.
         allow_code: whether programs among the answers may run, in a sandbox; if not, such rows are
             ``not_run``.
@@ -203,10 +204,11 @@ class Scheduler:
         light = SECONDS if given is None else given
         if isinstance(work, Chunk):
             return GradingJob(work, light * max(1.0, work.length / _BATCH_ITEMS), each=light)
+        times = MAX_ATTEMPTS if work[0].looped else 1
         own = self.heavy.get(self.instances[work[0].instance_id][0])
         if own is None:
-            return GradingJob(work, light)
-        return GradingJob(work, own if given is None else given, heavy=True)
+            return GradingJob(work, light * times)
+        return GradingJob(work, (own if given is None else given) * times, heavy=True)
 
 
 class _Batches:

@@ -38,12 +38,14 @@ class WorkItem(NamedTuple):
         data: its bytes; or the answer in it as JSON, if that was found before.
         instance_id: the instance it answers.
         found: then, where the answer was found, and what had to be done to read it.
+        looped: whether it is a trial in a loop, which takes several verdicts.
     """
 
     line: int
     data: bytes
     instance_id: str
     found: tuple[str, Sequence[str]] | None = None
+    looped: bool = False
 
 
 class Start(NamedTuple):

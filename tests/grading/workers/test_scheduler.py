@@ -181,3 +181,13 @@ def test_leaving_early_stops_the_workers():
     while children() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not children()
+
+
+@pytest.mark.parametrize(("given", "wanted"), [(None, (5.0, 120.0)), (2.0, (2.0, 2.0))])
+def test_a_trial_in_a_loop_has_the_time_of_its_verdicts(given, wanted):
+    keys = {"heavy/00": ("heavy", "{}"), "light/00": ("light", "{}")}
+    scheduler = Scheduler(keys, WorkerLimits(1, given, 0), {"heavy": 5.0})
+    for (name, _), seconds in zip(keys.items(), wanted, strict=True):
+        item = WorkItem(1, b"", name)
+        assert scheduler.job((item,)).seconds == seconds
+        assert scheduler.job((item._replace(looped=True),)).seconds == 10 * seconds
