@@ -22,7 +22,7 @@ BUDGET = 100
 WINDOW = 24
 """Side of the piece of the map that is shown."""
 
-_PER_COST = 100
+_PER_COST = 250
 _WORK_PER_COST = 1000
 _MOST = 2500
 
@@ -33,7 +33,7 @@ _last: list[tuple[Params, tuple[Blast, ...], End]] = []
 
 
 def cost_of(blasts: Sequence[Blast]) -> int:
-    """Return one for each hundred blasts begun, or for as much work as a thousand small balls."""
+    """Return one for each 250 blasts begun, or for as much work as a thousand small balls."""
     work = sum(blast_work(blast.z) for blast in blasts)
     return max(1, math.ceil(len(blasts) / _PER_COST), math.ceil(work / _WORK_PER_COST))
 
@@ -95,7 +95,7 @@ class BlastHere(Query):
     corner, from [0, 0]): one text for each y, the smallest first, and in it one number for each
     x, the smallest first. They are in hundredths and rounded, so 512 is a height from 5.115 to
     5.125. If a blast breaks a rule you are told which, and nothing else. The cost is 1 for each
-    100 blasts begun, and at least 1 for each 1,000 begun of the sum of m + (m/20)^4.
+    250 blasts begun, and at least 1 for each 1,000 begun of the sum of m + (m/20)^4.
     """
 
     query: Literal["blast"]

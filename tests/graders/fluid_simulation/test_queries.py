@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from scbench.catalog import get_task
+from scbench.graders.fluid_simulation import queries
+from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError
 from scbench.graders.fluid_simulation.queries import MOST_BOXES, Level, Rain
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.fluid_simulation import Params
@@ -134,6 +136,16 @@ def test_more_boxes_than_an_answer_may_have_are_refused():
         ask(Rain, world(16, 8, max_boxes=1), [{"bad": 1}] * 2)
     with pytest.raises(ValueError, match="at most 1000 items"):
         ask(Rain, world(16, 8), [{}] * (MOST_BOXES + 1))
+
+
+@pytest.mark.parametrize("step", ["settle", "rain_on"])
+def test_a_world_that_takes_too_much_work_is_refused(step, monkeypatch):
+    def refuse(*_):
+        raise TooMuchWorkError("more than 5 steps")
+
+    monkeypatch.setattr(queries, step, refuse)
+    with pytest.raises(QueryError, match="the world takes more than 5 steps"):
+        ask(Rain, world(12, 8), [])
 
 
 def test_hundreds_of_lakes_and_bad_boxes_fit_a_message():

@@ -110,7 +110,7 @@ def test_work_is_counted_before_any_of_it_is_done(monkeypatch):
 
 @pytest.mark.parametrize(
     ("blasts", "cost"),
-    [([], 1), ([0.5] * 100, 1), ([0.5] * 101, 2), ([30] * 15, 22), ([1e300] * 2500, 3540)],
+    [([], 1), ([0.5] * 250, 1), ([0.5] * 251, 2), ([30] * 15, 22), ([1e300] * 2500, 3540)],
     ids=["none", "hundred", "more", "deep", "hostile"],
 )
 def test_a_query_costs_what_it_takes(blasts, cost):
