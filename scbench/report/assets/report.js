@@ -156,7 +156,12 @@
     for (const script of item.querySelectorAll("script.drawing")) {
       const stage = script.parentElement;
       script.remove();
-      stage.innerHTML = await unpack(script);
+      try {
+        stage.innerHTML = await unpack(script);
+      } catch (error) {
+        stage.textContent = "This browser cannot unpack the picture.";
+        console.warn(error);
+      }
     }
   }
 
