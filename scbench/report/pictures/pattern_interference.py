@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from scbench.graders.pattern_interference import following
-from scbench.graders.shared.short_answers import entries
+from scbench.graders.shared.short_answers import entries, integer
 from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import Cell, Row, is_wrong, table_picture, told
@@ -39,7 +39,7 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
             rows.append((i + 1, rule, Cell("?", "target")))
         else:
             said = given[k] if k < len(given) else None
-            role = "right" if said == str(term) else "wrong" if said else "missing"
+            role = "right" if said and integer(said) == term else "wrong" if said else "missing"
             rows.append((i + 1, rule, term, Cell(said or "-", role)))
     extra = given[params.asked :][:5] if is_wrong(verdicts) else []
     rows += [("", "", "-", Cell(word, "wrong")) for word in extra]

@@ -56,6 +56,10 @@ def draw(params: Params, answer: Answer | None, verdicts: Sequence[Verdict]) -> 
     for i, (is_swap, a, b, _) in enumerate(params.events, 1):
         what = f"{params.people[a]}, {params.people[b]} {'swap' if is_swap else 'meet'}"
         rows.append((f"{i} {what}", *((params.things[k] for k in held[i]) if verdicts else ())))
+    if verdicts:
+        end: list[Cell | object] = [params.things[k] for k in held[-1]]
+        end[params.asked] = Cell(end[params.asked], "right")
+        rows.append(("at the end", *end))
     if said:
         blank = ["" for _ in params.people]
         blank[params.asked] = said
