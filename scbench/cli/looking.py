@@ -393,5 +393,6 @@ def _contact_sheet(
         numbers = [part.strip() for part in rungs.split(",")]
         if not all(part.isascii() and part.isdecimal() and len(part) < 5 for part in numbers):
             raise ReleaseError(f"--rungs takes numbers such as 1,4,8, not {rungs!r}")
-        svg = contact_sheet(release, list(dict.fromkeys(map(int, numbers))), processors())
+        chosen = list(dict.fromkeys(map(int, numbers)))
+        svg = contact_sheet(release, chosen, processors(), dark=dark)
     write_file(out, svg.encode() if out.suffix.lower() == ".svg" else sheet_png(svg, scale))

@@ -27,10 +27,11 @@ _WIDE, _HIGH, _GAP = 270, 220, 14
 _HEAD, _NAME, _FOOT = 48, 26, 30
 _ACROSS = 2
 """Tasks beside each other."""
-_INK = "#1c1c1c"
 
 
-def contact_sheet(release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1) -> str:
+def contact_sheet(
+    release: Release, rungs: Sequence[int] = RUNGS, workers: int = 1, *, dark: bool = False
+) -> str:
     """Return the contact sheet of a release's ladder as an SVG file.
 
     Of each rung the first instance is shown, with its reference answer.
@@ -39,6 +40,7 @@ def contact_sheet(release: Release, rungs: Sequence[int] = RUNGS, workers: int =
         release: it has a ladder, or is one.
         rungs: which, from left to right.
         workers: processes to draw in.
+        dark: whether it is made for a dark page.
 
     Raises:
         ReleaseError: there is no ladder, or a picture cannot be drawn.
@@ -47,24 +49,25 @@ def contact_sheet(release: Release, rungs: Sequence[int] = RUNGS, workers: int =
     ladder = release.ladder()
     experiment = ladder.manifest.experiment
     measures = experiment.measures if experiment else {}
-    found = _cases(ladder, rungs)
+    found = [case._replace(look=Look(None, dark)) for case in _cases(ladder, rungs)]
+    paper, ink = ROLES["paper"][dark], ROLES["ink"][dark]
     pictures = draw_each(found, draw_thumbnail, workers)
     block = len(rungs) * (_WIDE + _GAP)
     row = _NAME + _HIGH + _FOOT
     tasks = list(dict.fromkeys(case.task for case in found))
     width = _ACROSS * block + _GAP
     height = _HEAD + -(-len(tasks) // _ACROSS) * row
-    parts = [_text(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18)]
+    parts = [_text(_GAP, 30, f"Rungs {', '.join(map(str, rungs))} of {ladder.version}", 18, ink)]
     for i, task in enumerate(tasks):
         x, y = _GAP + i % _ACROSS * block, _HEAD + i // _ACROSS * row
-        parts.append(_text(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14))
+        parts.append(_text(x, y + 17, f"{get_task(task).title}: {measures.get(task, '')}", 14, ink))
     for case, data in zip(found, pictures, strict=True):
         i, rung = tasks.index(case.task), rung_of(case.instance_id) or 0
         x = _GAP + i % _ACROSS * block + rungs.index(rung) * (_WIDE + _GAP)
         y = _HEAD + i // _ACROSS * row + _NAME
         parts.append(_image(x, y, _WIDE, _HIGH, data))
-        parts.append(_text(x + 4, y + _HIGH - 4, str(rung), 15))
-    return _file(parts, width, height, "#ffffff")
+        parts.append(_text(x + 4, y + _HIGH - 4, str(rung), 15, ink))
+    return _file(parts, width, height, paper)
 
 
 def right_and_wrong(release: Release, workers: int = 1, *, dark: bool = False) -> str:
@@ -149,6 +152,6 @@ def _cases(ladder: Release, rungs: Sequence[int]) -> list[Case]:
     return list(found.values())
 
 
-def _text(x: float, y: float, words: str, size: int, ink: str = _INK) -> str:
+def _text(x: float, y: float, words: str, size: int, ink: str) -> str:
     font = f'font-family="{FONT}" font-size="{size}" font-weight="700" fill="{ink}"'
     return f'<text x="{x:g}" y="{y:g}" {font}>{escape(words)}</text>'
