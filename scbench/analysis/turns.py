@@ -11,6 +11,7 @@ import polars as pl
 
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.paired import difference_of, paired
+from scbench.canonical import canonical_json, parse_json
 from scbench.errors import ResultsError
 from scbench.grading.score_tables import RUN
 from scbench.intervals import LEVEL
@@ -77,6 +78,7 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
             f"there are no scored trials of setting {', '.join(LOOP_SETTINGS)}; their predictions "
             'hold "loop" and "turns"'
         )
+    trials = _of_setups(trials)
     runs = trials.select(*RUN, "loop").unique().sort(*RUN, "loop", nulls_last=False)
     rows: list[dict[str, Any]] = []
     for run in runs.iter_rows(named=True):
@@ -85,6 +87,33 @@ def turn_table(results: pl.DataFrame, by: str = "bucket", *, level: float = LEVE
         )
         rows += (run | row for row in _lines(part, by, level))
     return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _of_setups(trials: pl.DataFrame) -> pl.DataFrame:
+    """Say of each trial only what the model was promised, so that tasks share a table.
+
+    With what it was played differs from task to task, and so do budgets, unless one was given: they
+    stand there where a task was played with several.
+    """
+    told = {text: _promised(parse_json(text.encode())) for text in trials["loop"].unique()}
+    trials = trials.with_columns(
+        loop=pl.col("loop").replace_strict({text: words for text, (words, _) in told.items()}),
+        given=pl.col("loop").replace_strict(
+            {text: budget for text, (_, budget) in told.items()}, return_dtype=pl.Int64
+        ),
+    )
+    several = pl.col("given").n_unique().over(*RUN, "loop", "task").max().over(*RUN, "loop") > 1
+    with_budget = pl.format('{},"budget":{}}}', pl.col("loop").str.head(-1), pl.col("given"))
+    return trials.with_columns(loop=pl.when(several).then(with_budget).otherwise("loop")).drop(
+        "given"
+    )
+
+
+def _promised(loop: Any) -> tuple[str, int | None]:  # noqa: ANN401  (JSON of the results)
+    """Return the setup without its budget, as JSON, and the budget."""
+    names = ("attempts", "disclose") if loop["setting"] == "retry" else ()
+    kept = {name: loop[name] for name in (*names, "setting") if name in loop}
+    return canonical_json(kept), loop.get("budget")
 
 
 def _lines(part: pl.DataFrame, by: str, level: float) -> Iterator[dict[str, Any]]:
