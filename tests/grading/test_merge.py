@@ -94,12 +94,11 @@ def test_a_shard_says_so_and_misses_nothing_on_purpose(graded):
     assert summary["predictions"]["sha256"] == whole["predictions"]["sha256"]
 
 
-@pytest.mark.parametrize("total", [1, 2, 7, 400])
-def test_files_that_end_early_or_are_short_are_merged_alike(parity_release, tmp_path, total):
+@pytest.mark.parametrize("total", [1, 2, 7])
+def test_files_that_end_early_are_merged_alike(parity_release, tmp_path, total):
     lines = "\n".join(mixed(parity_release)[:120]).encode()
     path = tmp_path / "cut.jsonl.gz"
-    path.write_bytes(gzip.compress(lines)[:-60] if total < 400 else gzip.compress(b"\n\n"))
-    total = min(total, 7)
+    path.write_bytes(gzip.compress(lines)[:-60])
     whole = grade_file(options(path, parity_release, tmp_path / "whole", partial=True))
     folders = [tmp_path / f"s{number}" for number in range(1, total + 1)]
     for number, folder in enumerate(folders, 1):
@@ -107,7 +106,7 @@ def test_files_that_end_early_or_are_short_are_merged_alike(parity_release, tmp_
     merged = merge(read_shards(folders), parity_release, tmp_path / "merged")
     same(tmp_path / "merged", tmp_path / "whole", "results.parquet")
     codes = [problem.code for problem in merged.problems if problem.code != "forged_trace"]
-    assert codes[-1] in {"unreadable", "empty"}
+    assert codes[-1] == "unreadable"
     assert merged.problems == whole.problems
 
 
