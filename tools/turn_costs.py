@@ -3,8 +3,9 @@
     python tools/turn_costs.py [TASK ...]
 
 Of each task the first instance of the newest release is answered once with its reference and once
-with the first stored answer that is readable and wrong, as in setting ``retry``. Prints a table as
-Markdown: the rules in the prompt, the verdict, and what each disclosure tells of the wrong answer.
+with the first stored answer that is readable and wrong, as in setting ``retry``; neither was judged
+before, but the libraries are loaded. Prints a table as Markdown: the rules in the prompt, the
+verdict, and what each disclosure tells of the wrong answer.
 """
 
 import json
@@ -61,7 +62,7 @@ def main(names: list[str]) -> None:
         stored = answers[instance.id]
         right = next(one for one in stored if one.kind == "reference")
         assert isinstance(json.loads(right.answer), dict)  # noqa: S101
-        turn(instance, fenced(right.answer), "checks")  # what is loaded once
+        turn(instance, fenced(stored[-1].answer), "checks")  # loads what is loaded once
         step, milliseconds, rules = turn(instance, fenced(right.answer), "checks")
         if not step.done:
             raise SystemExit(f"{instance.id}: the reference has not the full score: {step}")
