@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.answers.shape import shape_of
-from scbench.catalog import MANIFOLDS, get_task
+from scbench.canonical import canonical_json
+from scbench.catalog import MANIFOLDS, SECONDS, get_task
 from scbench.loop import Environment, Setup, grade_line
 from scbench.loop.disclosure import one_right, told
 from scbench.model import Check, Prediction, Status, Verdict
@@ -54,6 +55,22 @@ def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
                 parts = right["answer"] if isinstance(right["answer"], list) else [right["answer"]]
                 words = set(re.findall(r"[\w/().-]+", said.replace(rule, "").lower()))
                 assert not words & {str(part).lower() for part in parts if str(part) not in answer}
+
+
+def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
+    """Of any task: no twenty characters of it that neither the wrong answer nor the row has."""
+    if stored.task.seconds > SECONDS:
+        return
+    right = canonical_json(json.loads(stored.right))
+    pieces = {right[i : i + 20] for i in range(max(1, len(right) - 19))}
+    for answer in stored.wrong[: 2 if stored.task.heavy else 12]:
+        line = Prediction(id="x", response=reply(answer))
+        outcome = grade_prediction(line, stored.task, stored.params)
+        said = "\n".join(told(stored.task, outcome.verdicts, "places"))
+        row = stored.instance
+        known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
+        leaked = {said[i : i + 20] for i in range(len(said) - 19)} & pieces
+        assert not {piece for piece in leaked if piece not in known}
 
 
 def test_messages_of_graders_do_say_the_right_answer(all_stored):
