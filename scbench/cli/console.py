@@ -57,13 +57,16 @@ def plain(text: str) -> str:
 
 
 @contextmanager
-def reported_errors(needed: str | None = None) -> Iterator[None]:
+def reported_errors(needed: str | None = None, *, required: bool = False) -> Iterator[None]:
     """Turn errors that a user can mend into one line and an exit code; Ctrl-C into 130.
 
     Args:
         needed: extra to name if a library is missing that several bring.
+        required: whether all libraries of that extra must be there before anything is done.
     """
     try:
+        if needed and required:
+            require(*NEEDS[needed])
         yield
     except MachineError as error:
         say(f"error: {error}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scbench.cli.console import NEEDS, PROBLEMS, counted, need, reported_errors, require, say
+from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
 from scbench.cli.options import AllowCode, Workers
 from scbench.processes import processors
 
@@ -64,8 +64,7 @@ def build(
     A receipt is used again while release, grader versions and the hashes of the submission are what
     it says; everything else is graded anew. Keep the folder of the board: the receipts are in it.
     """
-    with reported_errors("leaderboard"):
-        require(*NEEDS["leaderboard"])
+    with reported_errors("leaderboard", required=True):
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.board import make_board
         from scbench.leaderboard.collect import collect
@@ -130,8 +129,7 @@ def eval_results(
 
     It belongs into .eval_results/ of its repository.
     """
-    with reported_errors("leaderboard"):
-        require(*NEEDS["leaderboard"])
+    with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.hub_results import hub_results
         from scbench.leaderboard.receipt import read_receipt
 

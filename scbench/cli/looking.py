@@ -83,8 +83,7 @@ def report(
     It opens from disk and needs no network. What does not fit into 5 MB goes into further files
     beside it (report-2.html and so on). Numbers, checks and answers need no scripts.
     """
-    with reported_errors("report"):
-        require(*NEEDS["report"])
+    with reported_errors("report", required=True):
         from scbench.release.load import find_release
 
         make_report(

@@ -28,7 +28,7 @@ from scbench.cli import (
     running,
     submission,
 )
-from scbench.cli.console import NEEDS, PROBLEMS, counted, names_in, reported_errors, require, say
+from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
 from scbench.cli.options import FromScratch, ReleaseName, Version, Workers
 from scbench.cli.start import start
 from scbench.processes import processors
@@ -158,8 +158,7 @@ def build(
     workers: Workers = 0,
 ) -> None:
     """Freeze every task into a release folder. Building twice gives the same bytes."""
-    with reported_errors("build"):
-        require(*NEEDS["build"])
+    with reported_errors("build", required=True):
         import os
 
         from scbench.build.card import render_loader
@@ -232,8 +231,7 @@ def verify(
 
     The first takes seconds, the second minutes. Exit 1 if there is any.
     """
-    with reported_errors("build"):
-        require(*NEEDS["build"])
+    with reported_errors("build", required=True):
         from scbench.build.proofs import proofs_file
         from scbench.build.verify import verify_anywhere, verify_release
         from scbench.release.hub import hub_name

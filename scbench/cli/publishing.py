@@ -40,8 +40,7 @@ def publish(
     if (repo is None) == (to is None):
         say("error: name one target, --repo ORG/NAME or --to PATH_OR_URL")
         raise typer.Exit(USAGE)
-    with reported_errors("build"):
-        require(*NEEDS["build"])
+    with reported_errors("build", required=True):
         if to is None or "://" in to:
             require(*NEEDS["hub"])
         from scbench.build.verify import verify_release

@@ -10,12 +10,10 @@ import typer
 from scbench.cli.asking import about_of, ask, asked, parameter
 from scbench.cli.console import (
     GRADER_ERRORS,
-    NEEDS,
     PROBLEMS,
     counted,
     need,
     reported_errors,
-    require,
     say,
 )
 from scbench.cli.options import AllowCode, Workers
@@ -114,8 +112,7 @@ def init(
 
     Asks for what no option gives, if there is someone to ask.
     """
-    with reported_errors("leaderboard"):
-        require(*NEEDS["leaderboard"])
+    with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.pack import write_about
         from scbench.release.load import installed_releases
 
@@ -194,8 +191,7 @@ def validate_(
 
     Whether claimed scores are right is seen by `grade`.
     """
-    with reported_errors("leaderboard"):
-        require(*NEEDS["leaderboard"])
+    with reported_errors("leaderboard", required=True):
         from scbench.cli.console import as_json
         from scbench.leaderboard.findings import in_order
         from scbench.leaderboard.folder import open_submission
@@ -217,7 +213,7 @@ def validate_(
                     more += compare_with_others(done, against)
                 done.findings = in_order([*done.findings, *more])
             unfit = unfit or bool(done.problems)
-            records.append(_record(done))
+            records.append(done.record())
             if style is not ReportKind.JSON:
                 _print(done.findings, opened, style)
                 say(_verdict(done))
@@ -225,20 +221,6 @@ def validate_(
             print(as_json(records))  # noqa: T201
         sys.stdout.flush()
         raise typer.Exit(PROBLEMS if unfit else 0)
-
-
-def _record(done: "Validated") -> dict[str, Any]:
-    from scbench.leaderboard.findings import as_record
-
-    return {
-        "submission": done.opened.path.as_posix(),
-        "valid": not done.problems,
-        "release": done.about.release if done.about else None,
-        "lines": done.lines,
-        "expected": done.expected,
-        "scored": done.scored,
-        "findings": [as_record(found, done.opened.where(found.file)) for found in done.findings],
-    }
 
 
 def _print(findings: "list[Finding]", opened: "Opened", style: ReportKind) -> None:
@@ -282,8 +264,7 @@ def grade(
     The receipt names release, graders and hashes, and is sealed by a hash of its own; there is none
     if a claimed score differs from the graded one.
     """
-    with reported_errors("leaderboard"):
-        require(*NEEDS["leaderboard"])
+    with reported_errors("leaderboard", required=True):
         from scbench.cli.progress import progress
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.folder import open_submission
@@ -348,8 +329,7 @@ def pack(
 
     The same folder always gives the same bytes.
     """
-    with reported_errors("leaderboard"):
-        require(*NEEDS["leaderboard"])
+    with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
         from scbench.leaderboard.pack import pack as write
         from scbench.leaderboard.validate import validate

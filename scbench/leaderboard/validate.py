@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from scbench.canonical import sha256
 from scbench.errors import CatalogError, ReleaseError, ScbenchError, did_you_mean
@@ -17,7 +18,7 @@ from scbench.leaderboard.answer_overlap import (
 from scbench.leaderboard.copied import copied, told_by, warn_of
 from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.files import ABOUT, CLAIMED
-from scbench.leaderboard.findings import Finding, in_order, problems
+from scbench.leaderboard.findings import Finding, as_record, in_order, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.organisations import alike
 from scbench.leaderboard.predictions import check_predictions
@@ -61,6 +62,20 @@ class Validated:
     def problems(self) -> list[Finding]:
         """What makes the submission invalid; empty if it can be graded."""
         return problems(self.findings)
+
+    def record(self) -> dict[str, Any]:
+        """Return what was found, for programs."""
+        return {
+            "submission": self.opened.path.as_posix(),
+            "valid": not self.problems,
+            "release": self.about.release if self.about else None,
+            "lines": self.lines,
+            "expected": self.expected,
+            "scored": self.scored,
+            "findings": [
+                as_record(found, self.opened.where(found.file)) for found in self.findings
+            ],
+        }
 
 
 def release_finder(extra: Sequence[Release] = ()) -> Releases:
