@@ -14,6 +14,8 @@ _GAP = 22.0
 _TITLE = 20.0
 _LINE = 19.0
 _SIZE = 13
+_DENSITY = 2.0
+"""Pixels of images in it for one of its own: as many as a PNG file of it has."""
 _LETTER = 0.5
 """Mean width of a letter, in parts of its height: there is no font here to measure with."""
 _FONT = "system-ui,sans-serif"
@@ -82,7 +84,8 @@ def _placed(panel: Panel, dark: bool | None) -> _Placed:  # noqa: FBT001
     from scbench.report.draw.raster import scene_svg  # noqa: PLC0415  (flat pictures do without)
 
     width, height = 360.0, 300.0
-    return _Placed(scene_svg(view, panel.alt, width=width, height=height, dark=dark), width, height)
+    svg = scene_svg(view, panel.alt, width=width, height=height, dark=dark, density=_DENSITY)
+    return _Placed(svg, width, height)
 
 
 def _text(

@@ -212,7 +212,9 @@ def solids(item: Item, instance: Instance) -> list[Mesh]:
     make = solids_of(task)
     params = task.params_model.model_validate_json(instance.all_params)
     try:
-        found = make(params, answer_of(task, item.answer)) if make else []
+        answer = answer_of(task, item.answer)
+        # An answer that cannot be read has no solids; the instance's are not its own.
+        found = make(params, answer) if make and (answer is not None or not item.status) else []
     except Exception as error:
         raise ResultsError(f"no solids of {item.id}: {type(error).__name__}: {error}") from error
     if not any(len(mesh.faces) for mesh in found):

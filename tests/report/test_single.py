@@ -1,6 +1,7 @@
 """One item by itself, as text and as a page."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -106,3 +107,14 @@ def test_where_there_is_no_picture_the_prompt_is_shown(installed, monkeypatch):
     monkeypatch.setattr("scbench.report.items.draw_of", lambda _: None)
     with pytest.raises(ResultsError, match="has no pictures; --text shows prompt and checks"):
         single.picture(item, instance)
+
+
+def test_an_answer_that_cannot_be_read_has_no_solids(installed):
+    instance = single.find_instance(installed, "csg_union/00")
+    item = single.alone(instance)
+    assert single.solids(item, instance)
+    with pytest.raises(ResultsError, match="its answer has none"):
+        single.solids(replace(item, status="answered", answer='{"polyhedron": 1}'), instance)
+    lego = single.find_instance(installed, "lego_hemispherical_shell/00")
+    with pytest.raises(ResultsError, match="choose an answer, such as --reference"):
+        single.solids(single.alone(lego), lego)

@@ -28,12 +28,18 @@ _QUIET = ("ink", "quiet", "faint", "given")
 _SMOOTH = 2
 """Pixels are the mean of so many times so many."""
 _DENSITY = 1.5
-"""Pixels of the image for a pixel of the page."""
+"""Pixels of the image for a pixel of the page, of which a report has hundreds."""
 _ON_ANY_PAPER = {"ink": "#6b7076", "paper": "#ffffff", "faint": "#b3b8be"}
 
 
 def scene_svg(
-    scene: Scene, label: str, *, width: float = 360, height: float = 300, dark: bool | None = None
+    scene: Scene,
+    label: str,
+    *,
+    width: float = 360,
+    height: float = 300,
+    dark: bool | None = None,
+    density: float = _DENSITY,
 ) -> str:
     """Return a scene as an SVG element: an image, and text over it.
 
@@ -43,11 +49,12 @@ def scene_svg(
         width: in pixels of the page.
         height: in pixels of the page.
         dark: the colours of the image; None for ones that are readable on white and on black.
+        density: pixels of the image for a pixel of the page.
     """
     camera = camera_of(scene, width, height)
     size = (camera.width, camera.height)
     drawing = Drawing((0, 0, *size), size=max(size), up=False, margin=0)
-    drawing.image((0, 0), size, few_colours(scene_pixels(scene, camera, _DENSITY, dark)))
+    drawing.image((0, 0), size, few_colours(scene_pixels(scene, camera, density, dark)))
     for text in labels_of(scene, camera):
         place = (text.x, text.y)
         drawing.text(place, text.words, text.role, size=text.size, anchor=text.anchor)
