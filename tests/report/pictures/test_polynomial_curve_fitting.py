@@ -127,3 +127,11 @@ def test_text(drawn):
     ]
     assert drawn(TASK, params=grid()).text.splitlines() == GRID
     assert drawn(TASK, subtask=8).text is None
+
+
+def test_a_formula_without_any_value_says_so(drawn):
+    picture = drawn(
+        "polynomial_curve_fitting", {"function": "def f(x, y):\n    return (x + y) / 0"}
+    )
+    assert "no value anywhere" in picture.caption
+    assert ">no value anywhere<" in picture.panels[1].view.render("x")
