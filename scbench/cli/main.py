@@ -1,5 +1,6 @@
 """``scbench``: releases, tasks and examples."""
 
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -28,7 +29,7 @@ from scbench.cli import (
     running,
     submission,
 )
-from scbench.cli.console import PROBLEMS, counted, names_in, reported_errors, say
+from scbench.cli.console import PROBLEMS, USAGE, counted, names_in, reported_errors, say
 from scbench.cli.options import FromScratch, ReleaseName, Version, Workers
 from scbench.cli.start import start
 from scbench.processes import processors
@@ -282,4 +283,8 @@ def verify(
 
 def run() -> None:
     """Entry point of ``scbench``."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if not {".", os.sep}.isdisjoint(first) and Path(first).is_file():  # no command has these
+        say(f"error: {first} is a file; to grade it: scbench grade {first}")
+        sys.exit(USAGE)
     start(app, "scbench")

@@ -49,7 +49,7 @@ class _Lines(Quiet):
             self._said, self._last = tenth, now
             share = "" if total is None else f" ({min(100, size * 100 // max(total, 1))}%)"
             done, things = self._words
-            _murmur(f"{done} {rows:,} {things}{share}")
+            _murmur(f"{done} {rows:,} {things.removesuffix('s') if rows == 1 else things}{share}")
 
     def waiting(self, items: "Sequence[Waiting]") -> None:
         now = time.monotonic()

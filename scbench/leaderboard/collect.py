@@ -139,7 +139,7 @@ def collect(
                 done.refused[path.name] = entry
     _compare(done, places, organisations)
     for place, found in done.refused.items():
-        on_step(f"{printable(place)}: refused, {len(found)} problems")
+        on_step(f"{printable(place)}: refused, {len(found)} problem{'s' * (len(found) != 1)}")
     return done
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scbench.catalog import Task, all_tasks
 from scbench.errors import ResultsError
 from scbench.judge import validate
-from scbench.model import Check, Instance, Verdict
+from scbench.model import Check, Instance, Status, Verdict
 from scbench.report.picture import Picture, draw_of, with_reasons
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class Item:
 
     @property
     def failed(self) -> bool:
-        """Whether anything short of full marks came out."""
-        return self.score is None or self.score < 1
+        """Whether anything short of full marks came out of an answer that was asked for."""
+        return self.score < 1 if self.score is not None else self.status != Status.MISSING
 
 
 def items_of(results: "pl.DataFrame") -> list[Item]:

@@ -153,3 +153,13 @@ def test_a_text_as_answer_is_told_when_graded():
         '"answer" is a text in 1 line, and no task takes one: give the object itself, or put the '
         'text into "response"'
     )
+
+
+def test_a_file_in_place_of_a_command(monkeypatch, tmp_path, capsys):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("{}")
+    monkeypatch.setattr("sys.argv", ["scbench", str(path)])
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+    assert ended.value.code == 2
+    assert f"to grade it: scbench grade {path}" in capsys.readouterr().err
