@@ -4,8 +4,7 @@ It is pure and deterministic: no clock, no randomness, the same texts on every m
 tasks whose scores depend on how a machine computes, see `scbench.catalog.Task.fingerprint`).
 """
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,9 +18,8 @@ from scbench.trace import MAX_ACTION, Played, Setup
 _OVER = "The trial is over; nothing more is read."
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What comes of one reply.
+class Step(NamedTuple):
+    """What comes of one reply: ``observation, done, info = environment.step(reply)``.
 
     Attributes:
         observation: to be shown to the model, as a message of the user.
