@@ -176,8 +176,8 @@ def test_killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes(mixed_run,
     judged = kills = 0
     for attempt in range(30):
         process = start([*args, str(out), "--resume"])
-        # Starting takes most of a second; all of it two or three.
-        limit = moments.uniform(0.8, 1.6) if attempt < 6 else 100
+        # Starting takes half a second and more; all of it one to three.
+        limit = moments.uniform(0.5, 1.1) if attempt < 6 else 100
         try:
             process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:

@@ -130,6 +130,6 @@ def test_the_picture_shows_the_outline(path, kind):
         verdicts = judge(TASK, params, {"answer": word})
         picture = draw(params, Answer(answer=word), verdicts)
         assert "polygon" in picture.panels[0].view.render("outline")
-        told = "named rightly" if word == named(kind) else "none of the options"
+        told = "Score 1." if word == named(kind) else "none of the options"
         assert told in picture.caption
     assert "points, y downwards." in draw(params, None, ()).caption

@@ -57,7 +57,7 @@ def test_prompts_with_pictures_are_named_and_a_task_of_their_own(documents, capl
     assert (
         f"left out, for their pictures (see scbench_images): {', '.join(pictured)}" in caplog.text
     )
-    with pytest.raises(PredictionsError, match="a run of its own"):
+    with pytest.raises(PredictionsError, match="needs its own run"):
         documents["load"](images=True)
     found = runpy.run_path(str(FOLDER / "documents.py"))["load"](images=True)["test"]
     assert found["id"] == pictured

@@ -183,7 +183,7 @@ def test_one_bad_submission_does_not_hide_the_others(entry, collected, tmp_path)
         "link": ["not_a_file"],
     }
     assert not (tmp_path / "site/graded/claims/receipt.json").exists()
-    assert "claims: refused, 1 problems" in said
+    assert "claims: refused, 1 problem" in said
     board = make_board(done)
     assert [part["submission"] for part in board["refused"]] == ["a b", "bad", "claims", "link"]
 

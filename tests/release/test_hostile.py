@@ -217,6 +217,10 @@ def test_nor_does_it_in_a_run_and_its_report(steering, monkeypatch):
     done = CliRunner().invoke(grade, ["p.jsonl", "--release", "r", "--out", "o", "--report"])
     assert done.exit_code == 0, done.output
     assert not RAW.search(done.output)
-    page = (steering / "o" / "report.html").read_text("utf-8")
+    assert "<script>alert" not in (steering / "o" / "report.html").read_text("utf-8")
+    again = ["report", "o", "--release", "r", "--items", "all", "--out", "all.html"]
+    done = CliRunner().invoke(app, again)
+    assert done.exit_code == 0, done.output
+    page = (steering / "all.html").read_text("utf-8")
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page, "the prompt is shown as text"
