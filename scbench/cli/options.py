@@ -89,7 +89,7 @@ FromScratch = Annotated[
     bool,
     typer.Option(
         "--from-scratch",
-        help="Judge every reference, whatever was judged on this machine before.",
+        help="Draw, solve and judge everything, whatever was done on this machine before.",
     ),
 ]
 Workers = Annotated[
