@@ -131,7 +131,10 @@ def lines_tested(
     flips = signs(n, draws, seed)
 
     drawn = _Drawn(flips, scaled)
-    alone = _share(sum((part >= found - EXACT).sum(axis=0) for part in drawn), len(flips), n)
+    reached = np.zeros(len(found))
+    for part in drawn:
+        reached += (part >= found - EXACT).sum(axis=0)
+    alone = _share(reached, len(flips), n)
     for line in np.flatnonzero(differ):
         exact = _exact(differences[:, line])
         alone[line] = alone[line] if exact is None else exact
@@ -141,7 +144,8 @@ def lines_tested(
     largest = np.concatenate([part[:, tied].max(axis=1, initial=0.0) for part in drawn])
     answers = (weights > 0).sum(axis=0)
     best = np.sqrt(answers)
-    chance = _share((largest[:, None] >= best - EXACT).sum(axis=0), len(largest), n)
+    reached = (largest[:, None] >= best - EXACT).sum(axis=0, dtype=float)
+    chance = _share(reached, len(largest), n)
     least = np.maximum(chance, np.where(answers > 0, 2.0 ** (1.0 - answers), 1.0))
     limit = max(
         float(np.quantile(largest, level, method="higher")), NormalDist().inv_cdf(1 - alpha / 2)
