@@ -19,19 +19,16 @@ _OVER = "The trial is over; nothing more is read."
 
 
 class Step(NamedTuple):
-    """What comes of one reply: ``observation, done, info = environment.step(reply)``.
-
-    Attributes:
-        observation: to be shown to the model, as a message of the user.
-        done: whether the trial is over.
-        info: ``turn``, from 1; ``used``, what queries or actions have cost so far; ``status`` and
-            ``score`` of the reply if it was taken for an answer, else None; a reply without an
-            answer that can be read has the score None.
-    """
+    """What comes of one reply: ``observation, done, info = environment.step(reply)``."""
 
     observation: str
+    """To be shown to the model, as a message of the user."""
     done: bool
+    """Whether the trial is over."""
     info: dict[str, Any]
+    """``turn``, from 1; ``used``, what queries or actions have cost so far; ``status`` and
+    ``score`` of the reply if it was taken for an answer, else None; a reply without an answer that
+    can be read has the score None."""
 
 
 def game_of(setup: Setup, task: Task, params: BaseModel) -> Game:
