@@ -43,7 +43,7 @@ class _State:
     armed = False
     hooked = False
     children = 0
-    starting = False
+    starting: object = None
     scratch: str | None = None
 
 
@@ -62,10 +62,10 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         _State.children -= 1
         if _State.children == 0:
             _State.children = -1
-        _State.starting = True
+        _State.starting = arguments[0]
         return
-    if event == "os.posix_spawn" and _State.starting:  # how that child is started, from 3.13 on
-        _State.starting = False
+    if event == "os.posix_spawn" and arguments[0] == _State.starting:
+        _State.starting = None  # that child, which Python 3.13 starts so
         return
     if event in _ACTS or event.startswith(_FAMILIES):
         raise ForbiddenError(f"{event} {arguments!r:.200}")
