@@ -63,7 +63,7 @@ def with_turns(made: Reply, metadata: Mapping[str, Any]) -> Reply:
 
     Args:
         made: the reply.
-        metadata: what our runners keep beside it: loop, turns, and whether it is over.
+        metadata: `scbench.loop.Environment.record`, if our runners kept one beside it.
     """
     loop, turns = metadata.get("loop"), metadata.get("turns")
     if not (isinstance(loop, Mapping) and isinstance(turns, list)):

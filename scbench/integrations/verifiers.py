@@ -254,8 +254,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     {"role": "assistant", "content": text},
                     {"role": "user", "content": step.observation},
                 ]
-                kept = played.prediction()
-                trace.info |= {"loop": kept["loop"], "turns": kept["turns"], "over": step.done}
+                trace.info |= played.record
                 if step.done:
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 

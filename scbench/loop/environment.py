@@ -69,6 +69,7 @@ class Environment:
         self.turns: list[dict[str, str]] = []
         self._instance: Instance | None = None
         self._game: Game | None = None
+        self._played: dict[str, Any] = {}
 
     @property
     def _playing(self) -> Game:
@@ -96,6 +97,7 @@ class Environment:
             ) from error
         self._game = game_of(self.setup, task, params)
         self._instance = instance
+        self._played = played_by(self._game.setup, task).model_dump(exclude_none=True)
         self.turns = []
         return f"{instance.prompt}\n\n{self._game.rules}"
 
@@ -139,15 +141,23 @@ class Environment:
         """
         if self._instance is None or self._game is None:
             raise RuntimeError("nothing is played yet: call reset(instance)")
-        played = played_by(self._game.setup, self._game.task)
         return {
             "id": self._instance.id,
             "instance_hash": self._instance.content_hash,
             "setting": self.setup.setting,
-            "loop": played.model_dump(exclude_none=True),
+            "loop": self._played,
             "turns": list(self.turns),
             **fields,
         }
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What runners keep beside a reply: loop, turns, and whether the trial is over.
+
+        `scbench.imports.replies.with_turns` makes a line of predictions of it.
+        """
+        kept = self.prediction()
+        return {"loop": kept["loop"], "turns": kept["turns"], "over": self._playing.over}
 
 
 def played_by(setup: Setup, task: Task) -> Played:

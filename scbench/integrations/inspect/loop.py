@@ -5,8 +5,6 @@ every other: `scbench-grade` plays the turns again.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from threading import Lock
 from typing import Literal
 
 from anyio.to_thread import run_sync
@@ -23,13 +21,11 @@ from scbench.integrations.inspect.grading import named_instances
 from scbench.integrations.inspect.metrics import by_bucket
 from scbench.integrations.inspect.scorer import outcome
 from scbench.integrations.inspect.tasks import expected_scores, names_in, sample_of, select
-from scbench.loop.environment import Environment, Step
+from scbench.loop.environment import Environment
 from scbench.model import Instance
 from scbench.trace import LoopSetting, Setup
 
 _FILTERED = "content_filter"
-_ONE = Lock()
-"""Engines and graders are entered by one thread at a time."""
 
 
 @solver
@@ -56,19 +52,13 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
             state = await generate(state)
             if state.output.stop_reason == _FILTERED:
                 break  # the provider said this, not the model
-            step = await run_sync(partial(_stepped, environment, state.output.completion))
+            step = await run_sync(environment.step, state.output.completion)
             state.messages.append(ChatMessageUser(content=step.observation))
+            state.metadata |= environment.record
             done = step.done
-            kept = environment.prediction()
-            state.metadata |= {"loop": kept["loop"], "turns": kept["turns"], "over": done}
         return state
 
     return solve
-
-
-def _stepped(environment: Environment, reply: str) -> Step:
-    with _ONE:
-        return environment.step(reply)
 
 
 def _samples(
@@ -88,8 +78,7 @@ def _samples(
                 raise
             continue
         sample = sample_of(instance.model_copy(update={"prompt": first}), budget)
-        metadata = sample.metadata or {}
-        sample.metadata = {**metadata, "loop": environment.prediction()["loop"], "turns": []}
+        sample.metadata = (sample.metadata or {}) | environment.record
         yield instance, sample
 
 
