@@ -8,19 +8,24 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from anyio.to_thread import run_sync
-from inspect_ai import Epochs, Task, task
+from inspect_ai import Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessageUser, GenerateConfig
+from inspect_ai.model import ChatMessageUser
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from pydantic import ValidationError
 from rich.markup import escape
 
 from scbench.errors import PredictionsError, ScbenchError, faults_of
 from scbench.integrations.inspect.grading import named_instances
-from scbench.integrations.inspect.metrics import by_bucket
-from scbench.integrations.inspect.scorer import outcome
-from scbench.integrations.inspect.tasks import expected_scores, names_in, sample_of, select
+from scbench.integrations.inspect.tasks import (
+    config_of,
+    expected_scores,
+    names_in,
+    sample_of,
+    select,
+    task_of,
+)
 from scbench.loop.environment import Environment
 from scbench.model import Instance
 from scbench.trace import LoopSetting, Setup
@@ -125,21 +130,16 @@ def loop(
         raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
     except ScbenchError as error:
         raise PrerequisiteError(escape(str(error))) from None
-    return Task(
-        dataset=MemoryDataset(
+    return task_of(
+        MemoryDataset(
             [sample for instance, sample in made if images or not instance.images],
             name=f"scbench {held.version} {setting}",
         ),
-        solver=trial(setup, release),
-        scorer=outcome(release),
-        metrics=[by_bucket(expected_scores([instance for instance, _ in made]))],
-        config=GenerateConfig(
-            max_tokens=budget,
-            reasoning_effort=effort,  # type: ignore[arg-type]
-            reasoning_tokens=reasoning_tokens,
-        ),
-        epochs=Epochs(samples, "mean"),
-        continue_on_fail=True,
+        trial(setup, release),
+        expected_scores([instance for instance, _ in made]),
+        setting=setting,
         version=held.version,
-        metadata={"setting": setting},
+        release=release,
+        config=config_of(budget, effort, reasoning_tokens),
+        samples=samples,
     )

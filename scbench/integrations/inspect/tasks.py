@@ -139,29 +139,72 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
             raise PrerequisiteError(escape(str(error))) from None
         asked = instances if images else told_apart(instances)[False]
         expected = expected_scores(chosen_instances(held, names))
-        metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(expected)]
-        return Task(
-            dataset=MemoryDataset(
+        return task_of(
+            MemoryDataset(
                 [sample_of(instance, budget) for instance in asked],
                 name=f"scbench {held.version}",
             ),
-            solver=[*_tools(search, tools=tools), generate()],
-            scorer=outcome(release),
-            metrics=metrics,
-            config=GenerateConfig(
-                max_tokens=budget,
-                reasoning_effort=effort,  # type: ignore[arg-type]
-                reasoning_tokens=reasoning_tokens,
-            ),
-            epochs=Epochs(samples, "mean"),
-            sandbox=sandbox if tools else None,
-            # An item that fails is one row, never the run; `inspect eval-retry` asks it again.
-            continue_on_fail=True,
+            [*_tools(search, tools=tools), generate()],
+            expected,
+            setting="tools" if tools else "no_tools",
             version=held.version,
-            metadata={"setting": "tools" if tools else "no_tools"},
+            release=release,
+            config=config_of(budget, effort, reasoning_tokens),
+            samples=samples,
+            sandbox=sandbox if tools else None,
         )
 
     return spatial_task
+
+
+def config_of(budget: int | None, effort: str | None, tokens: int | None) -> GenerateConfig:
+    """Return how a model is asked: its limit of output tokens, and how much it reasons."""
+    return GenerateConfig(
+        max_tokens=budget,
+        reasoning_effort=effort,  # type: ignore[arg-type]
+        reasoning_tokens=tokens,
+    )
+
+
+def task_of(
+    dataset: MemoryDataset,
+    solver: Solver | list[Solver],
+    expected: Mapping[str, int],
+    *,
+    setting: str,
+    version: str,
+    release: str | None,
+    config: GenerateConfig,
+    samples: int,
+    sandbox: str | None = None,
+) -> Task:
+    """Return a task that is graded as `scbench-grade` does.
+
+    Args:
+        dataset: of samples as `sample_of` makes them.
+        solver: what asks the model.
+        expected: how many scores one try has, by bucket.
+        setting: of the predictions that its log holds.
+        version: of the release.
+        release: its name, as `scbench.load_release` takes it.
+        config: see `config_of`.
+        samples: how often each is asked.
+        sandbox: where tools run, if there are some.
+    """
+    metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(dict(expected))]
+    return Task(
+        dataset=dataset,
+        solver=solver,
+        scorer=outcome(release),
+        metrics=metrics,
+        config=config,
+        epochs=Epochs(samples, "mean"),
+        sandbox=sandbox,
+        # An item that fails is one row, never the run; `inspect eval-retry` asks it again.
+        continue_on_fail=True,
+        version=version,
+        metadata={"setting": setting},
+    )
 
 
 def _tools(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
