@@ -104,23 +104,35 @@ def wrong_answers(task) -> Iterator[tuple[object, object]]:
         yield params, mutate({"it": start}, rng).get("it")
 
 
+def drawn_wrong(task, params, answer):
+    """Return the picture of an answer, without its reasons and with them, and the answer as read.
+
+    Each has a mark. None if the answer is right after all.
+    """
+    verdicts = read_back(judge(task, params, answer))
+    if all(verdict.score == 1 for verdict in verdicts):
+        return None
+    try:
+        valid = task.answer_model.model_validate(answer)
+    except ValidationError:
+        valid = None
+    bare = draw_of(task)(params, valid, verdicts)
+    picture = with_reasons(bare, valid, verdicts)
+    examine(picture)
+    assert is_marked(picture), (answer, picture.caption)
+    return bare, picture, valid
+
+
 @pytest.mark.parametrize("task_id", TASKS)
 def test_wrong_answers_show_where_they_fail(task_id):
     """In the colours of what fails at its place, or in words where there is no place."""
     task = get_task(task_id)
     seen = placed = fitting = 0
     for params, answer in wrong_answers(task):
-        verdicts = read_back(judge(task, params, answer))
-        if all(verdict.score == 1 for verdict in verdicts):
+        drawn = drawn_wrong(task, params, answer)
+        if drawn is None:
             continue
-        try:
-            valid = task.answer_model.model_validate(answer)
-        except ValidationError:
-            valid = None
-        bare = draw_of(task)(params, valid, verdicts)
-        picture = with_reasons(bare, valid, verdicts)
-        examine(picture)
-        assert is_marked(picture), (answer, picture.caption)
+        bare, picture, valid = drawn
         if valid is None:
             assert "Score 0" in picture.panels[0].alt or "criteria" in picture.panels[0].alt
         else:
@@ -143,17 +155,7 @@ def test_real_wrong_answers_show_where_they_fail(real_rows):
             continue
         paper = builders.setdefault(task.id, task.builder().paper())
         params = paper[int(prediction["id"].partition("/")[2])].params
-        answer = prediction.get("answer")
-        verdicts = read_back(judge(task, params, answer))
-        if all(verdict.score == 1 for verdict in verdicts):
-            continue
-        try:
-            valid = task.answer_model.model_validate(answer)
-        except ValidationError:
-            valid = None
-        picture = with_reasons(draw_of(task)(params, valid, verdicts), valid, verdicts)
-        examine(picture)
-        assert is_marked(picture), prediction["id"]
+        drawn_wrong(task, params, prediction.get("answer"))
 
 
 def overlaps(view: object) -> list[tuple[str, str]]:
