@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from io import BytesIO
-from operator import itemgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from scbench.canonical import sha256
@@ -164,7 +162,7 @@ class Release:
         Raises:
             ReleaseError: as `floors`.
         """
-        return [row_id for row_id in _floors(self) if task_of(row_id) in tasks]
+        return [row_id for row_id in self.floors() if task_of(row_id) in tasks]
 
     def references(self) -> list[Reference]:
         """Return reference and counter-reference answers.
@@ -177,19 +175,33 @@ class Release:
         rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in held]
         return [replace(row, id=self._own(row.id)) for row in rows]
 
-    def floors(self) -> Mapping[str, float]:
-        """Return by id what the best answer without insight scores.
+    def floors(self) -> dict[str, float]:
+        """Return by id what the best answer without insight scores, in the references' order.
 
         Raises:
             ReleaseError: as `instances`; or a floor is not one score.
         """
-        return _floors(self)
+        found: dict[str, float] = {}
+        for row_id, floor, _ in self._beside_rows():
+            if not 0 <= floor <= 1 or found.setdefault(row_id, floor) != floor:
+                raise ReleaseError(
+                    f"release {self.version}: {self.root / REFERENCES}: the floor of {row_id} is "
+                    "not one number from 0 to 1"
+                )
+        return found
 
     def _unprinted(self) -> dict[str, str]:
         """Return by id what rows may not hold."""
-        columns = ["id", "unprinted"]
-        found = self._rows(REFERENCES, itemgetter(*columns), columns, given="unprinted")
-        return {self._own(row_id): rest for row_id, rest in found if self._is_about(row_id)}
+        return {row_id: rest for row_id, _, rest in self._beside_rows() if rest is not None}
+
+    def _beside_rows(self) -> list[tuple[str, float, str | None]]:
+        """Return own id, floor and what rows may not hold, each combination once."""
+        about: dict[str, bool] = {}
+        return [
+            (self._own(row_id), floor, rest)
+            for row_id, floor, rest in _of_references(self)
+            if about.setdefault(row_id, self._is_about(row_id))
+        ]
 
     def _is_about(self, row_id: str) -> bool:
         """Return whether the references' id is of an instance here, not of a config beside."""
@@ -199,17 +211,9 @@ class Release:
         """Return the id, here, of an instance that the references name."""
         return terse_id(row_id) if self.manifest.config == TERSE else row_id
 
-    def _rows(
-        self,
-        name: str,
-        make: Callable[[dict[str, Any]], T],
-        columns: list[str] | None = None,
-        given: str | None = None,
-    ) -> list[T]:
-        """Return what is made of a file's rows, or of those that have a value for `given`."""
-        rows, what = self._frame(name, columns)
-        if given is not None:
-            rows = rows.drop_nulls(given)
+    def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
+        """Return what is made of a file's rows."""
+        rows, what = _frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
         except (KeyError, TypeError, ValueError) as error:
@@ -217,31 +221,28 @@ class Release:
                 f"{what} does not hold what it should: {type(error).__name__}: {error}"
             ) from error
 
-    def _frame(self, name: str, columns: list[str] | None) -> "tuple[pl.DataFrame, str]":
-        """Return a file's rows, and what to call it in messages."""
-        import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
-
-        data, what = BytesIO(self.read(name)), f"release {self.version}: {self.root / name}"
-        with reading_parquet(what, ReleaseError):
-            rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
-        if rows.height > MOST_ROWS:
-            raise ReleaseError(f"{what} has more than {MOST_ROWS:,} rows")
-        return rows, what
-
 
 @lru_cache(maxsize=4)
-def _floors(release: Release) -> Mapping[str, float]:
-    """Return the floor of each of a release's instances by id, in the references' order."""
-    rows, what = release._frame(REFERENCES, ["id", "floor"])  # noqa: SLF001  (a part of it)
-    found: dict[str, float] = {}
-    about: dict[str, bool] = {}
-    # Each instance has a row for each of its answers, and all name one floor.
-    for row_id, floor in rows.unique(maintain_order=True).rows():
-        if about.setdefault(row_id, release._is_about(row_id)):  # noqa: SLF001  (as above)
-            name = release._own(row_id)  # noqa: SLF001  (as above)
-            if not 0 <= floor <= 1 or found.setdefault(name, floor) != floor:
-                raise ReleaseError(f"{what}: the floor of {row_id} is not one number from 0 to 1")
-    return MappingProxyType(found)
+def _of_references(release: Release) -> Sequence[tuple[str, float, str | None]]:
+    """Return what each row of the references holds of its instance, read once."""
+    rows, _ = _frame(release, REFERENCES, ["id", "floor", "unprinted"])
+    # Each instance has a row for each of its answers, and most of them hold the same.
+    return rows.unique(maintain_order=True).rows()
+
+
+def _frame(
+    release: Release, name: str, columns: list[str] | None = None
+) -> "tuple[pl.DataFrame, str]":
+    """Return a file's rows, and what to call it in messages."""
+    import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
+
+    data = BytesIO(release.read(name))
+    what = f"release {release.version}: {release.root / name}"
+    with reading_parquet(what, ReleaseError):
+        rows = pl.read_parquet(data, columns=columns, n_rows=MOST_ROWS + 1)
+    if rows.height > MOST_ROWS:
+        raise ReleaseError(f"{what} has more than {MOST_ROWS:,} rows")
+    return rows, what
 
 
 def config_of(name: str) -> str:
