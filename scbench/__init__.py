@@ -10,17 +10,20 @@ What most users need can be imported from here; importing this package alone loa
     scbench.grade_file("predictions.jsonl", partial=True)   # a file, as scbench-grade does
     scbench.read_results(["scbench-results"])               # its rows as a polars frame
 
-The packages, from the bottom up: `scbench.schemas` (parameters and answers), `scbench.graders`,
-`scbench.builders`, `scbench.catalog` (every task by id), `scbench.answers` (finding the answer in
-a reply), `scbench.release` (reading releases), `scbench.grading` (from a file to rows),
-`scbench.analysis`, `scbench.report`, `scbench.leaderboard`, `scbench.build` (making releases and
-fresh instances), `scbench.cli`.
+The packages, from the bottom up: `scbench.base` (the model of the data, errors, seeds),
+`scbench.machine` (sandbox, processes, files), `scbench.schemas` (parameters and answers),
+`scbench.graders`, `scbench.builders`, `scbench.catalog` (every task by id), `scbench.release`
+(reading releases), `scbench.formats` (predictions, prompts, files of other programs),
+`scbench.scoring` (one answer), `scbench.loop` (models in a loop with graders), `scbench.grading`
+(from a file to rows), `scbench.reward` (scores for trainers), `scbench.analysis`,
+`scbench.report`, `scbench.leaderboard`, `scbench.freezing` (making releases and fresh instances),
+`scbench.integrations`, `scbench.cli`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from scbench.errors import (
+from scbench.base.errors import (
     CannotGrade,
     CatalogError,
     ExperimentError,
@@ -31,13 +34,13 @@ from scbench.errors import (
     ResultsError,
     ScbenchError,
 )
-from scbench.version import __version__
+from scbench.base.version import __version__
 
 if TYPE_CHECKING:
     from scbench.analysis.results import read_results
-    from scbench.api import grade_file, load_release
-    from scbench.build.fresh import generate
-    from scbench.model import Check, Instance, Prediction, Status, Verdict
+    from scbench.base.model import Check, Instance, Prediction, Status, Verdict
+    from scbench.freezing.fresh import generate
+    from scbench.grading.api import grade_file, load_release
     from scbench.reward import outcome, score, scores
 
 __all__ = [
@@ -66,10 +69,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    **dict.fromkeys(("Check", "Instance", "Prediction", "Status", "Verdict"), "scbench.model"),
-    **dict.fromkeys(("grade_file", "load_release"), "scbench.api"),
+    **dict.fromkeys(("Check", "Instance", "Prediction", "Status", "Verdict"), "scbench.base.model"),
+    **dict.fromkeys(("grade_file", "load_release"), "scbench.grading.api"),
     **dict.fromkeys(("outcome", "score", "scores"), "scbench.reward"),
-    "generate": "scbench.build.fresh",
+    "generate": "scbench.freezing.fresh",
     "read_results": "scbench.analysis.results",
 }
 """Where the names are that would load something heavy: imported when first asked for."""

@@ -30,8 +30,8 @@ from importlib.util import find_spec
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
-from scbench.errors import CannotGrade, CatalogError, did_you_mean
-from scbench.model import Bucket, Verdict
+from scbench.base.errors import CannotGrade, CatalogError, did_you_mean
+from scbench.base.model import Bucket, Verdict
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from scbench.base.errors import PredictionsError, did_you_mean, faults_of
+from scbench.base.model import Instance, Prediction, task_of
 from scbench.catalog import Task, get_task
-from scbench.errors import PredictionsError, did_you_mean, faults_of
-from scbench.imports.replies import content_text, objects
+from scbench.formats.imports.replies import content_text, objects
 from scbench.loop.replay import grade_line
-from scbench.model import Instance, Prediction, task_of
-from scbench.outcomes import Outcome
+from scbench.scoring.outcomes import Outcome
 
 if TYPE_CHECKING:
     from scbench.release.load import Release

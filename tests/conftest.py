@@ -20,9 +20,9 @@ import polars as pl
 import pytest
 from pydantic import BaseModel
 
-from scbench.build.freeze import build_release
+from scbench.base.errors import ScbenchError
 from scbench.catalog import Task, get_task
-from scbench.errors import ScbenchError
+from scbench.freezing.freeze import build_release
 from scbench.grading.rows.schema import column_types
 from scbench.release.load import Release, find_release
 from scbench.schemas.base import AnswerModel, ParamsModel

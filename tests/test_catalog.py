@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 import scbench.catalog
+from scbench.base.errors import CatalogError
 from scbench.catalog import (
     BUCKETS,
     PAPER,
@@ -20,7 +21,6 @@ from scbench.catalog import (
     get_task,
     paper_tasks,
 )
-from scbench.errors import CatalogError
 
 
 def ours():

@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import scbench
-from scbench.build.experiment import experiment_of
-from scbench.build.fresh_folder import generate_folder
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Instance, Prediction
 from scbench.catalog import PAPER, available_tasks, get_task
-from scbench.errors import PredictionsError
-from scbench.model import Instance, Prediction
-from scbench.outcomes import grade_prediction
+from scbench.freezing.experiment import experiment_of
+from scbench.freezing.fresh_folder import generate_folder
 from scbench.release.load import find_release
 from scbench.reward import outcome
+from scbench.scoring.outcomes import grade_prediction
 
 LIGHT = [task for task in available_tasks() if not task.heavy and task.origin == PAPER]
 

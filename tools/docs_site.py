@@ -60,7 +60,7 @@ MODULES = {
     "scbench.analysis": ("Tables and comparisons", ""),
     "scbench.release.load": ("Releases", ""),
     "scbench.catalog": ("Tasks", ""),
-    "scbench.judge": ("One answer judged", ""),
+    "scbench.scoring.judge": ("One answer judged", ""),
     "scbench.report.charts": ("Charts", ""),
 }
 """The modules with a page of their own, made from docstrings: what for, and members if not all."""

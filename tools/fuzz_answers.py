@@ -8,14 +8,14 @@ from typing import Any
 from fuzz_inputs import Choices, Target, as_line, mutated_json
 
 import scbench
-from scbench.canonical import parse_json
+from scbench.base.canonical import parse_json
+from scbench.base.errors import CannotGrade, JsonError
+from scbench.base.model import Instance, Status, Verdict
 from scbench.catalog import Task
-from scbench.errors import CannotGrade, JsonError
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.grading.rows.wire import to_wire
-from scbench.judge import judge
-from scbench.model import Instance, Status, Verdict
-from scbench.outcomes import Outcome
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import Outcome
 
 
 def answer_target(task: Task) -> Target:

@@ -14,16 +14,16 @@ import zstandard
 from fuzz_inputs import Choices, Target, check_text
 
 import scbench
-from scbench.errors import PredictionsError, ReleaseError, ScbenchError, printable
-from scbench.imports.files import is_own
-from scbench.imports.gather import Wanted, gather
-from scbench.imports.tables import read_mapping
+from scbench.base.errors import PredictionsError, ReleaseError, ScbenchError, printable
+from scbench.formats.imports.files import is_own
+from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.imports.tables import read_mapping
+from scbench.formats.predictions import parse_line
 from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.findings import as_annotation, as_text
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.pack import PACKED, pack
 from scbench.leaderboard.validate import release_finder, validate
-from scbench.predictions import parse_line
 from scbench.release.manifest import parse_manifest
 
 

@@ -23,21 +23,21 @@ from fuzz_answers import answer_target, judged
 from fuzz_files import archive_target, document_target, import_target, manifest_target
 from fuzz_inputs import Choices, Target, check_text
 
-from scbench.answers.extract import declines, find_answer
-from scbench.answers.scan import scan
-from scbench.answers.shape import shape_of
-from scbench.answers.short import find_short
-from scbench.canonical import canonical_json, parse_json
+from scbench.base.canonical import canonical_json, parse_json
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Prediction
 from scbench.catalog import available_tasks, get_task
-from scbench.errors import PredictionsError
-from scbench.model import Prediction
-from scbench.predictions import (
+from scbench.formats.predictions import (
     Line,
     Problem,
     open_predictions,
     parse_line,
     read_predictions,
 )
+from scbench.scoring.answers.extract import declines, find_answer
+from scbench.scoring.answers.scan import scan
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.answers.short import find_short
 
 
 def names() -> list[str]:

@@ -12,12 +12,12 @@ import argparse
 import json
 from pathlib import Path
 
-from scbench.build.cases import draw
-from scbench.build.experiment import experiment_of, plan
-from scbench.canonical import content_hash
+from scbench.base.canonical import content_hash
+from scbench.base.errors import GenerationError
 from scbench.catalog import Task, available_tasks, get_task
-from scbench.errors import GenerationError
-from scbench.processes import open_executor
+from scbench.freezing.cases import draw
+from scbench.freezing.experiment import experiment_of, plan
+from scbench.machine.processes import open_executor
 
 PATH = Path(__file__).resolve().parent.parent / "tests" / "data" / "golden_cases.json"
 SEED, COUNT = 7, 2

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from scbench.build.freeze import own_tasks
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.model import Prediction, Verdict
 from scbench.catalog import Task, get_task
-from scbench.judge import judge
-from scbench.model import Prediction, Verdict
-from scbench.outcomes import grade_prediction
+from scbench.freezing.freeze import own_tasks
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import grade_prediction
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "verdicts"

@@ -19,9 +19,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from scbench.base.canonical import canonical_json
+from scbench.base.seeding import Stream
 from scbench.builders.terrain_levelling import TaskBuilder
 from scbench.builders.terrain_levelling.solver import Plan
-from scbench.canonical import canonical_json
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,
@@ -29,7 +30,6 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     neighbours,
 )
 from scbench.schemas.terrain_levelling import Params
-from scbench.seeding import Stream
 
 TARGET = (
     Path(__file__).resolve().parent.parent / "scbench/builders/terrain_levelling/references.json"

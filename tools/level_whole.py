@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
+from scbench.base.canonical import canonical_json
 from scbench.builders.terrain_levelling import TaskBuilder
 from scbench.builders.terrain_levelling.solver import Plan
-from scbench.canonical import canonical_json
 from scbench.graders.terrain_levelling.blast_simulation import blast_cell
 from scbench.schemas.terrain_levelling import Params
 

@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
 
-from scbench.build.example import example_predictions
+from scbench.base.model import task_of
 from scbench.catalog import get_task
-from scbench.model import task_of
-from scbench.outcomes import grade_prediction
-from scbench.predictions import Line, parse_line
+from scbench.formats.predictions import Line, parse_line
+from scbench.freezing.example import example_predictions
 from scbench.release.load import Release, find_release
+from scbench.scoring.outcomes import grade_prediction
 
 QUICK = frozenset(
     {

@@ -21,12 +21,12 @@ from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
-from scbench.build.experiment import experiment_of
-from scbench.build.fresh import run
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import ExperimentError
+from scbench.base.seeding import Stream
 from scbench.catalog import Task, available_tasks, get_task
-from scbench.errors import ExperimentError
-from scbench.seeding import Stream
+from scbench.freezing.experiment import experiment_of
+from scbench.freezing.fresh import run
 
 SECONDS = 60
 Parameters = dict[str, Any]

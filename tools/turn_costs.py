@@ -12,8 +12,8 @@ import json
 import sys
 import time
 
+from scbench.base.model import Instance
 from scbench.loop import Environment, Setup, Step
-from scbench.model import Instance
 from scbench.release.load import Reference, find_release
 
 LEVELS = ("score", "checks", "places")

@@ -8,6 +8,7 @@ from itertools import product
 
 from pydantic import Field, JsonValue, model_validator
 
+from scbench.base.seeding import Stream
 from scbench.builders.arithmetic.expressions import (
     USUAL,
     read_tokens,
@@ -20,7 +21,6 @@ from scbench.builders.shared.builder import Case, Composed, Point
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
-from scbench.seeding import Stream
 
 _WHOLE = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")

@@ -5,11 +5,11 @@ from itertools import accumulate
 
 from pydantic import Field, JsonValue
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
-from scbench.seeding import Stream
 
 _RULES = prompt_template(__name__)
 _CLOSING = {pair[0]: pair[1] for pair in PAIRS}

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field, JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation.graphs import Graph, Rule, by_product, depth_of, flips, grow
 from scbench.builders.but_for_causation.stories import LETTERS, happened, settings, story_of
 from scbench.builders.shared.builder import Case, Point
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.errors import GenerationError
 from scbench.schemas.but_for_causation import Answer, Params, Question
-from scbench.seeding import Stream
 
 _TRIES = 200
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from scbench.seeding import Stream
+from scbench.base.seeding import Stream
 
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
 """Whether all or any conditions are needed, and each: an event, and whether it has to happen."""

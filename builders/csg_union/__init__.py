@@ -5,6 +5,7 @@ from textwrap import fill
 
 from pydantic import JsonValue
 
+from scbench.base.seeding import Stream
 from scbench.builders.csg_union.arithmetic import work
 from scbench.builders.csg_union.baselines import baselines
 from scbench.builders.csg_union.counterexamples import counterexamples
@@ -25,7 +26,6 @@ from scbench.schemas.csg_union import (
     UvSphere,
     Vertex,
 )
-from scbench.seeding import Stream
 
 _PROMPT = prompt_template(__name__)
 

@@ -7,10 +7,11 @@ import numpy as np
 from manifold3d import Manifold
 from pydantic import model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.shared.builder import Point
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
 from scbench.graders.shared.mesh_booleans import unite, volume
@@ -24,7 +25,6 @@ from scbench.graders.shared.meshes import (
 )
 from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
-from scbench.seeding import Stream
 
 _SCENES = 30
 _PLACES = 20

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from pydantic import Field, JsonValue
 
+from scbench.base.seeding import Stream
 from scbench.builders.dates.steps import (
     Move,
     draw_any,
@@ -20,7 +21,6 @@ from scbench.builders.shared.builder import Case, Composed, Point
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.dates import Answer, DateFormat, Params
-from scbench.seeding import Stream
 
 _DAY = timedelta(days=1)
 _CLOSING = reply_short(

@@ -4,9 +4,9 @@ from calendar import isleap
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from scbench.errors import GenerationError
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.schemas.dates import StepKind
-from scbench.seeding import Stream
 
 Move = tuple[StepKind, int]
 """A kind of step and its amount, as in the schema."""

@@ -6,9 +6,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.shared.plane_geometry import (
     XY,
     in_circle,
@@ -18,7 +19,6 @@ from scbench.graders.shared.plane_geometry import (
     triangulate,
 )
 from scbench.schemas.delaunay_triangulation import Answer, Params
-from scbench.seeding import Stream
 
 _TRIES = 200
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import (
     CASES,
@@ -27,7 +28,6 @@ from scbench.graders.shared.corner_labels import (
 )
 from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
-from scbench.seeding import Stream
 
 _PROMPT = prompt_template(__name__)
 

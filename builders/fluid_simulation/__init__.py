@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.fluid_simulation.baselines import baselines
 from scbench.builders.fluid_simulation.counterexamples import without_effect, wrong
 from scbench.builders.fluid_simulation.fresh_worlds import (
@@ -18,10 +20,8 @@ from scbench.builders.fluid_simulation.plans import as_answer, solve
 from scbench.builders.fluid_simulation.rule_texts import prompt_words
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.fluid_simulation import grade
 from scbench.schemas.fluid_simulation import Answer, Params
-from scbench.seeding import Stream
 
 _TRIES = 40
 _PROMPT = prompt_template(__name__)

@@ -6,6 +6,7 @@ What is built is drawn first; the thresholds come from the simulation of it.
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
+from scbench.base.seeding import Stream
 from scbench.builders.fluid_simulation.plans import (
     Box,
     Structure,
@@ -23,7 +24,6 @@ from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import GroundBox, Params, Zone
-from scbench.seeding import Stream
 
 HEIGHT = 8
 LAYERS = 3

@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     Box,
     boxes,
@@ -16,7 +17,6 @@ from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     touching_axes,
 )
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Params
-from scbench.seeding import Stream
 
 _TREES = 50
 _TARGETS = 20

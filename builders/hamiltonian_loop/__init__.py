@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.hamiltonian_loop.solver import Cell, find_loop, neighbours
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
-from scbench.errors import GenerationError
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
-from scbench.seeding import Stream
 
 _TRIES = 200
 _WORK = 36_000

@@ -9,7 +9,7 @@ other two sides are taken instead.
 from collections import deque
 from collections.abc import Collection, Iterable
 
-from scbench.seeding import Stream
+from scbench.base.seeding import Stream
 
 Cell = tuple[int, int]
 Cover = dict[Cell, set[Cell]]

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.hide_and_seek.baselines import baselines
 from scbench.builders.hide_and_seek.hiding_places import (
     SPACE,
@@ -20,11 +22,9 @@ from scbench.builders.hide_and_seek.hiding_places import (
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
 from scbench.graders.hide_and_seek.ray_casting import fitted, picture
 from scbench.schemas.hide_and_seek import Answer, Params
-from scbench.seeding import Stream
 
 _DRAWS = 50
 _LEAST_SEEN = 100

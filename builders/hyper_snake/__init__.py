@@ -9,15 +9,15 @@ from typing import Literal
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake.baselines import baselines
 from scbench.builders.hyper_snake.solver import Box, Cell, find_path
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
-from scbench.errors import GenerationError
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
-from scbench.seeding import Stream
 
 _TRIES = 40
 _WORK = 300_000

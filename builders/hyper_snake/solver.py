@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import product
 
+from scbench.base.seeding import Stream
 from scbench.graders.shared.grid_paths import side_neighbours
-from scbench.seeding import Stream
 
 Cell = tuple[int, ...]
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.interlocking_parts.baselines import baselines
 from scbench.builders.interlocking_parts.cage_parts import (
     Layout,
@@ -30,7 +32,6 @@ from scbench.builders.interlocking_parts.counterexamples import (
 )
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.interlocking_parts.printed_parts import (
     FARTHEST,
     MOST_CHARACTERS,
@@ -38,7 +39,6 @@ from scbench.graders.interlocking_parts.printed_parts import (
     MOST_TRIANGLES,
 )
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing, Survey
-from scbench.seeding import Stream
 
 _TRIES = 60
 

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple, get_args
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError, WorkSpentError
+from scbench.base.seeding import Stream
 from scbench.builders.largest_printable_prime.tower_search import (
     Tower,
     greedy_number,
@@ -17,11 +19,9 @@ from scbench.builders.largest_printable_prime.tower_search import (
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError, WorkSpentError
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
-from scbench.seeding import Stream
 
 _TRIES = 40
 _LONG_SEARCHES = 10

@@ -13,7 +13,7 @@ from itertools import product
 from operator import or_
 from typing import NamedTuple
 
-from scbench.errors import GenerationError, WorkSpentError
+from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.graders.largest_printable_prime import is_prime
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, pose, rests
 from scbench.schemas.largest_printable_prime import Orientation, Params

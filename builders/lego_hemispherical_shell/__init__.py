@@ -7,17 +7,17 @@ from typing import Literal
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.lego_hemispherical_shell.baselines import baselines
 from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
-from scbench.seeding import Stream
 
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.maze_3d.maze_generator import Wanted, carve
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
-from scbench.seeding import Stream
 
 _TRIES = 200
 _DRAWS = 20

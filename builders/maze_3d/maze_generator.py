@@ -8,7 +8,7 @@ step and no jump leads to the route.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scbench.seeding import Stream
+from scbench.base.seeding import Stream
 
 _HEIGHTS = range(10)
 

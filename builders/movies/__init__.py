@@ -8,14 +8,14 @@ from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.movies.films import alike, clear_genres, films, marks
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.nouns import listed
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.errors import GenerationError
 from scbench.schemas.movies import Answer, Film, Params, Template
-from scbench.seeding import Stream
 
 LABELS = "ABCDE"
 OPENINGS = (

@@ -7,6 +7,7 @@ from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
+from scbench.base.seeding import Stream
 from scbench.builders.objects.number_words import in_words, numbers_in_words
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.list_markers import anchor
@@ -14,7 +15,6 @@ from scbench.builders.shared.nouns import listed, things
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
-from scbench.seeding import Stream
 
 _RULES = prompt_template(__name__)
 _MARKS = "\nWhat stands at the beginning of a line{form} only marks the line and is no quantity."

@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.pack_rectangular_prisms.baselines import baselines
 from scbench.builders.pack_rectangular_prisms.packing import Size, pack, sections_for, slab_height
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
-from scbench.seeding import Stream
 
 _DRAWS = 200
 _PACKINGS = 10

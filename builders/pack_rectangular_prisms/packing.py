@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import combinations_with_replacement, permutations
 from typing import NamedTuple
 
-from scbench.errors import GenerationError
-from scbench.seeding import Stream
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 
 Size = tuple[int, int, int]
 Counts = Mapping[Size, int]

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field, JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Composed, Point
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, plain, reply_short
-from scbench.errors import GenerationError
 from scbench.schemas.pattern_interference import (
     Answer,
     BaseRule,
@@ -16,7 +17,6 @@ from scbench.schemas.pattern_interference import (
     Making,
     Params,
 )
-from scbench.seeding import Stream
 
 _MODULUS = 100
 _TRIES = 100

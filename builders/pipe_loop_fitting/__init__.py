@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting.counterexamples import around, wrong_loops
 from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED, draw_constraint
 from scbench.builders.pipe_loop_fitting.lattice_loops import Loop
@@ -17,7 +19,6 @@ from scbench.builders.pipe_loop_fitting.solver import (
 )
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     Answer,
@@ -33,7 +34,6 @@ from scbench.schemas.pipe_loop_fitting import (
     TouchWalls,
     WallMargin,
 )
-from scbench.seeding import Stream
 
 _PROMPT = prompt_template(__name__)
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting.lattice_loops import XY, Loop, grown_on_squares
 from scbench.builders.pipe_loop_fitting.solver import solve
 from scbench.builders.pipe_loop_fitting.star_loops import many_pointed
 from scbench.schemas.pipe_loop_fitting import FixedStart, Params
-from scbench.seeding import Stream
 
 
 def around(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 
+from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting.lattice_loops import Loop as Joints
 from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
@@ -26,7 +27,6 @@ from scbench.schemas.pipe_loop_fitting import (
     TouchWalls,
     WallMargin,
 )
-from scbench.seeding import Stream
 
 _NEAR = 1e-6
 """Kept between a limit and what the loop has, so that both stay on their sides when rounded."""

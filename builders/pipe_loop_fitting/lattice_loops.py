@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from scbench.seeding import Stream
+from scbench.base.seeding import Stream
 
 Node = tuple[int, int]
 XY = tuple[float, float]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting.lattice_loops import (
     Loop,
     grown_on_squares,
@@ -11,7 +12,6 @@ from scbench.builders.pipe_loop_fitting.lattice_loops import (
 from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, radii, star
 from scbench.graders.pipe_loop_fitting import grade
 from scbench.schemas.pipe_loop_fitting import Answer, FixedStart, Params
-from scbench.seeding import Stream
 
 FAMILIES = ("squares", "inset squares", "triangles", "stars", "turning", "turning squares")
 """Families of loops that do not cross themselves."""

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting.baselines import baselines
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
 from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
@@ -19,7 +21,6 @@ from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
 )
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.errors import GenerationError
 from scbench.graders.polynomial_curve_fitting.formula import (
     MAX_BRACKETS,
     MAX_CHARACTERS,
@@ -35,7 +36,6 @@ from scbench.graders.polynomial_curve_fitting.formula_values import (
     WORD_BITS,
 )
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
-from scbench.seeding import Stream
 
 _TRIES = 60
 _WORK = 5_000_000

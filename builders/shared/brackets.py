@@ -6,7 +6,7 @@ A bracket holds at least two terms, no two brackets hold the same terms, and non
 from itertools import pairwise
 from typing import NamedTuple
 
-from scbench.seeding import Stream
+from scbench.base.seeding import Stream
 
 _TWO = 0.25
 """Chance to open two at once."""

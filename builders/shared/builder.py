@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from scbench.canonical import canonical_json
-from scbench.seeding import BitSource, Stream, Streams
+from scbench.base.canonical import canonical_json
+from scbench.base.seeding import BitSource, Stream, Streams
 
 ParamsT = TypeVar("ParamsT", bound=BaseModel)
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -146,7 +146,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     def baselines(self, params: ParamsT) -> Mapping[str, JsonValue]:  # noqa: ARG002
         """Return named answers without insight, for any instance of the space.
 
-        The best one's score is the instance's floor, see `scbench.build.floors`. Names are short
+        The best one's score is the instance's floor, see `scbench.freezing.floors`. Names are short
         and plain, such as "one row"; which answer has a name does not depend on the right one. A
         task where such answers score nothing, or where guesses are better told by `blind_floor`,
         has none.

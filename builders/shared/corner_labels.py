@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import prompt_template
 from scbench.graders.shared.corner_labels import canonical, on_ring
 from scbench.schemas.corner_labels import CORNERS, Corner
-from scbench.seeding import Stream
 
 NameT = TypeVar("NameT", bound=str)
 

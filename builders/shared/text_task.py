@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from scbench.base.seeding import QuickStream, Stream
 from scbench.builders.shared.builder import (
     AnswerT,
     Builder,
@@ -15,7 +16,6 @@ from scbench.builders.shared.builder import (
     PointT,
     reply_as,
 )
-from scbench.seeding import QuickStream, Stream
 
 DRAWS = 2000
 """Cases that tell what a constant answer earns."""

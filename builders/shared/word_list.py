@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal
 
-from scbench.seeding import Stream
+from scbench.base.seeding import Stream
 
 CaseMode = Literal["lower", "upper", "mixed"]
 """How words are written: small letters, capitals, or each word in a way of its own."""

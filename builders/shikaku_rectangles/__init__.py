@@ -5,12 +5,12 @@ from itertools import combinations
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shikaku_rectangles.solver import Rectangle, Solutions, solve
-from scbench.errors import GenerationError
 from scbench.schemas.shikaku_rectangles import Answer, Params
-from scbench.seeding import Stream
 
 _WORK = 250_000
 _MOVES = 200

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.list_markers import anchor
 from scbench.builders.shared.nouns import listed
@@ -15,7 +16,6 @@ from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shuffle.names import names
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
-from scbench.seeding import Stream
 
 LABELS = "ABCDEFGHIJKL"
 

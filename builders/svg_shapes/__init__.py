@@ -13,13 +13,13 @@ from typing import ClassVar, Literal, get_args
 
 from pydantic import Field, JsonValue
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.svg_shapes.paths import Frame, divided, outline, path_of, roughened
-from scbench.errors import GenerationError
 from scbench.schemas.svg_shapes import Answer, Kind, Params
-from scbench.seeding import Stream
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LETTERS = "ABCDEFGHIJ"

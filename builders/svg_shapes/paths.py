@@ -5,8 +5,8 @@ from itertools import pairwise
 from math import cos, dist, pi, radians, sin, tan
 from typing import Literal, NamedTuple
 
+from scbench.base.seeding import Stream
 from scbench.schemas.svg_shapes import Kind
-from scbench.seeding import Stream
 
 Vector = tuple[float, float]
 Corner = tuple[Vector, Vector | None]

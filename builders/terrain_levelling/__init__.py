@@ -8,15 +8,15 @@ from importlib.resources import files
 
 from pydantic import JsonValue
 
+from scbench.base.errors import GenerationError, WorkSpentError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.terrain_levelling.baselines import baselines
 from scbench.builders.terrain_levelling.solver import MOST_WORK, Plan, Work, solve
-from scbench.errors import GenerationError, WorkSpentError
 from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import TRIFLE, largest_flat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
-from scbench.seeding import Stream
 
 _MAPS = 4
 """Maps that one draw tries."""

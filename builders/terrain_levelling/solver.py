@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from scbench.errors import GenerationError
+from scbench.base.errors import GenerationError
 from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,

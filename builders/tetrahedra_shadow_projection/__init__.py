@@ -10,6 +10,8 @@ import numpy as np
 from pydantic import JsonValue
 from shapely import Polygon
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
@@ -21,12 +23,10 @@ from scbench.builders.tetrahedra_shadow_projection.targets import (
     is_wide,
     smallest_corner,
 )
-from scbench.errors import GenerationError
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, Floats, corners
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
-from scbench.seeding import Stream
 
 _EFFORTS = (Effort(0.04, 0.2, 150), Effort(0.03, 0.15, 200), Effort(0.025, 0.1, 250))
 _FIGURES_TRIED = 200

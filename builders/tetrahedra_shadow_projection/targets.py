@@ -7,8 +7,8 @@ from typing import Literal
 import shapely
 from shapely import Polygon
 
+from scbench.base.seeding import Stream
 from scbench.graders.tetrahedra_shadow_projection.shadows import polygons
-from scbench.seeding import Stream
 
 XY = tuple[float, float]
 Figure = Literal["regular", "star", "blocks", "slanted", "band"]

@@ -5,12 +5,12 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
 from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
-from scbench.seeding import Stream
 
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}

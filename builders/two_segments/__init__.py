@@ -8,6 +8,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, model_validator
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
@@ -23,10 +25,8 @@ from scbench.builders.two_segments.search import (
     point_at,
     spots_at,
 )
-from scbench.errors import GenerationError
 from scbench.graders.two_segments.chords import frame_of, locate
 from scbench.schemas.two_segments import Answer, Counts, Params
-from scbench.seeding import Stream
 
 Corners = tuple[XY, ...]
 Common = Literal["1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"]

@@ -7,9 +7,9 @@ known and values on the other, in exact fractions.
 from fractions import Fraction
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import number, shown
-from scbench.model import Verdict
 from scbench.schemas.arithmetic import Answer, Params
 
 VERSION = 1

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, reduce
 from operator import xor
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import shown, truth
-from scbench.model import Verdict
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
 VERSION = 2

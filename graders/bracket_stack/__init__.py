@@ -6,9 +6,9 @@ Pairs that stand together are crossed out until none is left; what remains is op
 import re
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import shown, unspaced
-from scbench.model import Verdict
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
 VERSION = 2

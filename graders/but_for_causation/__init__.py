@@ -6,10 +6,10 @@ until every event has happened or not.
 
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import Value, entries, shown, truth
-from scbench.model import Verdict
 from scbench.schemas.but_for_causation import Answer, Params
 
 VERSION = 2

@@ -6,9 +6,9 @@ The names follow from the types of the crossed sides; one wrong name fails the a
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.corner_labels import behaviour, letters, on_ring
-from scbench.model import Verdict
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 

@@ -9,12 +9,12 @@ same bytes on every machine.
 from dataclasses import replace
 from typing import Any
 
+from scbench.base.model import Verdict
 from scbench.graders.csg_union.clean_mesh import MESH_CHECKS, judge_mesh
 from scbench.graders.csg_union.convex_parts import common_volume, union_volume
 from scbench.graders.csg_union.solids import body_count, union_body, union_parts
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_booleans import differences
-from scbench.model import Verdict
 from scbench.schemas.csg_union import Answer, Params
 
 VERSION = 2

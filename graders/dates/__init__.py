@@ -6,10 +6,10 @@ last; no calendar library is used.
 
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import shown
 from scbench.graders.shared.spoken_dates import date
-from scbench.model import Verdict
 from scbench.schemas.dates import Answer, Params, StepKind
 
 VERSION = 2

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist, brief
 from scbench.graders.shared.plane_geometry import (
     XY,
@@ -18,7 +19,6 @@ from scbench.graders.shared.plane_geometry import (
     to_integers,
     triangulate,
 )
-from scbench.model import Verdict
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 VERSION = 2

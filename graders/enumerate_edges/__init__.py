@@ -8,9 +8,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.corner_labels import Pair, joined_sides, letters, on_ring
-from scbench.model import Verdict
 from scbench.schemas.corner_labels import CORNERS, SIDES
 from scbench.schemas.enumerate_edges import Answer, Params
 

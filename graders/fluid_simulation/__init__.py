@@ -9,6 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
+from scbench.base.model import Verdict
 from scbench.graders.fluid_simulation.bitsets import Cells
 from scbench.graders.fluid_simulation.earthworks import carry_out
 from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
@@ -16,7 +17,6 @@ from scbench.graders.fluid_simulation.goals import HIDDEN, reached
 from scbench.graders.fluid_simulation.lakes import Water, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
 
 VERSION = 1

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import contacts
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Params
 
 VERSION = 1

@@ -8,6 +8,7 @@ list, from 0; cells are column and row, from 1.
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist, all_passed
 from scbench.graders.shared.grid_paths import (
     Cell,
@@ -20,7 +21,6 @@ from scbench.graders.shared.grid_paths import (
     shown,
     touch,
 )
-from scbench.model import Verdict
 from scbench.schemas.hamiltonian_loop import Answer, Params
 
 VERSION = 1

@@ -10,9 +10,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from scbench.base.model import Verdict
 from scbench.graders.hide_and_seek.ray_casting import Camera, Floats, camera, fitted, picture
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.hide_and_seek import Answer, Params
 
 VERSION = 1

@@ -9,9 +9,9 @@ is eaten. Positions in messages and details are those of the answer's list, from
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.grid_paths import Cell, Grid, grid, jumps, named, repeats, shown
-from scbench.model import Verdict
 from scbench.schemas.hyper_snake import Answer, Params
 
 VERSION = 1

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import Manifold
 
+from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.cage_checks import (
     Placed,
     check_gaps,
@@ -44,7 +45,6 @@ from scbench.graders.interlocking_parts.triangle_meshes import (
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.mesh_booleans import to_body
 from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts
-from scbench.model import Verdict
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
 VERSION = 3
@@ -162,7 +162,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     """Return nine verdicts of 1 or 0; the first is a gate for the others.
 
     Raises:
-        scbench.errors.CannotGrade: a part is a program, which must not or cannot be run here.
+        scbench.base.errors.CannotGrade: a part is a program, which must not or cannot be run here.
     """
     if len(answer.parts) > _MOST_PARTS:
         checks = Checklist(CHECKS)

@@ -1,4 +1,4 @@
-"""OpenSCAD sources into meshes; runs in the sandbox, through `scbench.sandbox.call_script`.
+"""OpenSCAD sources into meshes; runs in the sandbox, through `scbench.machine.sandbox.call_script`.
 
 Runs alone, so it imports nothing of scbench but `openscad_2021`, the file beside it. The library
 ``openscad_evaluator`` reads and evaluates the language; this file bounds its work by counting, so

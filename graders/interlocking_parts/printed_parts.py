@@ -1,8 +1,8 @@
 """Parts for a printer as meshes: from STL text or bytes, OpenSCAD source, or a program's output.
 
 OpenSCAD sources are evaluated in one child process for all parts of an answer, programs in one each
-(`scbench.sandbox`). What has been read is kept for a while: copies of a part are listed one by
-one.
+(`scbench.machine.sandbox`). What has been read is kept for a while: copies of a part are listed one
+by one.
 """
 
 import base64
@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench import sandbox
-from scbench.errors import CannotGrade
+from scbench.base.errors import CannotGrade
 from scbench.graders.interlocking_parts.triangle_meshes import Shell, weld
 from scbench.graders.shared.meshes import Array
+from scbench.machine import sandbox
 from scbench.schemas.interlocking_parts import FileType
 
 MOST_CHARACTERS = 4_000_000
@@ -72,9 +72,9 @@ def read_parts(
         limits: of the process that evaluates the OpenSCAD sources.
 
     Raises:
-        scbench.errors.CannotGrade: there are programs, which this process may not or cannot run, or
-            OpenSCAD sources, and the library for them is missing.
-        scbench.sandbox.ChildError: a child process hit its limit of time or memory.
+        scbench.base.errors.CannotGrade: there are programs, which this process may not or cannot
+            run, or OpenSCAD sources, and the library for them is missing.
+        scbench.machine.sandbox.ChildError: a child process hit its limit of time or memory.
     """
     if any(kind.startswith("Python") for kind, _ in files):
         sandbox.check_code_can_run()

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import gmpy2
 
+from scbench.base.model import Verdict
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, groups, pose, rests
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.largest_printable_prime import Answer, Params
 
 VERSION = 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from scbench.base.model import Verdict
 from scbench.graders.lego_hemispherical_shell.bricks import (
     CONTACT_GAP,
     HALF,
@@ -32,7 +33,6 @@ from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
     strays,
 )
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 VERSION = 1

@@ -1,8 +1,8 @@
 """Is this how often the letters stand in the words that count?"""
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import integer, shown
-from scbench.model import Verdict
 from scbench.schemas.letter_counting import Answer, Params
 
 VERSION = 2

@@ -6,10 +6,10 @@ Every choice is compared with every liked film, one pair after the other.
 import re
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import shown
-from scbench.model import Verdict
 from scbench.schemas.movies import Answer, Film, Params
 
 VERSION = 2

@@ -7,9 +7,9 @@ values before it.
 from collections.abc import Callable, Collection
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, integer, shown
-from scbench.model import Verdict
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params
 
 VERSION = 2

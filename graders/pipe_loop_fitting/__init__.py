@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scbench.base.model import Verdict
 from scbench.graders.pipe_loop_fitting.closed_loops import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
@@ -19,7 +20,6 @@ from scbench.graders.pipe_loop_fitting.loop_constraints import (
     measure,
 )
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.pipe_loop_fitting import Answer, Params
 
 VERSION = 1

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from scbench.base.model import Verdict
 from scbench.graders.polynomial_curve_fitting.formula import (
     MAX_BRACKETS,
     MAX_CHARACTERS,
@@ -25,7 +26,6 @@ from scbench.graders.polynomial_curve_fitting.formula import (
 )
 from scbench.graders.polynomial_curve_fitting.formula_values import FormulaCostError, signs
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 VERSION = 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar
 
-from scbench.model import Check, Verdict
+from scbench.base.model import Check, Verdict
 
 COMMON_CHECKS: Mapping[str, str] = {
     "answer_found": "An answer can be read from the response.",

@@ -6,7 +6,7 @@ Python's integers do not overflow, so the sign of every determinant here is righ
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from scbench.errors import GenerationError
+from scbench.base.errors import GenerationError
 
 XY = tuple[int, int]
 Triangle = tuple[int, int, int]

@@ -8,8 +8,8 @@ messages and details are those of the answer's list.
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 VERSION = 2

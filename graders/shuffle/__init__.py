@@ -6,10 +6,10 @@ the one who had it at first.
 
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import shown
-from scbench.model import Verdict
 from scbench.schemas.shuffle import Answer, Params
 
 VERSION = 2

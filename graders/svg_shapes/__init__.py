@@ -14,10 +14,10 @@ from itertools import pairwise
 from math import dist
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import shown
-from scbench.model import Verdict
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 VERSION = 2

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
+from scbench.base.progress import beat
 from scbench.graders.shared.checklist import Checklist, brief
 from scbench.graders.terrain_levelling.blast_simulation import (
     blast_cell,
@@ -18,8 +20,6 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     largest_flat,
 )
 from scbench.graders.terrain_levelling.golden_plan import fingerprint
-from scbench.model import Verdict
-from scbench.progress import beat
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 __all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]

@@ -12,8 +12,8 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
 
-from scbench.errors import CannotGrade
-from scbench.quiet import quiet_import
+from scbench.base.errors import CannotGrade
+from scbench.machine.quiet import quiet_import
 
 GRAVITY = -9.81
 STEPS_PER_SECOND = 240

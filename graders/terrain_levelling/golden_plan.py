@@ -6,7 +6,7 @@ point differs anywhere is told by where they end. Its scores may then differ by 
 
 from functools import cache
 
-from scbench.canonical import sha256
+from scbench.base.canonical import sha256
 from scbench.graders.terrain_levelling.blast_simulation import blast_cell, roll, start_positions
 
 _SIDE = 12

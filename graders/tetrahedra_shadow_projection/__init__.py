@@ -13,10 +13,10 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.tetrahedra_shadow_projection.shadows import Cover, area, cover, drawn
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
-from scbench.model import Verdict
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 VERSION = 1

@@ -7,9 +7,9 @@ the one that follows from the winding rule, with nothing twice.
 from collections import Counter
 from functools import lru_cache
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.corner_labels import Labels, agrees, canonical, meeting_patterns
-from scbench.model import Verdict
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 VERSION = 2

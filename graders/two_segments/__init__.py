@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeGuard
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.two_segments.chords import (
     Chord,
@@ -20,7 +21,6 @@ from scbench.graders.two_segments.chords import (
     on_one_side,
     regions,
 )
-from scbench.model import Verdict
 from scbench.schemas.two_segments import Answer, Params
 
 VERSION = 1

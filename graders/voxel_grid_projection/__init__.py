@@ -9,8 +9,8 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import permutations, product
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 from scbench.schemas.voxel_grid_projection import Answer, Params
 
 VERSION = 1

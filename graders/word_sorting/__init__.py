@@ -7,9 +7,9 @@ How a word is capitalised in the answer does not matter: no two words differ in 
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.short_answers import entries, shown
-from scbench.model import Verdict
 from scbench.schemas.word_sorting import Answer, Params
 
 VERSION = 2

@@ -12,10 +12,10 @@ import polars as pl
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.runs import run_table
 from scbench.analysis.usage import usage, was_answered, was_cut_off
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL
+from scbench.base.model import Status
 from scbench.grading.score_tables import ABOVE, RUN
-from scbench.intervals import LEVEL
-from scbench.model import Status
 
 COLUMNS = ("usage", "finish_reason", "response_characters", "run_metadata", "prompt_sha256")
 """Columns of the results that a sweep needs in addition to `scbench.analysis.results.NEEDED`."""

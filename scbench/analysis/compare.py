@@ -11,8 +11,8 @@ from scbench.analysis.matrix import Matrix, Run, score_matrix
 from scbench.analysis.paired import Paired, difference_of, paired
 from scbench.analysis.results import ON_TERSE
 from scbench.analysis.sign_flips import DRAWS, lines_tested
-from scbench.errors import ResultsError
-from scbench.intervals import LEVEL, Floats
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL, Floats
 
 SCHEMA: Mapping[str, Any] = {
     "first": pl.String,

@@ -15,9 +15,9 @@ import polars as pl
 
 from scbench.analysis.manifolds import joined
 from scbench.analysis.points import Cases
+from scbench.base.intervals import LEVEL, Floats
+from scbench.base.model import Status
 from scbench.grading.score_tables import RUN, lifted
-from scbench.intervals import LEVEL, Floats
-from scbench.model import Status
 
 SCHEMA: Mapping[str, Any] = {
     "model": pl.String,

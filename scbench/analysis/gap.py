@@ -18,9 +18,9 @@ from scbench.analysis.levels import DRAWS as FITS
 from scbench.analysis.levels import level_difference
 from scbench.analysis.results import one_grader
 from scbench.analysis.sign_flips import DRAWS, Tested, lines_tested
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL, Floats, condense_differences, ends_of_differences
 from scbench.grading.score_tables import RUN
-from scbench.intervals import LEVEL, Floats, condense_differences, ends_of_differences
 
 SCHEMA: Mapping[str, Any] = {
     "model": pl.String,

@@ -8,9 +8,9 @@ import polars as pl
 
 from scbench.analysis.matrix import score_matrix
 from scbench.analysis.results import ITEM
+from scbench.base.intervals import condense, ends
 from scbench.catalog import all_tasks
 from scbench.grading.score_tables import RUN
-from scbench.intervals import condense, ends
 from scbench.release.load import Release
 
 ITEMS: Mapping[str, Any] = {

@@ -13,10 +13,10 @@ from scbench.analysis.compare import run_name
 from scbench.analysis.levels import DRAWS, Answers, Fit, fit, level_difference, mean_level
 from scbench.analysis.matrix import Block, Matrix, score_matrix
 from scbench.analysis.results import one_grader, read_results
-from scbench.errors import ResultsError, did_you_mean
+from scbench.base.errors import ResultsError, did_you_mean
+from scbench.base.intervals import LEVEL, Floats
+from scbench.base.model import rung_of
 from scbench.grading.score_tables import RUN
-from scbench.intervals import LEVEL, Floats
-from scbench.model import rung_of
 
 _RUN: Mapping[str, Any] = {"model": pl.String, "setting": pl.String, "budget": pl.Int64}
 _LINE: Mapping[str, Any] = dict.fromkeys(("bucket", "task", "over"), pl.String)

@@ -6,8 +6,8 @@ from scbench.analysis.layout import Sheet
 from scbench.analysis.levels import FIRST
 from scbench.analysis.run_sheets import chance
 from scbench.analysis.sheets import line_name, points, signed
+from scbench.base.errors import printable
 from scbench.catalog import all_tasks
-from scbench.errors import printable
 
 if TYPE_CHECKING:
     import polars as pl

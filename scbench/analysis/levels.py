@@ -29,8 +29,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from scbench.intervals import LEVEL, Floats
-from scbench.seeding import Stream
+from scbench.base.intervals import LEVEL, Floats
+from scbench.base.seeding import Stream
 
 FIRST = 1.0
 """The lowest rung of every ladder."""

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.layout import Sheet
 from scbench.analysis.sheets import points
+from scbench.base.errors import printable
 from scbench.catalog import all_tasks
-from scbench.errors import printable
 
 if TYPE_CHECKING:
     import polars as pl

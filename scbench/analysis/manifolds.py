@@ -13,10 +13,10 @@ import polars as pl
 from scbench.analysis.matrix import MEANS, means_of, score_matrix
 from scbench.analysis.points import Cases, Group, groups_of
 from scbench.analysis.usage import usage, was_cut_off
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL
+from scbench.base.model import Status, task_of
 from scbench.grading.score_tables import RUN
-from scbench.intervals import LEVEL
-from scbench.model import Status, task_of
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

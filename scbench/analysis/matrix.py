@@ -16,15 +16,15 @@ import polars as pl
 
 from scbench.analysis.results import ITEM
 from scbench.analysis.whole import said_over, tasks_of
-from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.grading.score_tables import ABOVE, OVERALL, RUN, above_floor, lifted, with_floors
-from scbench.intervals import (
+from scbench.base.intervals import (
     LEVEL,
     Floats,
     Part,
     condense,
     ends,
 )
+from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
+from scbench.grading.score_tables import ABOVE, OVERALL, RUN, above_floor, lifted, with_floors
 
 Run = tuple[str, str | None, int | None]
 """Model, setting and budget."""

@@ -16,7 +16,7 @@ import polars as pl
 from scbench.analysis.ladder import climb_of
 from scbench.analysis.levels import Answers, Fit, fit
 from scbench.analysis.matrix import score_matrix
-from scbench.model import Status, rung_of, task_of
+from scbench.base.model import Status, rung_of, task_of
 
 SCHEMA: Mapping[str, Any] = {
     "id": pl.String,

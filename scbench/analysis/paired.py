@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.analysis.matrix import Block
-from scbench.intervals import (
+from scbench.base.intervals import (
     LEVEL,
     Floats,
     condense_differences,

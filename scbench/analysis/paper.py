@@ -12,7 +12,7 @@ import polars as pl
 
 from scbench.analysis.matrix import MEANS, Run, means_of, score_matrix
 from scbench.analysis.paired import difference_of, paired
-from scbench.intervals import LEVEL
+from scbench.base.intervals import LEVEL
 
 BASELINE, TOOLS = "no_tools", "tools"
 

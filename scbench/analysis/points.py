@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scbench.base.errors import ResultsError, did_you_mean
 from scbench.builders.shared.parameters import KINDS, kinds_of
 from scbench.catalog import get_task
-from scbench.errors import ResultsError, did_you_mean
 from scbench.release.load import Release
 
 LEVELS = ("lowest", "between", "highest", "unordered")

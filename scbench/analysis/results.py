@@ -9,15 +9,15 @@ from pathlib import Path
 
 import polars as pl
 
+from scbench.base.errors import ResultsError, did_you_mean, reading_parquet
+from scbench.base.model import Status, terse_id
+from scbench.base.trace import LOOP_SETTINGS
 from scbench.catalog import MANIFOLDS, all_tasks
-from scbench.errors import ResultsError, did_you_mean, reading_parquet
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import RUN
 from scbench.grading.tally import fingerprints_in
-from scbench.model import Status, terse_id
 from scbench.release.load import installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE, read_manifest
-from scbench.trace import LOOP_SETTINGS
 
 ITEM = ("id", "subtask")
 """Columns that tell scores of one sample of a run apart."""

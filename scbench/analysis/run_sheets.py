@@ -8,8 +8,8 @@ from scbench.analysis.compare import TIED, TOO_FEW
 from scbench.analysis.layout import Sheet
 from scbench.analysis.results import ON_TERSE
 from scbench.analysis.sheets import ABOVE_NOTE, above_line, figure, line_name, points, signed
+from scbench.base.errors import printable
 from scbench.catalog import all_tasks
-from scbench.errors import printable
 
 if TYPE_CHECKING:
     import polars as pl

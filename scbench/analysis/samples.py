@@ -9,8 +9,8 @@ import polars as pl
 
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.results import ITEM
+from scbench.base.model import Status
 from scbench.grading.score_tables import ABOVE, RUN, lifted, with_floors
-from scbench.model import Status
 
 COLUMNS = ("answer",)
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

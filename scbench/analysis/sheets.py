@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.layout import Sheet
 from scbench.analysis.paper import BASELINE, TOOLS
+from scbench.base.errors import printable
+from scbench.base.model import Status
 from scbench.catalog import all_tasks
-from scbench.errors import printable
 from scbench.grading.score_tables import OVERALL
-from scbench.model import Status
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,8 +19,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from scbench.intervals import LEVEL, Floats
-from scbench.seeding import Stream
+from scbench.base.intervals import LEVEL, Floats
+from scbench.base.seeding import Stream
 
 DRAWS = 10_000
 POWER = 0.8

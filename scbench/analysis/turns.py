@@ -11,11 +11,11 @@ import polars as pl
 
 from scbench.analysis.matrix import means_of, score_matrix
 from scbench.analysis.paired import difference_of, paired
-from scbench.canonical import canonical_json, parse_json
-from scbench.errors import ResultsError
+from scbench.base.canonical import canonical_json, parse_json
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL
+from scbench.base.trace import LOOP_SETTINGS
 from scbench.grading.score_tables import RUN
-from scbench.intervals import LEVEL
-from scbench.trace import LOOP_SETTINGS
 
 COLUMNS = ("loop", "turn_scores", "queries")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

@@ -6,10 +6,10 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.matrix import MEANS, Matrix, means_of, score_matrix
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.base.model import Status
 from scbench.grading.score_tables import RUN
-from scbench.model import Status
-from scbench.outcomes import CUT_OFF
+from scbench.scoring.outcomes import CUT_OFF
 
 COLUMNS = ("usage", "finish_reason")
 """Columns of the results that are needed in addition to `scbench.analysis.results.NEEDED`."""

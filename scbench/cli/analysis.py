@@ -183,7 +183,7 @@ def samples(
 
 
 def _tries(k: str) -> list[int]:
-    from scbench.errors import ResultsError
+    from scbench.base.errors import ResultsError
 
     parts = [part.strip() for part in k.split(",")]
     if not all(part.isascii() and part.isdecimal() and int(part[:9]) > 0 for part in parts):
@@ -300,7 +300,7 @@ def _rows(
     import polars as pl
 
     from scbench.analysis.results import read_results
-    from scbench.errors import ResultsError, did_you_mean
+    from scbench.base.errors import ResultsError, did_you_mean
 
     rows = read_results(results, columns, partial=partial or bucket is not None)
     if bucket is None:
@@ -320,7 +320,7 @@ def draw_chart(path: Path, spec: "Spec") -> None:
 
 def release_of(rows: "pl.DataFrame", name: str | None) -> "Release":
     """Return the release that results belong to."""
-    from scbench.errors import ReleaseError, ResultsError
+    from scbench.base.errors import ReleaseError, ResultsError
     from scbench.release.load import find_release
 
     version, digest = rows.select("release", "release_hash").row(0)
@@ -386,7 +386,7 @@ def write_file(path: Path, data: bytes) -> None:
     Raises:
         ResultsError: it cannot be written.
     """
-    from scbench.errors import ResultsError
+    from scbench.base.errors import ResultsError
     from scbench.grading.output import write_whole
 
     try:

@@ -33,8 +33,8 @@ def ask(name: str, words: str) -> str:
 
 def parameter(text: str) -> tuple[str, Any]:
     """Return a parameter's name and value; the value is JSON where it can be read so."""
-    from scbench.canonical import parse_json
-    from scbench.errors import JsonError
+    from scbench.base.canonical import parse_json
+    from scbench.base.errors import JsonError
 
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
@@ -48,7 +48,7 @@ def parameter(text: str) -> tuple[str, Any]:
 
 def about_of(record: dict[str, Any]) -> Any:  # noqa: ANN401
     """Return what `submission.yaml` will say, or say what is wrong with it and end."""
-    from scbench.canonical import canonical_json
+    from scbench.base.canonical import canonical_json
     from scbench.leaderboard.documents import read_submission
 
     about, findings = read_submission(canonical_json(record).encode(), "")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from scbench.errors import MachineError, ScbenchError, printable, refused
+from scbench.base.errors import MachineError, ScbenchError, printable, refused
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,10 +8,10 @@ import typer
 
 from scbench.cli.console import reported_errors, say
 from scbench.cli.options import Quiet, ReleaseName
-from scbench.exports import Schema
+from scbench.formats.exports import Schema
 
 if TYPE_CHECKING:
-    from scbench.exports.runs import Run
+    from scbench.formats.exports.runs import Run
 
 
 def export_results(
@@ -46,10 +46,10 @@ def export_results(
     with reported_errors():
         from functools import partial as partial_of
 
+        from scbench.analysis.exported_runs import COLUMNS, runs_in
         from scbench.analysis.results import read_results
-        from scbench.errors import ResultsError
-        from scbench.exports import every_eval_ever, inspect_log, lm_eval
-        from scbench.exports.runs import COLUMNS, runs_in
+        from scbench.base.errors import ResultsError
+        from scbench.formats.exports import every_eval_ever, inspect_log, lm_eval
 
         writers: dict[Schema, Callable[[Run], Iterator[tuple[str, str]]]] = {
             Schema.EVERY_EVAL_EVER: partial_of(every_eval_ever.files, organization=organization),

@@ -152,8 +152,8 @@ def import_(
         from scbench.analysis.failure_modes.decisions import labelled, labels_file
         from scbench.analysis.failure_modes.exchange import import_decisions
         from scbench.analysis.failure_modes.prompts import PROMPT_VERSION
-        from scbench.errors import ResultsError
-        from scbench.predictions import open_predictions
+        from scbench.base.errors import ResultsError
+        from scbench.formats.predictions import open_predictions
 
         if not judge.strip():
             raise ResultsError("--judge must name who judged")
@@ -271,7 +271,7 @@ def agree(
         from scbench.analysis.failure_modes.decisions import labelled, read_labels
         from scbench.analysis.failure_modes.rules import JUDGE, VERSION, judge_by_rules
         from scbench.analysis.failure_modes.sheets import agreement_sheet
-        from scbench.errors import ResultsError
+        from scbench.base.errors import ResultsError
 
         if (labels_b is None) == (not results):
             raise ResultsError("name a second file of labels, or --results for the rules")

@@ -8,14 +8,14 @@ import typer
 
 from scbench.cli.console import NEEDS, PROBLEMS, counted, reported_errors, require, say
 from scbench.cli.options import Quiet, Workers
-from scbench.processes import processors
+from scbench.machine.processes import processors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scbench.build.cases import Row
-    from scbench.build.experiment import Experiment
     from scbench.catalog import Task
+    from scbench.freezing.cases import Row
+    from scbench.freezing.experiment import Experiment
 
 _PRINTED = ("jsonl", "text")
 _SHORT_SEED = 2**64
@@ -93,9 +93,9 @@ def generate(
     could not give as many cases as were asked for.
     """
     with reported_errors("build"):
+        from scbench.base.errors import ExperimentError
         from scbench.catalog import all_tasks, get_task
         from scbench.cli.rungs import rungs_of
-        from scbench.errors import ExperimentError
 
         if target is not None and target.startswith("-"):
             raise ExperimentError("name the experiment or task first, then its options")
@@ -135,7 +135,7 @@ def generate(
 
 def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
     """Tell how cases are printed from values of a parameter that happens to be called format."""
-    from scbench.errors import ExperimentError
+    from scbench.base.errors import ExperimentError
 
     printed = [value for value in given if value in _PRINTED]
     others = [value for value in given if value not in _PRINTED]
@@ -148,8 +148,8 @@ def _forms(task: "Task", given: list[str]) -> tuple[str, list[str]]:
 
 def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
     """Read the options that are parameters of a task."""
-    from scbench.build.points import parameters_of, read_parameter
-    from scbench.errors import ExperimentError, did_you_mean
+    from scbench.base.errors import ExperimentError, did_you_mean
+    from scbench.freezing.points import parameters_of, read_parameter
 
     space = task.builder.space
     options = {f"--{name.replace('_', '-')}": name for name in parameters_of(space)}
@@ -185,8 +185,8 @@ def _parameters(task: "Task", args: "Sequence[str]") -> dict[str, Any]:
 
 
 def _single(task: "Task", parameters: dict[str, Any], count: int, seed: int | None) -> "Experiment":
-    from scbench.build.experiment import experiment_of
-    from scbench.build.points import points_of
+    from scbench.freezing.experiment import experiment_of
+    from scbench.freezing.points import points_of
 
     points_of(task, parameters, {}, count)  # errors that name the parameter alone
     return experiment_of({"seed": seed, "task": [{"id": task.id, "count": count, **parameters}]})
@@ -195,9 +195,9 @@ def _single(task: "Task", parameters: dict[str, Any], count: int, seed: int | No
 def _read(
     target: str, rest: "Sequence[str]", count: int | None, form: list[str] | None
 ) -> "Experiment":
-    from scbench.build.experiment import read_experiment
+    from scbench.base.errors import ExperimentError, did_you_mean
     from scbench.catalog import all_tasks
-    from scbench.errors import ExperimentError, did_you_mean
+    from scbench.freezing.experiment import read_experiment
 
     path = Path(target)
     if not path.is_file() and path.suffix != ".toml":
@@ -214,7 +214,7 @@ def _read(
 
 def _settled(experiment: "Experiment", *, private: bool, writes: bool) -> "Experiment":
     """Settle the seed and whether it is private."""
-    from scbench.errors import ExperimentError
+    from scbench.base.errors import ExperimentError
 
     private = private or experiment.private
     if private and not writes:
@@ -238,9 +238,9 @@ def _print(experiment: "Experiment", printed: str, workers: int) -> None:
     """Print the cases of one task as they are drawn."""
     import json
 
-    from scbench.build.cases import draw
-    from scbench.build.experiment import plan
-    from scbench.processes import open_executor
+    from scbench.freezing.cases import draw
+    from scbench.freezing.experiment import plan
+    from scbench.machine.processes import open_executor
 
     short = False
     with open_executor(workers) as executor:
@@ -276,10 +276,10 @@ def _write(
     restart: bool,
     quiet: bool,
 ) -> None:
-    from scbench.build.experiment import plan
-    from scbench.build.fresh_folder import generate_folder
     from scbench.cli.console import INTERRUPTED
     from scbench.cli.progress import progress
+    from scbench.freezing.experiment import plan
+    from scbench.freezing.fresh_folder import generate_folder
 
     wanted = sum(planned.point.count for planned in plan(experiment))
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from scbench.base.errors import PredictionsError
 from scbench.cli.importing import taken_in
 from scbench.cli.options import (
     ColumnMap,
@@ -18,7 +19,6 @@ from scbench.cli.options import (
     Workers,
 )
 from scbench.cli.telling import Format
-from scbench.errors import PredictionsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +171,7 @@ def grade(
     Rows without an answer are not zeros: they lower the coverage, which stands beside every mean.
     """
     from scbench.cli.console import NEEDS, USAGE, names_in, reported_errors, require, say
-    from scbench.processes import check_memory, processors, start_server
+    from scbench.machine.processes import check_memory, processors, start_server
 
     if (not files) != self_test:
         say("error: name a predictions file, or use --self-test (see --help)")

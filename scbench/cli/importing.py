@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scbench.base.errors import PredictionsError
 from scbench.cli.console import PROBLEMS, reported_errors, say
 from scbench.cli.options import ColumnMap, ModelName, Quiet, SettingName
-from scbench.errors import PredictionsError
 
 if TYPE_CHECKING:
     from scbench.grading.imported import Imported
@@ -38,8 +38,8 @@ def import_(
     that cannot be placed is named with its file and line; then the exit code is 1.
     """
     with reported_errors():
-        from scbench.imports.gather import Wanted, gather
-        from scbench.imports.tables import read_mapping
+        from scbench.formats.imports.gather import Wanted, gather
+        from scbench.formats.imports.tables import read_mapping
 
         wanted = Wanted(read_mapping(mapped), model, setting)
         found = gather(files, sys.stdout.buffer, wanted)
@@ -61,11 +61,11 @@ def taken_in(
     quiet: bool,
 ) -> "tuple[str, Imported | None]":
     """Return the path of the predictions that the files make; what they are is said in a line."""
+    from scbench.formats.imports.gather import Wanted
+    from scbench.formats.imports.tables import read_mapping
     from scbench.grading.checkpoint.parts import WORK
     from scbench.grading.imported import take_in
-    from scbench.imports.gather import Wanted
-    from scbench.imports.tables import read_mapping
-    from scbench.work_folder import interrupted
+    from scbench.machine.work_folder import interrupted
 
     for file in files:
         if os.path.isdir(file):  # noqa: PTH112  (a name may be too long for Path)

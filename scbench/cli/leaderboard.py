@@ -7,7 +7,7 @@ import typer
 
 from scbench.cli.console import PROBLEMS, counted, need, reported_errors, say
 from scbench.cli.options import AllowCode, Workers
-from scbench.processes import processors
+from scbench.machine.processes import processors
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -37,8 +37,8 @@ def tasks(
     Bounds and defaults stand beside them.
     """
     with reported_errors():
-        from scbench.build.listing import describe_task
         from scbench.catalog import available_tasks, get_task
+        from scbench.freezing.listing import describe_task
 
         if release is not None:
             _held(release)

@@ -11,13 +11,13 @@ import typer
 from scbench.cli.analysis import Files, write_file
 from scbench.cli.console import NEEDS, plain, reported_errors, require, say
 from scbench.cli.options import Quiet
-from scbench.processes import processors
+from scbench.machine.processes import processors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scbench.model import Instance
-    from scbench.predictions import Line
+    from scbench.base.model import Instance
+    from scbench.formats.predictions import Line
     from scbench.release.load import Release
     from scbench.report.items import Item
     from scbench.report.page import Written
@@ -220,9 +220,9 @@ def show(
 
 def _form(item: str, out: Path | None) -> str:
     """Return the kind of file to write; say before any work if it cannot be written."""
+    from scbench.base.errors import ResultsError
+    from scbench.base.model import task_of
     from scbench.catalog import get_task
-    from scbench.errors import ResultsError
-    from scbench.model import task_of
     from scbench.report.picture import solids_of
 
     if out is None:
@@ -371,7 +371,7 @@ def gallery(
 
 
 def _check_sheet(out: Path, results: Path | None) -> None:
-    from scbench.errors import ReleaseError
+    from scbench.base.errors import ReleaseError
 
     if out.suffix.lower() not in {".svg", ".png"}:
         raise ReleaseError(f"a contact sheet is written as .svg or .png, not as {out.name!r}")
@@ -382,7 +382,7 @@ def _check_sheet(out: Path, results: Path | None) -> None:
 def _contact_sheet(
     release: "Release", out: Path, rungs: str | None, scale: float, dark: bool
 ) -> None:
-    from scbench.errors import ReleaseError
+    from scbench.base.errors import ReleaseError
     from scbench.report.contact_sheet import contact_sheet, right_and_wrong
     from scbench.report.sheet import sheet_png
 

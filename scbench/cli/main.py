@@ -32,7 +32,7 @@ from scbench.cli import (
 from scbench.cli.console import PROBLEMS, USAGE, counted, names_in, reported_errors, say
 from scbench.cli.options import FromScratch, ReleaseName, Version, Workers
 from scbench.cli.start import start
-from scbench.processes import processors
+from scbench.machine.processes import processors
 
 app = typer.Typer(
     add_completion=False,
@@ -99,7 +99,7 @@ def example(
     Two invented models made them.
     """
     with reported_errors():
-        from scbench.build.example import example_predictions
+        from scbench.freezing.example import example_predictions
         from scbench.release.load import find_release
 
         found, names = find_release(release).choose(names_in(tasks))
@@ -117,7 +117,7 @@ def export(
     `load_dataset("FOLDER")` reads it from there.
     """
     with reported_errors():
-        from scbench.build.export import export_release
+        from scbench.freezing.export import export_release
         from scbench.release.load import find_release
 
         found = find_release(release)
@@ -162,13 +162,13 @@ def build(
     with reported_errors("build", required=True):
         import os
 
-        from scbench.build.card import render_loader
-        from scbench.build.experiment import manifolds as manifolds_experiment
-        from scbench.build.freeze import build_release
-        from scbench.build.ladder import own_ladder
-        from scbench.build.proofs import proofs_file
-        from scbench.build.withdrawn import read_withdrawn
         from scbench.catalog import MANIFOLDS, get_task
+        from scbench.freezing.card import render_loader
+        from scbench.freezing.experiment import manifolds as manifolds_experiment
+        from scbench.freezing.freeze import build_release
+        from scbench.freezing.ladder import own_ladder
+        from scbench.freezing.proofs import proofs_file
+        from scbench.freezing.withdrawn import read_withdrawn
 
         folder = out or Path("releases", version)
         names = names_in(tasks)
@@ -233,8 +233,8 @@ def verify(
     The first takes seconds, the second minutes. Exit 1 if there is any.
     """
     with reported_errors("build", required=True):
-        from scbench.build.proofs import proofs_file
-        from scbench.build.verify import verify_anywhere, verify_release
+        from scbench.freezing.proofs import proofs_file
+        from scbench.freezing.verify import verify_anywhere, verify_release
         from scbench.release.hub import hub_name
         from scbench.release.load import find_release, installed_releases
 

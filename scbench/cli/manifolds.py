@@ -94,7 +94,7 @@ def manifolds(
         from scbench.analysis.points import Cases
         from scbench.analysis.results import read_results
         from scbench.analysis.run_sheets import falloff_sheet
-        from scbench.errors import ResultsError
+        from scbench.base.errors import ResultsError
 
         if heat is not None and parameter is not None:
             raise ResultsError("--heat and --parameter show different tables; give one of them")

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from scbench.base.version import __version__
 from scbench.cli.telling import Format
-from scbench.version import __version__
 
 
 def _show_version(value: bool) -> None:

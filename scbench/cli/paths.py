@@ -27,7 +27,7 @@ def path(
     lm_eval --include_path "$(scbench path lm-eval)" --tasks scbench
     """
     with reported_errors():
-        from scbench.errors import ScbenchError
+        from scbench.base.errors import ScbenchError
 
         if name not in _FOLDERS:
             raise ScbenchError(f"no folder {name!r}; there are {' and '.join(_FOLDERS)}")

@@ -9,7 +9,7 @@ import typer
 
 from scbench.cli.console import counted, names_in, reported_errors, say
 from scbench.cli.options import AskedTasks, Budgets, IdsFile, Quiet, ReleaseName, Samples
-from scbench.prompts import Form
+from scbench.formats.prompts import Form
 
 
 class Variant(StrEnum):
@@ -69,9 +69,9 @@ def prompts(
     output files as they are. vLLM's run_batch takes openai-chat.
     """
     with reported_errors():
-        from scbench.prompts.files import LEFT_OUT, write_files, write_left_out
-        from scbench.prompts.forms import LIMITS, Settings, check_settings, line_of
-        from scbench.prompts.requests import chosen_instances, named, requests, told_apart
+        from scbench.formats.prompts.files import LEFT_OUT, write_files, write_left_out
+        from scbench.formats.prompts.forms import LIMITS, Settings, check_settings, line_of
+        from scbench.formats.prompts.requests import chosen_instances, named, requests, told_apart
         from scbench.release.load import find_release
 
         settings = Settings(model, structured, max_output_tokens)
@@ -112,7 +112,7 @@ def ids_in(source: str) -> set[str]:
     Raises:
         PredictionsError: there are none, or the file cannot be read.
     """
-    from scbench.errors import PredictionsError
+    from scbench.base.errors import PredictionsError
 
     try:
         text = sys.stdin.read() if source == "-" else Path(source).read_text("utf-8")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from scbench.cli.console import NEEDS, PROBLEMS, USAGE, counted, reported_errors, require, say
-from scbench.processes import processors
+from scbench.machine.processes import processors
 
 if TYPE_CHECKING:
     from scbench.release.load import Release
@@ -43,7 +43,7 @@ def publish(
     with reported_errors("build", required=True):
         if to is None or "://" in to:
             require(*NEEDS["hub"])
-        from scbench.build.verify import verify_release
+        from scbench.freezing.verify import verify_release
         from scbench.release.load import installed_releases, open_release
 
         root = installed_releases().get(folder, Path(folder))
@@ -59,7 +59,7 @@ def publish(
         if repo is not None:
             _to_hub(release, repo, dry_run=dry_run)
         elif to is not None:
-            from scbench.build.mirror import publish_to_target
+            from scbench.freezing.mirror import publish_to_target
 
             publish_to_target(release, to, _would if dry_run else say, dry_run=dry_run)
         if not dry_run:
@@ -67,7 +67,7 @@ def publish(
 
 
 def _to_hub(release: "Release", repo: str, *, dry_run: bool) -> None:
-    from scbench.build.publish import plan_upload, publish_on_hub
+    from scbench.freezing.publish import plan_upload, publish_on_hub
 
     plan = plan_upload(release, repo, dry_run=dry_run)
     if dry_run:
@@ -113,7 +113,7 @@ def overlap(
 ) -> None:
     """Count the items that two releases or generated folders share. Exit 1 if there is one."""
     with reported_errors():
-        from scbench.build.overlap import overlap as measure
+        from scbench.freezing.overlap import overlap as measure
         from scbench.release.load import find_release
 
         total = 0

@@ -8,8 +8,8 @@ import typer
 from scbench.cli.console import PROBLEMS, counted, reported_errors, say
 
 if TYPE_CHECKING:
-    from scbench.build.experiment import Experiment
-    from scbench.build.ladder import Ladder
+    from scbench.freezing.experiment import Experiment
+    from scbench.freezing.ladder import Ladder
 
 
 _HEADS = "  rung     mean      least       most  floor  prompt  answer   draw  judge  point"
@@ -17,8 +17,8 @@ _HEADS = "  rung     mean      least       most  floor  prompt  answer   draw  j
 
 def _table(target: str | None) -> "tuple[Ladder, list[str] | None]":
     """Return the table that a file or names of tasks are about, and the tasks."""
-    from scbench.build.ladder import ladder, read_ladder
     from scbench.cli.console import names_in
+    from scbench.freezing.ladder import ladder, read_ladder
 
     if target is not None and target.endswith(".toml"):
         return read_ladder(Path(target)), None
@@ -57,7 +57,7 @@ def rungs(
     wrong.
     """
     with reported_errors():
-        from scbench.build.ladder_check import check_ladder
+        from scbench.freezing.ladder_check import check_ladder
 
         table, tasks = _table(target)
         wrong = 0

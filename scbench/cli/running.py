@@ -30,7 +30,7 @@ from scbench.cli.telling import Format
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scbench.model import Instance
+    from scbench.base.model import Instance
 
 LOGS = "logs"
 EPILOG = """\
@@ -134,15 +134,15 @@ def run(
     """
     with reported_errors("inspect"):
         require("inspect_ai")
-        from scbench.api import MEMORY
+        from scbench.base.errors import PredictionsError
         from scbench.cli.grade import grade_and_tell
-        from scbench.errors import PredictionsError
+        from scbench.grading.api import MEMORY
         from scbench.grading.run import Options
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.integrations.inspect.play import Pace, Plan, play
         from scbench.integrations.inspect.tasks import select
-        from scbench.processes import check_memory, processors
-        from scbench.work_folder import no_empty
+        from scbench.machine.processes import check_memory, processors
+        from scbench.machine.work_folder import no_empty
 
         check_memory()
         chosen = Variant.LADDER if ladder else variant
@@ -216,8 +216,8 @@ def _left_out(
     instances: "list[Instance]", path: Path, samples: int, budgets: "Sequence[int]"
 ) -> list[str]:
     """Write down what was not asked for want of vision."""
-    from scbench.prompts.files import write_left_out
-    from scbench.prompts.requests import requests, told_apart
+    from scbench.formats.prompts.files import write_left_out
+    from scbench.formats.prompts.requests import requests, told_apart
 
     path.unlink(missing_ok=True)
     write_left_out(requests(told_apart(instances)[True], samples, budgets), path)

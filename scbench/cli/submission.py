@@ -17,7 +17,7 @@ from scbench.cli.console import (
     say,
 )
 from scbench.cli.options import AllowCode, Workers
-from scbench.processes import processors
+from scbench.machine.processes import processors
 
 if TYPE_CHECKING:
     from scbench.leaderboard.findings import Finding
@@ -152,7 +152,7 @@ def init(
 
 
 def _copy_predictions(source: Path, folder: Path) -> None:
-    from scbench.errors import PredictionsError
+    from scbench.base.errors import PredictionsError
     from scbench.grading.output import write_whole
     from scbench.leaderboard.files import MOST_PACKED, PREDICTIONS
 

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scbench.answers.extract import find_answer
-from scbench.answers.shape import shape_of
+from scbench.base.model import Check, Instance, Status, task_of
 from scbench.catalog import Task
+from scbench.formats.predictions import TEXT_AS_ANSWER, Line, Problem, unread_keys
 from scbench.grading.imported import Imported
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, index_of
-from scbench.judge import validate
-from scbench.model import Check, Instance, Status, task_of
-from scbench.outcomes import without_answer
-from scbench.predictions import TEXT_AS_ANSWER, Line, Problem, unread_keys
 from scbench.release.load import Release
+from scbench.scoring.answers.extract import find_answer
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.judge import validate
+from scbench.scoring.outcomes import without_answer
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
+from scbench.formats.predictions import Digest, Problem, read_blocks, stripped
 from scbench.grading.checkpoint.assemble import ChunkRows
 from scbench.grading.checkpoint.parts import Checkpoint
 from scbench.grading.problems import FORGED, Problems
@@ -21,7 +22,6 @@ from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.job_queue import JobQueue
 from scbench.grading.workers.scheduler import Scheduler
 from scbench.grading.workers.worker import WorkItem
-from scbench.predictions import Digest, Problem, read_blocks, stripped
 
 _LAG = 512
 """Chunks that may be read, or done, while an earlier one is not."""

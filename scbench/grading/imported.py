@@ -11,14 +11,14 @@ from filecmp import cmp
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.formats.imports.files import is_own
+from scbench.formats.predictions import Problem
 from scbench.grading.output import is_ours
-from scbench.imports.files import is_own
-from scbench.predictions import Problem
-from scbench.work_folder import no_empty
+from scbench.machine.work_folder import no_empty
 
 if TYPE_CHECKING:
-    from scbench.imports.gather import Wanted
+    from scbench.formats.imports.gather import Wanted
 
 IMPORTED = "imported.jsonl"
 
@@ -62,7 +62,7 @@ def take_in(
     """
     if len(files) == 1 and is_own(files[0], wanted.mapped):
         return files[0], None
-    from scbench.imports.gather import gather  # noqa: PLC0415  (few runs need it)
+    from scbench.formats.imports.gather import gather  # noqa: PLC0415  (few runs need it)
 
     path, made = folder / IMPORTED, folder / f".{IMPORTED}.new"
     for name in files:

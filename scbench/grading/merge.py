@@ -12,7 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scbench.errors import ResultsError, reading_parquet
+from scbench.base.errors import ResultsError, reading_parquet
+from scbench.base.version import __version__
+from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint.assemble import ResultsWriter
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.options import Options, choose_tasks
@@ -26,10 +28,8 @@ from scbench.grading.rows.schema import RunKey, column_types
 from scbench.grading.run import finish
 from scbench.grading.summary import RunFacts, RunReport
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.predictions import Problem
+from scbench.machine.work_folder import WorkFolder, interrupted
 from scbench.release.load import Release
-from scbench.version import __version__
-from scbench.work_folder import WorkFolder, interrupted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scbench.base.errors import CatalogError
 from scbench.catalog import Task, get_task
-from scbench.errors import CatalogError
 from scbench.grading.imported import Imported
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run_file import Described

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 RESULTS = "results.parquet"
 SUMMARY = "summary.json"

@@ -5,9 +5,9 @@ from collections import Counter
 from pathlib import Path
 from typing import IO
 
+from scbench.formats.predictions import Problem
 from scbench.grading.imported import Imported
 from scbench.grading.rows.schema import RunKey
-from scbench.predictions import Problem
 
 FORGED = "forged_trace"
 """Code of the problem that a trace is not what the environment gives; such come last."""

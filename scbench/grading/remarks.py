@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from scbench.base.trace import LOOP_SETTINGS
 from scbench.catalog import Task
 from scbench.release.load import Release
-from scbench.trace import LOOP_SETTINGS
 
 
 def grader_differences(release: Release, tasks: Sequence[Task]) -> dict[str, dict[str, int]]:

@@ -14,7 +14,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.errors import MachineError, PredictionsError, refused
+from scbench.base.errors import MachineError, PredictionsError, refused
+from scbench.base.progress import no_progress
+from scbench.formats.predictions import is_empty, open_predictions, unread_keys
 from scbench.grading.checkpoint.assemble import ResultsWriter, assemble, missing
 from scbench.grading.checkpoint.parts import WORK, Checkpoint
 from scbench.grading.collector import Collector
@@ -31,9 +33,7 @@ from scbench.grading.summary import RunFacts, RunReport, summarize
 from scbench.grading.tally import tally
 from scbench.grading.workers.scheduler import OnWait, Scheduler
 from scbench.grading.workers.worker import WorkItem
-from scbench.predictions import is_empty, open_predictions, unread_keys
-from scbench.progress import no_progress
-from scbench.work_folder import interrupted
+from scbench.machine.work_folder import interrupted
 
 if TYPE_CHECKING:
     from scbench.grading.workers.pool import WorkerPool

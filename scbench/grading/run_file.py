@@ -5,9 +5,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from scbench.canonical import canonical_json, parse_json
-from scbench.errors import JsonError, PredictionsError, faults_of
-from scbench.model import Count, RunMetadata, Setting
+from scbench.base.canonical import canonical_json, parse_json
+from scbench.base.errors import JsonError, PredictionsError, faults_of
+from scbench.base.model import Count, RunMetadata, Setting
 
 MOST_BYTES = 1_000_000
 

@@ -18,9 +18,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
+from scbench.base.intervals import Floats, Part, condense, ends, pair_of
+from scbench.base.model import Status
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.intervals import Floats, Part, condense, ends, pair_of
-from scbench.model import Status
 
 RUN = ("model", "setting", "budget")
 """Columns that tell runs apart; samples of one run are pooled."""
@@ -130,9 +130,9 @@ def score_table(results: pl.DataFrame, by: Literal["bucket", "task"]) -> pl.Data
     Returns:
         Columns model, setting, budget, bucket, (task,) n (scores of one sample), samples, scored,
         coverage (scored over expected), mean (of scored rows, 0 to 1, null if there is none) with
-        its interval low to high (see `scbench.intervals`), floor (mean of the floors of the scored
-        rows, null if one is not known) and the mean above it with its interval (null where there
-        is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical order,
+        its interval low to high (see `scbench.base.intervals`), floor (mean of the floors of the
+        scored rows, null if one is not known) and the mean above it with its interval (null where
+        there is no room), mean_missing_as_zero, and one count per status. Runs are in alphabetical order,
         buckets and tasks in that of the paper. Over a single bucket there is no line of all.
     """
     condensed = Condensed()

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from scbench.base.model import Status
+from scbench.base.progress import no_progress
 from scbench.catalog import Task
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
-from scbench.model import Status
-from scbench.progress import no_progress
 from scbench.release.load import Reference, Release
 
 

@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from scbench.base.version import __version__
 from scbench.catalog import Task
+from scbench.formats.predictions import Problem
 from scbench.grading.options import Options
 from scbench.grading.remarks import grader_differences
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.tally import Tally
-from scbench.predictions import Problem
 from scbench.release.load import Release
-from scbench.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl
@@ -165,6 +165,6 @@ def _protections(facts: RunFacts, seen: frozenset[str]) -> list[str]:
         return []
     if facts.protections is not None:
         return list(facts.protections)
-    from scbench import sandbox  # noqa: PLC0415  (few runs have children)
+    from scbench.machine import sandbox  # noqa: PLC0415  (few runs have children)
 
     return list(sandbox.protections())

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from scbench.base.model import Status
 from scbench.catalog import all_tasks
-from scbench.model import Status
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,16 +14,16 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import model_validator
 
+from scbench.base.errors import PredictionsError
+from scbench.base.model import LADDER, Instance, Prediction, rung_of
+from scbench.base.trace import LoopSetting, Setup
 from scbench.catalog import all_tasks, get_task
-from scbench.custom_id import Asked
-from scbench.errors import PredictionsError
-from scbench.imports.harnesses import ended
-from scbench.imports.replies import content_text, reply, with_turns
+from scbench.formats.custom_id import Asked
+from scbench.formats.imports.harnesses import ended
+from scbench.formats.imports.replies import content_text, reply, with_turns
+from scbench.formats.prompts.forms import data_urls
 from scbench.loop import Environment
-from scbench.model import LADDER, Instance, Prediction, rung_of
-from scbench.prompts.forms import data_urls
 from scbench.reward import instance_of, outcome, packed, unpacked
-from scbench.trace import LoopSetting, Setup
 
 
 def _check_openai() -> None:
@@ -167,8 +167,8 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
 
 
 def _drawn(asked: SpatialConfig) -> Iterator[Instance]:
-    from scbench.build.fresh import generate  # noqa: PLC0415  (heavy)
-    from scbench.build.ladder import ladder  # noqa: PLC0415
+    from scbench.freezing.fresh import generate  # noqa: PLC0415  (heavy)
+    from scbench.freezing.ladder import ladder  # noqa: PLC0415
 
     if not asked.tasks:
         raise PredictionsError("what is drawn is of the tasks that are named: add tasks")

@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
 
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.errors import printable
+from scbench.base.model import task_of
 from scbench.catalog import Task
-from scbench.errors import printable
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
@@ -36,9 +37,8 @@ from scbench.leaderboard.copied import is_long
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
-from scbench.model import task_of
-from scbench.outcomes import Outcome, seek_answer
 from scbench.release.load import Release
+from scbench.scoring.outcomes import Outcome, seek_answer
 
 LEAST_LONG, LONG_SHARE = 5, 0.10
 LEAST_SHORT, SHORT_SHARE = 20, 0.90

@@ -17,10 +17,10 @@ from typing import IO
 
 import zstandard
 
-from scbench.errors import PredictionsError, ScbenchError, printable
+from scbench.base.errors import PredictionsError, ScbenchError, printable
+from scbench.formats.predictions import open_predictions
 from scbench.leaderboard.files import MOST_BYTES_OF, MOST_PACKED, kind_of, missing, refused
 from scbench.leaderboard.findings import Finding
-from scbench.predictions import open_predictions
 
 _MOST_ENTRIES = 100
 _MOST_TAR = 2 * MOST_PACKED

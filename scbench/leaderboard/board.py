@@ -12,18 +12,18 @@ import polars as pl
 
 from scbench.analysis.matrix import MEANS, Block, Matrix, Means, means_of, score_matrix
 from scbench.analysis.results import ITEM
-from scbench.canonical import content_hash
+from scbench.base.canonical import content_hash
+from scbench.base.intervals import Floats
+from scbench.base.model import LADDER
+from scbench.base.version import __version__
 from scbench.grading.score_tables import OVERALL
-from scbench.intervals import Floats
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
 from scbench.leaderboard.levels import SCHEMA as LEVELS
 from scbench.leaderboard.levels import Key, Level, height, key_of, levels_of
 from scbench.leaderboard.ranks import Rank, ranks
 from scbench.leaderboard.receipt import Score
-from scbench.model import LADDER
 from scbench.release.manifest import Manifest, own_name, version_key
-from scbench.version import __version__
 
 SETTINGS = ("no_tools", "tools")
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from scbench.canonical import sha256
-from scbench.errors import ResultsError, ScbenchError, printable, reading_parquet
+from scbench.base.canonical import sha256
+from scbench.base.errors import ResultsError, ScbenchError, printable, reading_parquet
+from scbench.base.progress import no_progress
 from scbench.grading.output import RESULTS
 from scbench.grading.rows.schema import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
@@ -30,7 +31,6 @@ from scbench.leaderboard.organisations import Organisation, alike, check_organis
 from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
 from scbench.leaderboard.spent import spent
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
-from scbench.progress import no_progress
 
 if TYPE_CHECKING:
     from scbench.leaderboard.submission import Submission

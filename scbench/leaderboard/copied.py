@@ -22,10 +22,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.model import task_of
 from scbench.catalog import MANIFOLDS, get_task
 from scbench.leaderboard.findings import Finding
-from scbench.model import task_of
 from scbench.release.load import Release
 
 LONG = 64

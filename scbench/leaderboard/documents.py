@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 import yaml
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from scbench.canonical import parse_json
-from scbench.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.submission import Submission
 

@@ -6,7 +6,7 @@ Names and sizes are looked at before anything is read, and nothing in the files 
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 
-from scbench.errors import did_you_mean, printable
+from scbench.base.errors import did_you_mean, printable
 from scbench.leaderboard.documents import MOST_BYTES
 from scbench.leaderboard.findings import Finding
 

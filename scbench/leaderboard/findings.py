@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from scbench.errors import printable
+from scbench.base.errors import printable
 
 _ORDER = ("", "submission.yaml", "claimed.json", "predictions")
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scbench.errors import PredictionsError
+from scbench.base.errors import PredictionsError
 from scbench.leaderboard.archive import unpack
 from scbench.leaderboard.files import ABOUT, PREDICTIONS, kind_of, missing, refused
 from scbench.leaderboard.findings import Finding

@@ -7,8 +7,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scbench.canonical import canonical_json, sha256
-from scbench.errors import ResultsError
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.errors import ResultsError
+from scbench.base.model import RunMetadata
+from scbench.base.progress import no_progress
+from scbench.base.version import __version__
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
 from scbench.grading.tally import fingerprints_in
@@ -28,9 +31,6 @@ from scbench.leaderboard.receipt import (
     write_receipt,
 )
 from scbench.leaderboard.validate import Validated
-from scbench.model import RunMetadata
-from scbench.progress import no_progress
-from scbench.version import __version__
 
 if TYPE_CHECKING:
     import polars as pl

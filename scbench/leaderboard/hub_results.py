@@ -9,11 +9,11 @@ from typing import Any
 
 import yaml
 
+from scbench.base.errors import ResultsError
+from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS
-from scbench.errors import ResultsError
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.receipt import Receipt
-from scbench.model import LADDER
 
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 

@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.ladder import climbs_of, ladder_table
+from scbench.base.model import LADDER
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import BoardEntry
-from scbench.model import LADDER
 
 SCHEMA: Mapping[str, Any] = {
     **dict.fromkeys(("level", "level_low", "level_high"), pl.Float64),

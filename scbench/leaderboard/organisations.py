@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from scbench.errors import ScbenchError, faults_of, printable
+from scbench.base.errors import ScbenchError, faults_of, printable
 from scbench.leaderboard.files import ABOUT
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.names import skeleton

@@ -10,7 +10,7 @@ from typing import Any
 
 import zstandard
 
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.grading.output import write_whole
 from scbench.leaderboard.files import ABOUT, MOST_BYTES_OF
 from scbench.leaderboard.folder import Opened

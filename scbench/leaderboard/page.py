@@ -5,14 +5,14 @@ from typing import Any
 
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.sheets import points
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import printable
+from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS, all_tasks
-from scbench.errors import printable
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.grade import REPORT
 from scbench.leaderboard.levels import height
 from scbench.leaderboard.scatter import Point, amount_words, scatter, spent_on
-from scbench.model import LADDER
 from scbench.release.about import TITLE
 from scbench.release.manifest import own_name
 

@@ -14,22 +14,22 @@ from pathlib import Path
 import zstandard
 from pydantic import JsonValue
 
-from scbench.answers.extract import find_answer
-from scbench.answers.shape import shape_of
-from scbench.canonical import parse_json
+from scbench.base.canonical import parse_json
+from scbench.base.errors import PredictionsError, printable
+from scbench.base.model import Instance, Prediction, Status, task_of
+from scbench.base.trace import LOOP_SETTINGS
 from scbench.catalog import Task
-from scbench.errors import PredictionsError, printable
+from scbench.formats.predictions import Line, Problem, open_predictions
 from scbench.grading.check import answer_warnings
 from scbench.grading.rows.coverage import Admission, Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding, Level
 from scbench.leaderboard.submission import Submission
-from scbench.model import Instance, Prediction, Status, task_of
-from scbench.outcomes import without_answer
-from scbench.predictions import Line, Problem, open_predictions
 from scbench.release.load import Release
-from scbench.trace import LOOP_SETTINGS
+from scbench.scoring.answers.extract import find_answer
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.outcomes import without_answer
 
 MOST_UNPACKED = 1_000_000_000
 """Bytes of a predictions file once unpacked; measured before a line of it is parsed."""

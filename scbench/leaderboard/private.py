@@ -18,7 +18,9 @@ from typing import Any
 import polars as pl
 
 from scbench.analysis.gap import gap_table
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.base.model import LADDER
+from scbench.base.progress import no_progress
 from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
@@ -27,8 +29,6 @@ from scbench.leaderboard.files import ABOUT
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.levels import Key, key_of
 from scbench.leaderboard.organisations import Organisation
-from scbench.model import LADDER
-from scbench.progress import no_progress
 from scbench.release.load import open_release
 
 RELEASE, SUBMISSIONS = "release", "submissions"

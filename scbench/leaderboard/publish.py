@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.base.model import LADDER
 from scbench.grading.output import write_whole
 from scbench.leaderboard.board import flat_rows
 from scbench.leaderboard.collect import BoardEntry
 from scbench.leaderboard.hub_results import hub_results
 from scbench.leaderboard.page import render_board
-from scbench.model import LADDER
 
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
 HUB = "eval_results"

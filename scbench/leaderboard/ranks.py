@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.analysis.sign_flips import DRAWS, EXACT, draws_within, signs
-from scbench.intervals import LEVEL, Floats
+from scbench.base.intervals import LEVEL, Floats
 
 _CHUNK = 256
 _SAME = 1e-6

@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
+from scbench.base.model import OneShot
 from scbench.leaderboard.names import hidden
-from scbench.model import OneShot
 from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scbench.canonical import sha256
-from scbench.errors import CatalogError, ReleaseError, ScbenchError, did_you_mean
+from scbench.base.canonical import sha256
+from scbench.base.errors import CatalogError, ReleaseError, ScbenchError, did_you_mean
+from scbench.base.model import LADDER
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.answer_overlap import (
     Answers,
@@ -23,7 +24,6 @@ from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.organisations import alike
 from scbench.leaderboard.predictions import check_predictions
 from scbench.leaderboard.submission import Submission
-from scbench.model import LADDER
 from scbench.release.load import Release, installed_releases, open_release
 
 Releases = Callable[[str], Release]

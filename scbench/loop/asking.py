@@ -8,16 +8,16 @@ from typing import Any, cast, get_args
 from pydantic import BaseModel, JsonValue, ValidationError
 from typing_extensions import override
 
-from scbench.answers.scan import scan
-from scbench.answers.visible import visible
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
+from scbench.base.model import Prediction, Status
+from scbench.base.trace import MAX_OBSERVATION, Setup
 from scbench.catalog import Task, all_tasks
-from scbench.errors import CannotGrade, PredictionsError, faults_of, printable
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.loop.games import UNJUDGED, Game, Move, State, is_answer, unjudged
-from scbench.model import Prediction, Status
-from scbench.outcomes import Outcome, alone, describe_error
-from scbench.trace import MAX_OBSERVATION, Setup
+from scbench.scoring.answers.scan import scan
+from scbench.scoring.answers.visible import visible
+from scbench.scoring.outcomes import Outcome, alone, describe_error
 
 _SPARE = 6
 """Replies beyond what the budget is enough for: the answer, and some that go wrong."""

@@ -10,11 +10,11 @@ from itertools import accumulate
 
 from pydantic import JsonValue
 
-from scbench.answers.shape import shape_of
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
-from scbench.model import Check, Verdict
+from scbench.scoring.answers.shape import shape_of
 
 _MOST = 10_000
 """Characters of all that is told, about."""

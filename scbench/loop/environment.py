@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from scbench.base.errors import PredictionsError, faults_of
+from scbench.base.model import Instance
+from scbench.base.trace import MAX_ACTION, Played, Setup
 from scbench.catalog import Task, get_task
-from scbench.errors import PredictionsError, faults_of
 from scbench.loop.asking import asking_game
 from scbench.loop.games import Game, Retry, State, is_answer
-from scbench.model import Instance
-from scbench.trace import MAX_ACTION, Played, Setup
 
 _OVER = "The trial is over; nothing more is read."
 
@@ -154,7 +154,7 @@ class Environment:
     def record(self) -> dict[str, Any]:
         """What runners keep beside a reply: loop, turns, and whether the trial is over.
 
-        `scbench.imports.replies.with_turns` makes a line of predictions of it.
+        `scbench.formats.imports.replies.with_turns` makes a line of predictions of it.
         """
         kept = self.prediction()
         return {"loop": kept["loop"], "turns": kept["turns"], "over": self._playing.over}

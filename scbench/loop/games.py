@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import BaseModel
 from typing_extensions import override
 
+from scbench.base.model import Prediction, Status
+from scbench.base.trace import Setup
 from scbench.catalog import Task
 from scbench.loop.disclosure import one_right, told
-from scbench.model import Prediction, Status
-from scbench.outcomes import Outcome, alone, grade_prediction
-from scbench.trace import Setup
+from scbench.scoring.outcomes import Outcome, alone, grade_prediction
 
 State = dict[str, Any]
 """Of a game: small, and JSON."""

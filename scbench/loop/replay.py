@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Check, Prediction, Status, Verdict
+from scbench.base.trace import Played, Turn
 from scbench.catalog import Task
-from scbench.errors import PredictionsError
 from scbench.loop.environment import game_of, played_by
 from scbench.loop.games import is_answer, unjudged
-from scbench.model import Check, Prediction, Status, Verdict
-from scbench.outcomes import Outcome, Trial, alone, grade_prediction, without_answer
-from scbench.trace import Played, Turn
+from scbench.scoring.outcomes import Outcome, Trial, alone, grade_prediction, without_answer
 
 
 class TraceError(PredictionsError):

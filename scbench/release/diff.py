@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scbench.model import Instance, task_of
+from scbench.base.model import Instance, task_of
 from scbench.release.load import Release
 
 _DERIVED = {"id", "content_hash"}

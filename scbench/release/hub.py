@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scbench.errors import HubError, ReleaseError, ScbenchError
+from scbench.base.errors import HubError, ReleaseError, ScbenchError
 from scbench.release.manifest import EVAL, MANIFEST, is_version, read_manifest
 
 OWN_FILES = {".gitattributes"}

@@ -12,9 +12,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from scbench.canonical import sha256
-from scbench.errors import ReleaseError, did_you_mean, reading_parquet
-from scbench.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
+from scbench.base.canonical import sha256
+from scbench.base.errors import ReleaseError, did_you_mean, reading_parquet
+from scbench.base.model import LADDER, TERSE, Instance, rung_of, task_of, terse_id
 from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
@@ -38,9 +38,9 @@ T = TypeVar("T")
 class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
-    Both hold the instance's floor, see `scbench.build.floors`. A reference also holds what the
-    instance's row may not, see `scbench.unprinted`, and of an instance on a ladder, how hard that
-    is, see `Builder.measure`.
+    Both hold the instance's floor, see `scbench.freezing.floors`. A reference also holds what the
+    instance's row may not, see `scbench.base.unprinted`, and of an instance on a ladder, how hard
+    that is, see `Builder.measure`.
     """
 
     id: str

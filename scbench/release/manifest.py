@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from scbench.canonical import sha256
+from scbench.base.canonical import sha256
+from scbench.base.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
+from scbench.base.model import LADDER, TERSE, rung_of, terse_id
 from scbench.catalog import MANIFOLDS
-from scbench.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
-from scbench.model import LADDER, TERSE, rung_of, terse_id
 from scbench.release.records import (
     ExperimentRecord,
     FilePath,

@@ -16,7 +16,7 @@ class Part(BaseModel):
 
 
 class FloorRecord(Part):
-    """What the manifest holds of a task's floors, see `scbench.build.floors`."""
+    """What the manifest holds of a task's floors, see `scbench.freezing.floors`."""
 
     mean: float = Field(description="over the instances")
     strategies: dict[str, int] = Field(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from scbench.errors import ReleaseError
+from scbench.base.errors import ReleaseError
 from scbench.release.manifest import MANIFEST
 from scbench.release.regular import MOST_BYTES, read_regular
 

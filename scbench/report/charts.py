@@ -7,7 +7,7 @@ scripts.
 from typing import TYPE_CHECKING, Any
 
 from scbench.analysis.failure_modes.labels import MEANINGS, Mode
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.report.draw.colours import COLOURS
 
 if TYPE_CHECKING:

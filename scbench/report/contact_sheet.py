@@ -4,9 +4,9 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
+from scbench.base.errors import ReleaseError
+from scbench.base.model import rung_of
 from scbench.catalog import MANIFOLDS, Task, get_task
-from scbench.errors import ReleaseError
-from scbench.model import rung_of
 from scbench.release.load import Reference, Release
 from scbench.report.draw.colours import ROLES
 from scbench.report.gallery import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from scbench.model import Instance
+from scbench.base.model import Instance
 from scbench.report.draw.png import squeezed
 from scbench.report.figures import Figure
 from scbench.report.html import environment, packed

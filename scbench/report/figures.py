@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scbench.catalog import get_task
-from scbench.processes import clean_context
+from scbench.machine.processes import clean_context
 from scbench.report.draw.compact import compacted
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.swatches import swatch

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scbench.analysis.results import read_results
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.model import Check, Instance, Verdict
 from scbench.catalog import MANIFOLDS, Task, all_tasks, get_task
-from scbench.errors import ReleaseError, ResultsError
-from scbench.judge import judge
-from scbench.model import Check, Instance, Verdict
-from scbench.processes import clean_context
+from scbench.machine.processes import clean_context
 from scbench.release.load import Reference, Release
 from scbench.report.draw.png import with_palette
 from scbench.report.html import asset, render_page
@@ -28,6 +27,7 @@ from scbench.report.items import COLUMNS, Graded, Item, items_of, picture_of, sa
 from scbench.report.picture import Picture, draw_of
 from scbench.report.sheet import sheet_png, sheet_svg
 from scbench.report.single import Wanted
+from scbench.scoring.judge import judge
 
 FONT = "Liberation Sans"
 """The family that the drawing library brings."""

@@ -13,8 +13,8 @@ from importlib.metadata import distribution
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from scbench.base.version import __version__
 from scbench.report.draw.colours import style_sheet
-from scbench.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment

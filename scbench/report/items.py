@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scbench.base.errors import ResultsError
+from scbench.base.model import Check, Instance, Status, Verdict
 from scbench.catalog import Task, all_tasks
-from scbench.errors import ResultsError
-from scbench.judge import validate
-from scbench.model import Check, Instance, Status, Verdict
 from scbench.report.picture import Picture, draw_of, with_reasons
+from scbench.scoring.judge import validate
 
 if TYPE_CHECKING:
     import polars as pl

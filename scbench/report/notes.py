@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from scbench.model import Status
+from scbench.base.model import Status
 
 if TYPE_CHECKING:
     import polars as pl

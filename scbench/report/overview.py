@@ -16,9 +16,9 @@ from scbench.analysis.paper import paper_table
 from scbench.analysis.run_sheets import budget_sheet, runs_sheet
 from scbench.analysis.runs import run_table
 from scbench.analysis.sheets import ABOVE_NOTE, above_line, line_name, points
+from scbench.base.model import Status
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
-from scbench.model import Status
 from scbench.report.charts import budget_chart, draw, failure_chart
 from scbench.report.items import run_labels
 from scbench.report.ladder import ladder_chart

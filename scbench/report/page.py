@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from scbench.analysis.budget import COLUMNS as BUDGET_COLUMNS
 from scbench.analysis.failure_modes.candidates import COLUMNS as FAILURE_COLUMNS
 from scbench.analysis.results import read_results
-from scbench.errors import ReleaseError, ResultsError
+from scbench.base.errors import ReleaseError, ResultsError
+from scbench.base.progress import no_progress
 from scbench.grading.output import SUMMARY
-from scbench.progress import no_progress
 from scbench.release.load import Release, find_release, installed_releases
 from scbench.release.manifest import PLUS_LADDER, PLUS_TERSE
 from scbench.report.items import COLUMNS, chosen, items_of

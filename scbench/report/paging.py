@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from scbench.base.model import Instance, Prediction
 from scbench.catalog import all_tasks
-from scbench.model import Instance, Prediction
 from scbench.release.load import Release
 from scbench.report.entries import render_entry
 from scbench.report.figures import FigureJob, draw_all

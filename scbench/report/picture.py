@@ -12,8 +12,8 @@ from importlib import import_module
 from textwrap import wrap
 from typing import Any
 
+from scbench.base.model import Verdict
 from scbench.catalog import Task
-from scbench.model import Verdict
 from scbench.report.draw.scene import Mesh, Scene
 from scbench.report.draw.svg import Drawing
 

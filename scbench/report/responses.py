@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Iterable
 
-from scbench.canonical import sha256
-from scbench.errors import ResultsError
-from scbench.model import Prediction
-from scbench.predictions import Problem, open_predictions, read_predictions
+from scbench.base.canonical import sha256
+from scbench.base.errors import ResultsError
+from scbench.base.model import Prediction
+from scbench.formats.predictions import Problem, open_predictions, read_predictions
 from scbench.report.items import Item
 
 

@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from scbench.analysis.results import read_results
+from scbench.base.errors import ReleaseError, ResultsError, did_you_mean
+from scbench.base.model import Instance, task_of
+from scbench.base.progress import no_progress
 from scbench.catalog import MANIFOLDS, get_task
-from scbench.errors import ReleaseError, ResultsError, did_you_mean
-from scbench.grading.rows.columns import Completer, Head, RowMaker
-from scbench.grading.rows.index import index_of
-from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
-from scbench.grading.workers.worker import WorkItem
-from scbench.model import Instance, task_of
-from scbench.predictions import (
+from scbench.formats.predictions import (
     Line,
     Problem,
     open_predictions,
     parse_line,
     read_predictions,
 )
-from scbench.progress import no_progress
+from scbench.grading.rows.columns import Completer, Head, RowMaker
+from scbench.grading.rows.index import index_of
+from scbench.grading.workers.scheduler import OnWait, Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
 from scbench.release.load import Release
 from scbench.report.draw.scene import Mesh
 from scbench.report.entries import render_entry, score_text

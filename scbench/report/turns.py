@@ -6,12 +6,12 @@ Results hold the score of each turn; its answer is in the predictions, so that p
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scbench.base.model import Instance, Prediction
 from scbench.catalog import SECONDS, get_task
 from scbench.grading.rows.wire import to_wire
-from scbench.model import Instance, Prediction
-from scbench.outcomes import grade_prediction
 from scbench.report.figures import Figure, FigureJob
 from scbench.report.items import Graded, Item
+from scbench.scoring.outcomes import grade_prediction
 
 MOST = 10
 """Turns that have a picture: no trial of setting retry has more."""

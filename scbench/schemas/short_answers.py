@@ -3,7 +3,7 @@
 Text tasks use these types for it. All of them take a string too, because text is what most answers
 are read from; the graders read a number, a truth value or a list out of it
 (`scbench.graders.shared.short_answers`). A model of such an answer is known by this shape:
-``answer`` is its only required key and can be a scalar (`scbench.answers.extract.shape_of`).
+``answer`` is its only required key and can be a scalar (`scbench.scoring.answers.shape.shape_of`).
 """
 
 from pydantic import StrictBool

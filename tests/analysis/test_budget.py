@@ -7,8 +7,8 @@ import pytest
 
 from scbench.analysis.budget import budget_sweep
 from scbench.analysis.run_sheets import budget_sheet
+from scbench.base.errors import ResultsError
 from scbench.catalog import paper_tasks
-from scbench.errors import ResultsError
 
 
 @cache

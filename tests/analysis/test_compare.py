@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 
 from scbench.analysis.compare import TIED, TOO_FEW, compare_runs, run_name
 from scbench.analysis.paper import paper_table
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 
 def pair(make_results, first, second, **more):

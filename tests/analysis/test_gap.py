@@ -10,7 +10,7 @@ from scbench.analysis.gap import ALIKE, HIGHER, LOWER, gap_table
 from scbench.analysis.ladder import on_ladder
 from scbench.analysis.ladder_sheets import gap_sheet
 from scbench.analysis.layout import terminal
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 
 def pair(public=4.0, private=4.0, tasks=sim.TASKS, **more):

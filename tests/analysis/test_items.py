@@ -6,7 +6,7 @@ import pytest
 
 from scbench.analysis.items import item_table, label_table
 from scbench.analysis.run_sheets import item_sheets
-from scbench.model import Instance
+from scbench.base.model import Instance
 from scbench.report.charts import draw, item_chart
 
 

@@ -15,7 +15,7 @@ from scbench.analysis.ladder import (
 from scbench.analysis.ladder_sheets import ladder_sheets, level_pairs_sheets
 from scbench.analysis.layout import terminal
 from scbench.analysis.results import check_results
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 FEW = ["two_segments", "enumerate_edges", "csg_union"]
 

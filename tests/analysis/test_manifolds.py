@@ -13,14 +13,14 @@ from scbench.analysis.manifolds import SCHEMA, heat_table, manifold_table
 from scbench.analysis.paper import paper_table
 from scbench.analysis.points import Cases
 from scbench.analysis.results import check_results
-from scbench.build.experiment import experiment_of
-from scbench.build.fresh_folder import generate_folder
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import condense, ends
+from scbench.base.model import Instance
 from scbench.catalog import get_task
-from scbench.errors import ResultsError
+from scbench.freezing.experiment import experiment_of
+from scbench.freezing.fresh_folder import generate_folder
 from scbench.grading.rows.schema import column_types
 from scbench.grading.score_tables import score_table
-from scbench.intervals import condense, ends
-from scbench.model import Instance
 from scbench.release.load import Release, find_release
 from scbench.report.charts import draw
 from scbench.report.heat import heat_chart, parameter_chart
@@ -256,7 +256,7 @@ def test_results_of_other_instances_are_refused(release, cases):
 
 
 def test_a_release_of_fixed_lists_has_no_manifolds(tmp_path):
-    from scbench.build.freeze import build_release  # noqa: PLC0415
+    from scbench.freezing.freeze import build_release  # noqa: PLC0415
 
     build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
     with pytest.raises(ResultsError, match="holds no drawn instances, so there are no parameters"):

@@ -9,7 +9,7 @@ from scbench.analysis.paired import difference_of, paired
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
 from scbench.analysis.sheets import paper_sheet
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 
 def floored(make_results, rows, **more):

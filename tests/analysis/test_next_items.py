@@ -8,7 +8,7 @@ from ladders import ladder_results
 
 from scbench.analysis.ladder import on_ladder
 from scbench.analysis.next_items import asked_of, next_items, nothing_asked
-from scbench.model import rung_of
+from scbench.base.model import rung_of
 
 FEW = ["two_segments", "enumerate_edges", "csg_union"]
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from scbench.analysis.results import NEEDED, check_results, expected_scores, read_results
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.release.load import find_release
 
 

@@ -13,7 +13,7 @@ from scbench.analysis.run_sheets import budget_sheet, cost_sheet, samples_sheet
 from scbench.analysis.samples import pass_at_k
 from scbench.analysis.sheets import ABOVE_NOTE, points
 from scbench.analysis.usage import cost_table
-from scbench.intervals import condense, ends
+from scbench.base.intervals import condense, ends
 
 
 def sampled(make_results, *items):

@@ -6,7 +6,7 @@ import pytest
 from scbench.analysis.results import kept_apart
 from scbench.analysis.run_sheets import turn_sheets
 from scbench.analysis.turns import SCHEMA, turn_table
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 LOOP = json.dumps({"setting": "retry", "attempts": 3})
 TURNS = {"setting": "retry", "loop": LOOP, "bucket": "axiomatic"}

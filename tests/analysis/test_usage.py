@@ -6,7 +6,7 @@ import pytest
 
 from scbench.analysis.run_sheets import cost_sheet
 from scbench.analysis.usage import cost_table
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.report.charts import cost_chart, draw
 
 

@@ -15,7 +15,7 @@ import pytest
 from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.csg_union.solids import solid_mesh
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TASK = get_task("csg_union")
 PAPER = [item.params for item in TaskBuilder().paper()]

@@ -16,7 +16,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.graders.fluid_simulation.rainfall import rain_on
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TESTS = Path(__file__).parent.parent
 TASK = get_task("fluid_simulation")

@@ -9,7 +9,7 @@ none) or of the largest, which is the one with the longest right answer.
 import pytest
 
 from scbench.catalog import available_tasks
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 LIGHT = [task for task in available_tasks() if not task.heavy and task.package == "scbench"]
 

@@ -7,7 +7,7 @@ the extra figures once each.
 import pytest
 
 from scbench.catalog import get_task
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 

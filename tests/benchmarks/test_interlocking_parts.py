@@ -9,7 +9,7 @@ import pytest
 from scbench.catalog import get_task
 from scbench.graders import interlocking_parts
 from scbench.graders.interlocking_parts import printed_parts
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TASK = get_task("interlocking_parts")
 PARAMS = TASK.builder().paper()[0].params

@@ -12,7 +12,7 @@ from timeit import Timer
 import pytest
 
 from scbench.catalog import get_task
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 PLAIN = runpy.run_path(str(Path(__file__).with_name("plain_rules.py")))
 

@@ -6,8 +6,8 @@ import pytest
 
 import scbench
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.release.load import find_release
+from scbench.scoring.judge import judge
 
 ITEMS = ("two_segments/07", "topology_enumeration/03", "shikaku_rectangles/02")
 

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from scbench.base.progress import no_progress
 from scbench.catalog import get_task
+from scbench.formats.predictions import parse_line, read_blocks
 from scbench.grading.checkpoint.assemble import ResultsWriter, assemble
 from scbench.grading.checkpoint.parts import Checkpoint
 from scbench.grading.collector import Collector
@@ -27,10 +29,8 @@ from scbench.grading.run import choose_tasks
 from scbench.grading.tally import tally
 from scbench.grading.workers import worker
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
-from scbench.outcomes import grade_prediction
-from scbench.predictions import parse_line, read_blocks
-from scbench.progress import no_progress
 from scbench.release.load import find_release
+from scbench.scoring.outcomes import grade_prediction
 
 ROWS = 20_000
 

@@ -11,7 +11,7 @@ from plain_blast import plain_blast, random_blasts
 
 from scbench.catalog import get_task
 from scbench.graders.terrain_levelling.blast_simulation import blast_cell
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TASK = get_task("terrain_levelling")
 PAPER = TASK.builder().paper()

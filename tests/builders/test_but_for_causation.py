@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation import Space, TaskBuilder
 from scbench.builders.but_for_causation.graphs import flips
 from scbench.builders.but_for_causation.stories import settings
-from scbench.errors import GenerationError
 from scbench.schemas.but_for_causation import Params
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 

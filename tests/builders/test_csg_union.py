@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from scbench.base.errors import GenerationError
 from scbench.builders.csg_union import TaskBuilder
 from scbench.builders.csg_union.scenes import Space
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
 from scbench.graders.csg_union.convex_parts import parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_mesh
 from scbench.graders.shared.meshes import (
@@ -19,8 +19,8 @@ from scbench.graders.shared.meshes import (
     signed_volumes,
     triangulate,
 )
-from scbench.judge import judge
 from scbench.schemas.csg_union import Params
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]

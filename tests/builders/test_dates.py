@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.dates import Space, TaskBuilder
 from scbench.builders.dates.steps import draw_any, draw_crossing, draw_within_month, moved
 from scbench.builders.dates.stories import names, scenarios
 from scbench.schemas.dates import Params
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 FORMATS = ["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.delaunay_triangulation import Space, TaskBuilder
-from scbench.errors import GenerationError
 from scbench.graders.shared.plane_geometry import (
     in_circle,
     orient,
@@ -12,7 +13,6 @@ from scbench.graders.shared.plane_geometry import (
     to_integers,
     triangulate,
 )
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.fluid_simulation import Space, TaskBuilder
 from scbench.builders.fluid_simulation.fresh_worlds import GOAL_KINDS, HEIGHT, LAYERS
 from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
-from scbench.errors import GenerationError
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import ground
 from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.schemas.fluid_simulation import Answer, Params
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 PAPER = [item.params for item in BUILDER.paper()]

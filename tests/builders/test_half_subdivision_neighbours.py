@@ -2,8 +2,8 @@ import random
 
 import pytest
 
+from scbench.base.errors import GenerationError
 from scbench.builders.half_subdivision_neighbours import Space, TaskBuilder, grow
-from scbench.errors import GenerationError
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import boxes
 
 BUILDER = TaskBuilder()

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.hamiltonian_loop import Space, TaskBuilder
 from scbench.builders.hamiltonian_loop.solver import could_have_loop, find_cover, find_loop
-from scbench.errors import GenerationError
 from scbench.schemas.hamiltonian_loop import Params
-from scbench.seeding import Stream
 
 
 def beside(cell):

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.hide_and_seek import Space, TaskBuilder
 from scbench.builders.hide_and_seek.hiding_places import hidden, hiding_places
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
 from scbench.graders.hide_and_seek import fitted_view_pixels
-from scbench.judge import judge
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TaskBuilder().paper()]

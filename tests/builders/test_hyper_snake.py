@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake import Space, TaskBuilder
 from scbench.builders.hyper_snake.solver import Box, find_path
-from scbench.errors import GenerationError
 from scbench.schemas.hyper_snake import Params
-from scbench.seeding import Stream
 
 WORK = 300_000
 

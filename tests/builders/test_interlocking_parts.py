@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.interlocking_parts import Space
 from scbench.builders.interlocking_parts.cage_parts import (
     layout,
@@ -15,9 +17,7 @@ from scbench.builders.interlocking_parts.cage_parts import (
     to_binary_stl,
 )
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
-from scbench.judge import judge
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("interlocking_parts")
 BUILDER = TASK.builder()

@@ -2,6 +2,8 @@
 
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.largest_printable_prime import Space, TaskBuilder
 from scbench.builders.largest_printable_prime.tower_search import (
     _Graph,
@@ -10,10 +12,8 @@ from scbench.builders.largest_printable_prime.tower_search import (
     lowest,
     tallest,
 )
-from scbench.errors import GenerationError
 from scbench.graders.largest_printable_prime import is_prime
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, pose, rests
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()[0].params

@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.maze_3d import Space, TaskBuilder
 from scbench.builders.maze_3d.maze_generator import Wanted, _lattice_path, _route_heights, carve
-from scbench.errors import GenerationError
 from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 

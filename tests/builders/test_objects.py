@@ -5,9 +5,9 @@ import re
 import pytest
 from pydantic import ValidationError
 
+from scbench.base.seeding import Stream
 from scbench.builders.objects import Space, TaskBuilder
 from scbench.builders.shared.nouns import things
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 

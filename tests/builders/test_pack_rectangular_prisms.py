@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, perfect_boxes
 from scbench.builders.pack_rectangular_prisms.packing import pack, sections_for
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
-from scbench.judge import judge
 from scbench.schemas.pack_rectangular_prisms import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 TASK = get_task("pack_rectangular_prisms")

@@ -5,18 +5,18 @@ import re
 
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
 from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED
 from scbench.builders.pipe_loop_fitting.lattice_loops import square_lattice, triangular_lattice
 from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
 from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, many_pointed, star
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
 from scbench.graders.pipe_loop_fitting.closed_loops import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import measure
-from scbench.judge import judge
 from scbench.schemas.pipe_loop_fitting import FixedStart, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 TASK = get_task("pipe_loop_fitting")

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting import Space, TaskBuilder, _cut, field
 from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
     as_text,
@@ -14,12 +16,10 @@ from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
     separate,
 )
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
 from scbench.graders.polynomial_curve_fitting import grade
 from scbench.graders.polynomial_curve_fitting.formula_values import MAX_BYTES, MAX_WORK
-from scbench.judge import judge
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.shikaku_rectangles import Space, TaskBuilder
 from scbench.builders.shikaku_rectangles.solver import solve
-from scbench.errors import GenerationError
-from scbench.seeding import Stream
 
 # Game descriptions by the program that made the puzzles.
 DESCRIPTIONS = [

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.svg_shapes import (
     KINDS,
     Space,
@@ -20,7 +21,6 @@ from scbench.builders.svg_shapes import (
     sides_of,
 )
 from scbench.report.pictures.svg_shapes import flattened
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 look = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("svg_outlines.py"))))

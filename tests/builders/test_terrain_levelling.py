@@ -4,14 +4,14 @@ import random
 
 import pytest
 
+from scbench.base.errors import GenerationError, WorkSpentError
+from scbench.base.seeding import Stream
 from scbench.builders import terrain_levelling
 from scbench.builders.terrain_levelling import Space, TaskBuilder, height_map, solver
 from scbench.builders.terrain_levelling.solver import Settings, Work, attempt
 from scbench.catalog import get_task
-from scbench.errors import GenerationError, WorkSpentError
-from scbench.judge import judge
 from scbench.schemas.terrain_levelling import MAX_BLASTS
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("terrain_levelling")
 BUILDER = TaskBuilder()

@@ -9,6 +9,8 @@ import pytest
 import shapely
 from shapely import Polygon
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.tetrahedra_shadow_projection import Space, TaskBuilder
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.builders.tetrahedra_shadow_projection.targets import (
@@ -17,10 +19,8 @@ from scbench.builders.tetrahedra_shadow_projection.targets import (
     smallest_corner,
 )
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
-from scbench.judge import judge
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("tetrahedra_shadow_projection")
 PAPER = TaskBuilder().paper()

@@ -5,12 +5,12 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder
 from scbench.builders.two_segments.search import allowed_spots, pairs
-from scbench.errors import GenerationError
 from scbench.graders.two_segments.chords import exact
 from scbench.schemas.two_segments import Params
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 PAPER = BUILDER.paper()

@@ -3,11 +3,11 @@
 import pytest
 from pydantic import ValidationError
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.voxel_grid_projection import Space, TaskBuilder, _cover
-from scbench.errors import GenerationError
 from scbench.graders.voxel_grid_projection import grade
 from scbench.schemas.voxel_grid_projection import Params, Residue
-from scbench.seeding import Stream
 
 BUILDER = TaskBuilder()
 PARAMETERS = [

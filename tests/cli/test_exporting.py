@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scbench.build.example import example_predictions
+from scbench.freezing.example import example_predictions
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scbench.build.experiment import parse_experiment
-from scbench.build.freeze import build_release
 from scbench.catalog import available_tasks, get_task
+from scbench.freezing.experiment import parse_experiment
+from scbench.freezing.freeze import build_release
 from scbench.grading.run import choose_tasks
 from scbench.release.load import find_release
 from scbench.release.manifest import read_manifest

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from scbench.build.example import example_predictions
+from scbench.freezing.example import example_predictions
 
 BIN = Path(sys.executable).parent
 RIGHT = {"parity/00": 0, "parity/01": 1, "parity/02": 0, "parity/03": 0}

@@ -8,9 +8,9 @@ import zipfile
 import polars as pl
 import pytest
 
-from scbench.api import grade_file
-from scbench.build.example import example_predictions
-from scbench.custom_id import Asked
+from scbench.formats.custom_id import Asked
+from scbench.freezing.example import example_predictions
+from scbench.grading.api import grade_file
 
 
 @pytest.fixture

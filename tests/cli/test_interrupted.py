@@ -12,11 +12,11 @@ from random import Random
 import polars as pl
 import pytest
 
-from scbench.build.example import example_predictions
+from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.rows.survey import read_account
+from scbench.machine.work_folder import MARKER
 from scbench.release.load import find_release
-from scbench.work_folder import MARKER
 
 GRADE = Path(sys.executable).parent / "scbench-grade"
 

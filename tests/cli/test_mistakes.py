@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import scbench
+from scbench.base.errors import PredictionsError
 from scbench.cli import main
-from scbench.errors import PredictionsError
+from scbench.formats.predictions import parse_line, unread_keys
 from scbench.grading.rows.schema import column_types
-from scbench.predictions import parse_line, unread_keys
 
 SEGMENTS = {"segments": [[[0, 0], [1, 0.2]], [[1, 0.4], [0, 0.8]]]}
 

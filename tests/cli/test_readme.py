@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import scbench
-from scbench.build.example import example_predictions
+from scbench.freezing.example import example_predictions
 from scbench.release.load import find_release
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from scbench.build.ladder import ladder
-from scbench.model import rung_of
+from scbench.base.model import rung_of
+from scbench.freezing.ladder import ladder
 from scbench.release.load import open_release
 from scbench.release.manifest import read_manifest
 

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 import yaml
 
-from scbench.build.freeze import build_release
 from scbench.catalog import get_task
+from scbench.freezing.freeze import build_release
 from scbench.release.load import find_release, installed_releases
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,12 +8,12 @@ import jsonschema_rs
 import pytest
 from contract import JUNK, items, lengthy, places, score
 
-from scbench.errors import CannotGrade
-from scbench.judge import judge
-from scbench.model import Prediction
-from scbench.outcomes import grade_prediction
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Prediction
 from scbench.schemas.base import json_schema
 from scbench.schemas.shapes import provider_schema
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import grade_prediction
 
 # What the structured-output modes of OpenAI (strict), Anthropic and Gemini all accept.
 PLAIN = {"string", "number", "integer", "boolean", "null"}

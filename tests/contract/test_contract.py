@@ -23,14 +23,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scbench.answers.shape import shape_of
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Difficulty, Prediction, Status
 from scbench.catalog import MANIFOLDS, Task, available_tasks, get_task, paper_tasks
-from scbench.errors import CannotGrade
-from scbench.judge import judge
-from scbench.model import Difficulty, Prediction, Status
-from scbench.outcomes import grade_prediction
 from scbench.schemas.base import json_schema
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import grade_prediction
 
 DATA = Path(__file__).parent.parent / "data"
 

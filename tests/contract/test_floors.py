@@ -5,10 +5,10 @@ import re
 import pytest
 from contract import fresh_cases, lengthy
 
-from scbench.build.floors import Floor, floor_of, floor_record, floors_of
 from scbench.catalog import MANIFOLDS, available_tasks
-from scbench.judge import validate
+from scbench.freezing.floors import Floor, floor_of, floor_record, floors_of
 from scbench.release.load import find_release
+from scbench.scoring.judge import validate
 
 NAME = re.compile(r"[a-z][a-z0-9, -]{2,39}")
 FEW = 3

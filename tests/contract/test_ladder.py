@@ -5,9 +5,9 @@ All instances of the published ladder are proven when a release is frozen and wh
 
 import pytest
 
-from scbench.build.ladder import MOST_ANSWER, MOST_PROMPT, ladder
-from scbench.build.ladder_check import check_ladder
 from scbench.catalog import get_task
+from scbench.freezing.ladder import MOST_ANSWER, MOST_PROMPT, ladder
+from scbench.freezing.ladder_check import check_ladder
 
 
 @pytest.mark.parametrize("task", [get_task(name) for name in ladder().tasks], ids=str)

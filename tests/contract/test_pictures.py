@@ -12,12 +12,12 @@ import pytest
 from contract import JUNK, items, lengthy, mutate
 from pydantic import ValidationError
 
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.model import Check, Verdict
 from scbench.catalog import SECONDS, available_tasks, get_task
-from scbench.judge import judge
-from scbench.model import Check, Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Picture, draw_of, is_marked, roles_in, with_reasons
+from scbench.scoring.judge import judge
 
 TASKS = [task.id for task in available_tasks() if task.has("report.pictures")]
 MOST_BYTES = 600_000

@@ -5,12 +5,12 @@ import json
 import pytest
 from contract import fresh_cases, score
 
-from scbench.answers.extract import from_field, from_response
-from scbench.answers.shape import shape_of
+from scbench.base.canonical import canonical_json
+from scbench.base.seeding import Stream
 from scbench.builders.shared.parameters import kinds_of
-from scbench.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, Task, available_tasks
-from scbench.seeding import Stream
+from scbench.scoring.answers.extract import from_field, from_response
+from scbench.scoring.answers.shape import shape_of
 
 TEXTS = [task for task in available_tasks() if task.bucket == MANIFOLDS]
 

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 from contract import newest_list, remember
 
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Status
 from scbench.catalog import SECONDS, get_task, paper_tasks
-from scbench.errors import CannotGrade
-from scbench.judge import judge
-from scbench.model import Status
-from scbench.outcomes import grade_prediction
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import grade_prediction
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_verdicts.py"
 GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from scbench.base.seeding import Stream
 from scbench.builders.arithmetic import Space, TaskBuilder
 from scbench.builders.arithmetic.expressions import USUAL, ZeroDivisor, read_tokens, value_of
 from scbench.catalog import get_task
 from scbench.graders.arithmetic import evaluate
-from scbench.judge import judge
 from scbench.schemas.arithmetic import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("arithmetic")
 BUILDER = TaskBuilder()

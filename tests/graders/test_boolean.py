@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.boolean import Space, TaskBuilder, _spread
 from scbench.catalog import get_task
 from scbench.graders.boolean import evaluate
-from scbench.judge import judge
 from scbench.schemas.boolean import LITERALS, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("boolean")
 BUILDER = TaskBuilder()

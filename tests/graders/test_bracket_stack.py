@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.bracket_stack import Space, TaskBuilder
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.bracket_stack import PAIRS, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("bracket_stack")
 BUILDER = TaskBuilder()

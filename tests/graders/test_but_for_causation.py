@@ -2,13 +2,13 @@
 
 import pytest
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation import Space, TaskBuilder, _needed
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
 from scbench.graders.but_for_causation import necessary
-from scbench.judge import judge
 from scbench.schemas.but_for_causation import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("but_for_causation")
 BUILDER = TaskBuilder()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.classify_behaviour import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("classify_behaviour")
 RING = ("bottom-left", "bottom-right", "top-right", "top-left")

@@ -14,8 +14,8 @@ from scbench.builders.csg_union import TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.csg_union.convex_parts import union_volume
 from scbench.graders.csg_union.solids import union_body, union_parts
-from scbench.judge import judge
 from scbench.schemas.csg_union import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("csg_union")
 PAPER = [item.params for item in TaskBuilder().paper()]
@@ -479,7 +479,7 @@ def test_verdicts_are_the_same_bytes_in_one_thread_and_in_many(tmp_path):
         "import json, os, sys\n"
         "if sys.argv[2] == 'one': os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         "from scbench.catalog import get_task\n"
-        "from scbench.judge import judge\n"
+        "from scbench.scoring.judge import judge\n"
         "task = get_task('csg_union')\n"
         "params = task.builder().paper()[12].params\n"
         "for answer in json.loads(open(sys.argv[1]).read()):\n"

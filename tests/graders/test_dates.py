@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.dates import Space, TaskBuilder
 from scbench.catalog import get_task
 from scbench.graders.dates import _MARCH, civil, date_of, day_number
-from scbench.judge import judge
 from scbench.schemas.dates import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("dates")
 BUILDER = TaskBuilder()

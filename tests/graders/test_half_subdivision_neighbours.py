@@ -14,8 +14,8 @@ from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     neighbours,
     touching_axes,
 )
-from scbench.judge import judge
 from scbench.schemas.half_subdivision_neighbours import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("half_subdivision_neighbours")
 BUILDER = TaskBuilder()

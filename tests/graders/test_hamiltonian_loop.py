@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.hamiltonian_loop import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("hamiltonian_loop")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.hide_and_seek import fitted_view_pixels
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TASK = get_task("hide_and_seek")
 PAPER = [item.params for item in TASK.builder().paper()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scbench.catalog import get_task
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 CUBE = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
 CUBE_FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]

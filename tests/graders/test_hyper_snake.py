@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.hyper_snake.solver import Box, find_path
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.hyper_snake import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("hyper_snake")
 PAPER = [item.params for item in TASK.builder().paper()]

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scbench import sandbox
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Prediction, Status
 from scbench.builders.interlocking_parts.cage_parts import (
     layout,
     lifted,
@@ -23,12 +24,11 @@ from scbench.builders.interlocking_parts.cage_parts import (
 )
 from scbench.builders.interlocking_parts.counterexamples import rim_of
 from scbench.catalog import get_task
-from scbench.errors import CannotGrade
 from scbench.graders import interlocking_parts
 from scbench.graders.interlocking_parts import printed_parts
-from scbench.judge import judge
-from scbench.model import Prediction, Status
-from scbench.outcomes import grade_prediction
+from scbench.machine import sandbox
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import grade_prediction
 
 TASK = get_task("interlocking_parts")
 BUILDER = TASK.builder()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scbench.catalog import get_task
 from scbench.graders.largest_printable_prime import CHECKS, MAX_DIGITS, is_prime
 from scbench.graders.largest_printable_prime.digit_towers import Stand, groups, pose, rests
-from scbench.judge import judge
+from scbench.scoring.judge import judge
 
 TASK = get_task("largest_printable_prime")
 PAPER = TASK.builder().paper()[0].params

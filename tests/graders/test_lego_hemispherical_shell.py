@@ -10,8 +10,8 @@ import pytest
 
 from scbench.catalog import get_task
 from scbench.graders.lego_hemispherical_shell import CHECKS, MAX_BRICKS
-from scbench.judge import judge
 from scbench.schemas.lego_hemispherical_shell import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("lego_hemispherical_shell")
 BUILDER = TASK.builder()

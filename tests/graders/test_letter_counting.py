@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.letter_counting import Space, TaskBuilder
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.letter_counting import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("letter_counting")
 BUILDER = TaskBuilder()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.maze_3d import CHECKS, find_routes, grade, move_graph
-from scbench.judge import judge
 from scbench.schemas.maze_3d import Answer, Params
+from scbench.scoring.judge import judge
 
 BUILDER = get_task("maze_3d").builder()
 PAPER = [item.params for item in BUILDER.paper()]

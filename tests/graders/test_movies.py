@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.movies import Space, TaskBuilder
 from scbench.builders.movies.films import films
 from scbench.catalog import get_task
 from scbench.graders.movies import points_of
-from scbench.judge import judge
 from scbench.schemas.movies import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("movies")
 BUILDER = TaskBuilder()

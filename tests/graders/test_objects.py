@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.objects import Space, TaskBuilder
 from scbench.builders.shared.nouns import things
 from scbench.catalog import get_task
 from scbench.graders.objects import quantity_of
-from scbench.judge import judge
 from scbench.schemas.objects import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("objects")
 BUILDER = TaskBuilder()

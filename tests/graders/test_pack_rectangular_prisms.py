@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.pack_rectangular_prisms import CHECKS, overlapping
-from scbench.judge import judge
 from scbench.schemas.pack_rectangular_prisms import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("pack_rectangular_prisms")
 BUILDER = TASK.builder()

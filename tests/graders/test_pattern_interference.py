@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.errors import GenerationError
+from scbench.base.seeding import Stream
 from scbench.builders.pattern_interference import Space, TaskBuilder
 from scbench.catalog import get_task
-from scbench.errors import GenerationError
-from scbench.judge import judge
 from scbench.schemas.pattern_interference import BaseRule, Interference, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("pattern_interference")
 BUILDER = TaskBuilder()

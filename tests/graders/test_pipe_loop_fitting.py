@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from scbench.catalog import get_task
 from scbench.graders.pipe_loop_fitting import CHECKS
-from scbench.judge import judge
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -23,6 +22,7 @@ from scbench.schemas.pipe_loop_fitting import (
     TouchWalls,
     WallMargin,
 )
+from scbench.scoring.judge import judge
 
 TASK = get_task("pipe_loop_fitting")
 BUILDER = TASK.builder()

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.shuffle import Space, TaskBuilder
 from scbench.builders.shuffle.names import names
 from scbench.catalog import get_task
 from scbench.graders.shuffle import outcome
-from scbench.judge import judge
 from scbench.schemas.shuffle import AnchorFormat, Domain, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("shuffle")
 BUILDER = TaskBuilder()

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from scbench.base.seeding import Stream
 from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, named
 from scbench.catalog import get_task
 from scbench.graders.svg_shapes import shape_of
-from scbench.judge import judge
 from scbench.report.pictures.svg_shapes import draw, flattened
 from scbench.schemas.svg_shapes import Answer, Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("svg_shapes")
 BUILDER = TaskBuilder()

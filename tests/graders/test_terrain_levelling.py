@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_blast import plain_blast, random_blasts
 
-from scbench import progress
+from scbench.base import progress
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
-from scbench.errors import CannotGrade
 from scbench.graders import terrain_levelling
 from scbench.graders.terrain_levelling import CHECKS, blast_simulation, golden_plan, grade
 from scbench.graders.terrain_levelling.blast_simulation import (
@@ -28,10 +29,9 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     neighbours,
     start_positions,
 )
-from scbench.judge import judge
-from scbench.model import Prediction, Status
-from scbench.outcomes import grade_prediction
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Params
+from scbench.scoring.judge import judge
+from scbench.scoring.outcomes import grade_prediction
 
 TASK = get_task("terrain_levelling")
 PAPER = TASK.builder().paper()

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.tetrahedra_shadow_projection import Params
+from scbench.scoring.judge import judge
 
 TASK = get_task("tetrahedra_shadow_projection")
 ROOT = math.sqrt(3) / 2

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scbench.base.seeding import Stream
 from scbench.builders.word_sorting import Space, TaskBuilder
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.schemas.word_sorting import Params
-from scbench.seeding import Stream
+from scbench.scoring.judge import judge
 
 TASK = get_task("word_sorting")
 BUILDER = TaskBuilder()

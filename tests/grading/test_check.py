@@ -2,10 +2,10 @@
 
 import pytest
 
+from scbench.base.errors import PredictionsError
 from scbench.catalog import get_task
-from scbench.errors import PredictionsError
 from scbench.grading.check import check_file
-from scbench.judge import MAX_VALUES
+from scbench.scoring.judge import MAX_VALUES
 
 TASKS = [get_task("parity"), get_task("enumerate_edges")]
 PARITY = [f"parity/{i:02d}" for i in range(4)]

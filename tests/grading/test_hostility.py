@@ -22,17 +22,17 @@ import polars as pl
 import pytest
 import zstandard
 
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Status
 from scbench.catalog import get_task
-from scbench.errors import PredictionsError
-from scbench.model import Status
-from scbench.outcomes import grade_prediction
-from scbench.predictions import (
+from scbench.formats.predictions import (
     Line,
     Problem,
     open_predictions,
     parse_line,
     read_predictions,
 )
+from scbench.scoring.outcomes import grade_prediction
 
 BIN = Path(sys.executable).parent
 SHORT_LINES = Path(__file__).parent.parent / "data" / "hostile" / "lines.bin"

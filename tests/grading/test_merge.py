@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from scbench.build.example import example_predictions
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.merge import merge, read_shards
 from scbench.grading.rows.chunks import Shard
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.work_folder import WorkFolder
 from scbench.release.load import find_release
-from scbench.work_folder import WorkFolder
 
 
 def mixed(release) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
-from scbench.build.example import example_predictions
+from scbench.freezing.example import example_predictions
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.problems import SHOWN
 from scbench.grading.rows.schema import Row, RunKey, column_types

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from scbench.errors import PredictionsError
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Prediction
 from scbench.grading.run_file import metadata_of, read_run_file
-from scbench.model import Prediction
 
 
 def write(tmp_path, value):

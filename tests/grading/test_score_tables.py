@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from scbench.analysis.matrix import means_of, score_matrix
+from scbench.base.model import Status
 from scbench.catalog import BUCKETS
 from scbench.grading.score_tables import ABOVE, outside_release, score_table
-from scbench.model import Status
 
 
 def rows(*specs) -> pl.DataFrame:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scbench.build.example import example_predictions
+from scbench.freezing.example import example_predictions
 from scbench.grading.run import Options, grade_file
 from scbench.grading.score_tables import outside_release, score_table
 from scbench.grading.tally import tally

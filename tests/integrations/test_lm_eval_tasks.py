@@ -9,7 +9,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from scbench.errors import PredictionsError
+from scbench.base.errors import PredictionsError
 from scbench.release.load import find_release
 
 FOLDER = Path(str(files("scbench.integrations"))) / "lm_eval"

@@ -15,9 +15,9 @@ from stored_replies import (
     stored_replies,
 )
 
-from scbench.custom_id import Asked
-from scbench.imports.gather import Wanted, gather
-from scbench.imports.tables import read_mapping
+from scbench.formats.custom_id import Asked
+from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.imports.tables import read_mapping
 from scbench.release.load import find_release
 
 Replies = Mapping[str, Stored]

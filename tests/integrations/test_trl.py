@@ -9,7 +9,7 @@ import pytest
 from stored_replies import installed, stored_replies
 
 import scbench
-from scbench.errors import PredictionsError
+from scbench.base.errors import PredictionsError
 from scbench.reward import for_trl, packed
 
 

@@ -24,9 +24,9 @@ from trials import SCRIPTS, scripted
 from trials import played as played_by_script
 
 import scbench
+from scbench.base.version import __version__
 from scbench.release.load import find_release
 from scbench.reward import unpacked
-from scbench.version import __version__
 
 FOLDER = Path(str(files("scbench.integrations"))) / "verifiers_env"
 WITHHELD = "maze_3d/00"

@@ -10,16 +10,16 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from scbench.build.freeze import build_release
-from scbench.canonical import sha256
+from scbench.base.canonical import sha256
+from scbench.base.model import task_of
 from scbench.catalog import get_task
+from scbench.freezing.freeze import build_release
 from scbench.grading.rows.schema import column_types
 from scbench.leaderboard.documents import read_submission
 from scbench.leaderboard.folder import open_submission
 from scbench.leaderboard.grade import make_receipt
 from scbench.leaderboard.receipt import PredictionsOf, write_receipt
 from scbench.leaderboard.validate import Validated, release_finder, validate
-from scbench.model import task_of
 from scbench.release.load import Release, find_release
 
 TASKS = ("enumerate_edges", "classify_behaviour", "shikaku_rectangles")

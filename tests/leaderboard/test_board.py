@@ -10,9 +10,9 @@ import pytest
 
 from scbench.analysis.paper import paper_table
 from scbench.analysis.results import check_results
-from scbench.build.freeze import build_release
+from scbench.base.errors import ResultsError
 from scbench.catalog import get_task
-from scbench.errors import ResultsError
+from scbench.freezing.freeze import build_release
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import SCHEMA, flat_rows, make_board
 from scbench.leaderboard.collect import collect

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from scbench.build.freeze import build_release
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
+from scbench.freezing.freeze import build_release
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.judge import judge
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.copied import LEAST, copied, told_by
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
+from scbench.scoring.judge import judge
 
 ONE_ANSWER = {task.id for task in available_tasks() if task.one_answer}
 

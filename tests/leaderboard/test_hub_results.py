@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from scbench.build.card import render_eval
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
+from scbench.freezing.card import render_eval
 from scbench.leaderboard.hub_results import hub_results
 from scbench.leaderboard.receipt import read_receipt
 from scbench.release.load import find_release

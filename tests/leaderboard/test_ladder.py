@@ -5,10 +5,11 @@ import json
 import polars as pl
 import pytest
 
-from scbench.build.freeze import build_release
-from scbench.build.ladder import Ladder
+from scbench.base.errors import ResultsError
+from scbench.base.model import rung_of
 from scbench.catalog import get_task
-from scbench.errors import ResultsError
+from scbench.freezing.freeze import build_release
+from scbench.freezing.ladder import Ladder
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import flat_rows, make_board
 from scbench.leaderboard.collect import collect
@@ -17,7 +18,6 @@ from scbench.leaderboard.hub_results import hub_results
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.publish import write_board
 from scbench.leaderboard.validate import release_finder, validate
-from scbench.model import rung_of
 from scbench.release.load import find_release
 
 TASK = "delaunay_triangulation"

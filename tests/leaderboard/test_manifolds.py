@@ -2,9 +2,9 @@
 
 import pytest
 
-from scbench.build.experiment import experiment_of
-from scbench.build.freeze import build_release
 from scbench.catalog import get_task
+from scbench.freezing.experiment import experiment_of
+from scbench.freezing.freeze import build_release
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect

@@ -3,8 +3,8 @@
 import pytest
 from typer.testing import CliRunner
 
+from scbench.base.errors import ScbenchError
 from scbench.cli.main import app
-from scbench.errors import ScbenchError
 from scbench.leaderboard.documents import read_submission
 from scbench.leaderboard.names import hidden, skeleton
 from scbench.leaderboard.organisations import alike, check_organisation, read_organisations

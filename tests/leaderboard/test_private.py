@@ -4,18 +4,18 @@ import json
 
 import pytest
 
-from scbench.build.freeze import build_release
-from scbench.build.fresh_folder import generate_folder
-from scbench.build.ladder import Ladder
+from scbench.base.errors import ResultsError
+from scbench.base.model import rung_of
 from scbench.catalog import get_task
-from scbench.errors import ResultsError
+from scbench.freezing.freeze import build_release
+from scbench.freezing.fresh_folder import generate_folder
+from scbench.freezing.ladder import Ladder
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.board import flat_rows, make_board
 from scbench.leaderboard.collect import collect
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.private import add_private, collect_private
 from scbench.leaderboard.validate import release_finder
-from scbench.model import rung_of
 from scbench.release.load import find_release
 
 TASK = "delaunay_triangulation"

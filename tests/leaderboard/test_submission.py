@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from scbench.build.schemas import release_schemas
+from scbench.freezing.schemas import release_schemas
 from scbench.leaderboard.documents import DocumentError, read_submission, read_yaml
 from scbench.leaderboard.pack import about_text
 from scbench.leaderboard.submission import Submission, submission_schema

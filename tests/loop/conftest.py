@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from scbench.base.model import Instance, Prediction
 from scbench.catalog import Task, available_tasks, get_task
 from scbench.loop import Environment, Setup
-from scbench.model import Instance, Prediction
 from scbench.release.load import find_release
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.base.errors import CannotGrade, PredictionsError
+from scbench.base.model import Prediction, Status
 from scbench.catalog import SECONDS
-from scbench.errors import CannotGrade, PredictionsError
 from scbench.graders.shared.interaction import Action, Query, QueryError
 from scbench.loop import Environment, Setup, grade_line, playable
 from scbench.loop.asking import Act, Probe, asked
-from scbench.model import Prediction, Status
 
 PROBE, ACT = playable("probe"), playable("act")
 

@@ -12,9 +12,9 @@ import pytest
 import rain_player
 from loop_simulation import trial
 
+from scbench.base.model import Prediction
 from scbench.catalog import get_task
 from scbench.loop import grade_line
-from scbench.model import Prediction
 from scbench.release.load import find_release
 
 

@@ -5,8 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 import scbench
+from scbench.base.model import Prediction, Status
 from scbench.loop import grade_line
-from scbench.model import Prediction, Status
 from scbench.release.load import find_release
 
 

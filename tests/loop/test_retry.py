@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.answers.shape import shape_of
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import MANIFOLDS, SECONDS, get_task
 from scbench.loop import Environment, Setup, grade_line
 from scbench.loop.disclosure import one_right, told
-from scbench.model import Check, Prediction, Status, Verdict
-from scbench.outcomes import grade_prediction
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.outcomes import grade_prediction
 
 JUNK = "I would rather talk about the weather."
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from scbench.build.freeze import build_release
-from scbench.build.tables import read_table, write_table
 from scbench.catalog import get_task
+from scbench.freezing.freeze import build_release
+from scbench.freezing.tables import read_table, write_table
 from scbench.release.diff import Diff, diff_releases
 from scbench.release.load import open_release
 

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from scbench.build.tables import read_table, write_table
-from scbench.build.verify import verify_release
-from scbench.canonical import sha256
+from scbench.base.canonical import sha256
+from scbench.base.errors import ReleaseError
+from scbench.base.model import Instance
 from scbench.cli.grade import app as grade
 from scbench.cli.main import app
-from scbench.errors import ReleaseError
-from scbench.model import Instance
+from scbench.freezing.tables import read_table, write_table
+from scbench.freezing.verify import verify_release
 from scbench.release.load import find_release, open_release
 from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
 from scbench.release.records import FileRecord
@@ -70,7 +70,7 @@ def test_a_file_that_is_no_plain_one_is_refused_at_once(replaced, name, kind, mo
     with pytest.raises(ReleaseError, match=re.escape(name)) as caught:
         open_release(root).instances()
     assert "root:" not in str(caught.value)
-    monkeypatch.setattr("scbench.build.verify.freeze_tasks", lambda *_: iter(()))
+    monkeypatch.setattr("scbench.freezing.verify.freeze_tasks", lambda *_: iter(()))
     assert any(name in problem for problem in verify_release(root))
 
 

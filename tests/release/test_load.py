@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from scbench.build.tables import read_table, write_table
-from scbench.canonical import sha256
-from scbench.errors import ReleaseError
+from scbench.base.canonical import sha256
+from scbench.base.errors import ReleaseError
+from scbench.freezing.tables import read_table, write_table
 from scbench.release.load import find_release, installed_releases
 from scbench.release.manifest import MANIFEST, REFERENCES, parse_manifest
 from scbench.release.records import FileRecord

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from scbench.errors import ReleaseError
+from scbench.base.errors import ReleaseError
 from scbench.release.manifest import MANIFEST, Manifest, is_version, read_manifest, version_key
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from scbench.build.export import export_release
-from scbench.build.verify import verify_anywhere
-from scbench.canonical import sha256
-from scbench.errors import HubError, ReleaseError
+from scbench.base.canonical import sha256
+from scbench.base.errors import HubError, ReleaseError
+from scbench.freezing.export import export_release
+from scbench.freezing.verify import verify_anywhere
 from scbench.release.load import find_release
 from scbench.release.manifest import MANIFEST, REFERENCES
 

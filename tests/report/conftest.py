@@ -9,15 +9,15 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.model import Instance, Prediction
 from scbench.catalog import MANIFOLDS, get_task
+from scbench.formats.predictions import Line
 from scbench.grading.rows.columns import Completer, Head, RowMaker
 from scbench.grading.rows.index import index_of
 from scbench.grading.rows.wire import to_wire
-from scbench.model import Instance, Prediction
-from scbench.outcomes import grade_prediction
-from scbench.predictions import Line
 from scbench.release.load import Reference, Release, find_release
+from scbench.scoring.outcomes import grade_prediction
 
 VERSION, HASH = "9.9.9", "small"
 

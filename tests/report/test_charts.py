@@ -7,7 +7,7 @@ import pytest
 
 from scbench.analysis.budget import budget_sweep
 from scbench.analysis.failure_modes.labels import Mode
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.report.charts import budget_chart, draw, failure_chart
 from scbench.report.draw.colours import COLOURS
 

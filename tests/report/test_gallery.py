@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from scbench.base.errors import ReleaseError
 from scbench.catalog import get_task, paper_tasks
-from scbench.errors import ReleaseError
 from scbench.report.contact_sheet import right_and_wrong
 from scbench.report.draw.png import few_colours, same_picture, squeezed, with_palette
 from scbench.report.gallery import cases, draw_cases, write_gallery

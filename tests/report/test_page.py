@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from scbench.canonical import canonical_json
-from scbench.errors import ResultsError
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import ResultsError
 from scbench.report import write_report
 from scbench.report.draw.colours import ROLES
 from scbench.report.entries import MOST_ANSWER, clipped, kind, score_text
@@ -134,7 +134,7 @@ def test_nothing_in_the_results_is_trusted(make_results, stored, tmp_path, field
 
 
 def test_a_response_is_shown_as_text(small, rows, stored, write_lines, tmp_path):
-    from scbench.canonical import sha256  # noqa: PLC0415
+    from scbench.base.canonical import sha256  # noqa: PLC0415
 
     line = json.dumps({"id": "two_segments/00", "model": "right", "response": NASTY * 500})
     frame = rows.filter(pl.col("id") == "two_segments/00", pl.col("model") == "right")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from scbench.errors import ReleaseError, ResultsError
+from scbench.base.errors import ReleaseError, ResultsError
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.report import single
 from scbench.report.single import Wanted

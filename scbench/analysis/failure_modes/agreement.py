@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from scbench.analysis.failure_modes.labels import Mode
-from scbench.errors import ResultsError
-from scbench.intervals import LEVEL, Floats
+from scbench.base.errors import ResultsError
+from scbench.base.intervals import LEVEL, Floats
 
 AGREEMENT: Mapping[str, Any] = {
     "first_label": pl.String(),

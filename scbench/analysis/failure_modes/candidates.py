@@ -8,10 +8,10 @@ import polars as pl
 
 from scbench.analysis.failure_modes.labels import PASS, THRESHOLD
 from scbench.analysis.results import ITEM
-from scbench.canonical import canonical_json, sha256
-from scbench.errors import ResultsError
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.errors import ResultsError
+from scbench.base.model import Status
 from scbench.grading.score_tables import RUN
-from scbench.model import Status
 
 COLUMNS = (
     *("line", "checks", "failed_checks", "reason", "answer", "answer_source", "finish_reason"),

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from scbench.analysis.failure_modes.labels import FEW, MEANINGS, Mode
 from scbench.analysis.failure_modes.prompts import LENGTHS
 from scbench.analysis.failure_modes.signals import Signal, signals
-from scbench.answers.shape import Shape, shape_of
 from scbench.catalog import Task
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema
+from scbench.scoring.answers.shape import Shape, shape_of
 
 _ASKS = "**Asks for** "
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from scbench.analysis.failure_modes.candidates import KEY
 from scbench.analysis.failure_modes.labels import Mode
-from scbench.errors import ResultsError, reading_parquet
+from scbench.base.errors import ResultsError, reading_parquet
 from scbench.schemas.base import Index, Number, Text
 
 MAX_TAGS = 8

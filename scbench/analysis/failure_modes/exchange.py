@@ -22,11 +22,11 @@ from scbench.analysis.failure_modes.prompts import (
     judge_prompt,
     shown_prompt,
 )
-from scbench.canonical import canonical_json, parse_json, sha256
+from scbench.base.canonical import canonical_json, parse_json, sha256
+from scbench.base.errors import JsonError, ResultsError, faults_of, printable
+from scbench.base.model import Prediction
 from scbench.catalog import get_task
-from scbench.errors import JsonError, ResultsError, faults_of, printable
-from scbench.model import Prediction
-from scbench.predictions import Line, Problem, open_predictions, read_predictions
+from scbench.formats.predictions import Line, Problem, open_predictions, read_predictions
 from scbench.release.load import Release
 from scbench.schemas.base import json_schema
 
@@ -84,7 +84,7 @@ def read_outputs(rows: pl.DataFrame, paths: Iterable[str]) -> dict[str, str]:
     Args:
         rows: candidates.
         paths: the predictions files that they were graded from, as
-            `scbench.predictions.open_predictions` takes them.
+            `scbench.formats.predictions.open_predictions` takes them.
 
     Raises:
         ResultsError: a line is not there, or not the one that was graded.

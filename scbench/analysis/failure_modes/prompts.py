@@ -11,7 +11,7 @@ from typing import Any
 
 from scbench.analysis.failure_modes.candidates import parsed
 from scbench.analysis.failure_modes.labels import DECISION_ORDER, MEANINGS, TIES, Mode
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
 
 PROMPT_VERSION = "failure-modes-2"
 """Stands with every label; raised whenever prompts or cards are worded differently."""

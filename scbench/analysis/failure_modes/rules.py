@@ -13,9 +13,9 @@ from pydantic import JsonValue
 from scbench.analysis.failure_modes.candidates import parsed
 from scbench.analysis.failure_modes.decisions import DECISIONS, MAX_TAGS
 from scbench.analysis.failure_modes.labels import FEW, Mode
-from scbench.answers.shape import shape_of
+from scbench.base.model import Status
 from scbench.catalog import Task, get_task
-from scbench.model import Status
+from scbench.scoring.answers.shape import shape_of
 
 JUDGE = "rules"
 VERSION = "rules-2"

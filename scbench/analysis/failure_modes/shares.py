@@ -15,10 +15,10 @@ from scbench.analysis.failure_modes.candidates import IDENTITY, KEY, candidates,
 from scbench.analysis.failure_modes.decisions import check_labels
 from scbench.analysis.failure_modes.labels import PASS, STATES, THRESHOLD, Mode
 from scbench.analysis.paper import BASELINE, TOOLS
+from scbench.base.errors import ResultsError, did_you_mean
+from scbench.base.model import Status
 from scbench.catalog import all_tasks
-from scbench.errors import ResultsError, did_you_mean
 from scbench.grading.score_tables import RUN
-from scbench.model import Status
 
 Run = tuple[str, str | None, int | None]
 """Model, setting and budget."""

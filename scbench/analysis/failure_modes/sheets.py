@@ -7,9 +7,9 @@ from scbench.analysis.compare import run_name
 from scbench.analysis.failure_modes.labels import MEANINGS, Mode
 from scbench.analysis.layout import Sheet
 from scbench.analysis.sheets import points, signed
+from scbench.base.errors import printable
+from scbench.base.model import Status
 from scbench.catalog import all_tasks
-from scbench.errors import printable
-from scbench.model import Status
 
 if TYPE_CHECKING:
     import polars as pl

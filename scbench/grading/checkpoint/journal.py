@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from scbench.canonical import sha256
+from scbench.base.canonical import sha256
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
 

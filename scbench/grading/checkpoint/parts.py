@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.grading.checkpoint.journal import JOURNAL, OutcomeJournal, journal_key
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.survey import ChunkAccount, PackedChunk, read_account
-from scbench.work_folder import WorkFolder, remove
+from scbench.machine.work_folder import WorkFolder, remove
 
 WORK = ".scbench"
 """Name of the folder, inside that for results, which holds all that a run keeps."""

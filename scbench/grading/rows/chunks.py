@@ -8,7 +8,7 @@ every worker busy, too.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from scbench.predictions import Problem, line_spans
+from scbench.formats.predictions import Problem, line_spans
 
 _SIZES = (32, 128, 512, 1024)
 """Most lines of a chunk: of the first few, of the next, and so on, and of all later ones."""
@@ -64,7 +64,7 @@ def cut(
     A blank line is part of a chunk; a problem ends one.
 
     Args:
-        blocks: as `scbench.predictions.read_blocks` gives them.
+        blocks: as `scbench.formats.predictions.read_blocks` gives them.
         shard: which lines to take.
     """
     place = first = size = 0

@@ -10,14 +10,14 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.model import Prediction, RunMetadata, Status
 from scbench.catalog import all_tasks
+from scbench.formats.predictions import Line
 from scbench.grading.rows.index import ReleaseIndex
 from scbench.grading.rows.schema import ColumnTypes, RunKey, column_types
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.run_file import metadata_of
-from scbench.model import Prediction, RunMetadata, Status
-from scbench.predictions import Line
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,11 +9,11 @@ import json
 from collections import OrderedDict
 from typing import NamedTuple
 
-from scbench.answers.candidates import Found
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.model import Status
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.wire import WireOutcome
-from scbench.model import Status
+from scbench.scoring.answers.candidates import Found
 
 _REMEMBERED = 10_000
 """Outcomes kept for duplicates that come later; one is some kilobytes."""

@@ -38,8 +38,8 @@ class Row:
     Attributes:
         line: line of the predictions file; None for a row that had no line.
         id: instance id. Rows of one answer with several scores share it and differ in `subtask`.
-        setting: "no_tools", "tools", one of `scbench.trace.LOOP_SETTINGS`, or None if the file does
-            not say.
+        setting: "no_tools", "tools", one of `scbench.base.trace.LOOP_SETTINGS`, or None if the
+            file does not say.
         score: in [0, 1]; None if the status is unscored.
         failed_checks: ids of the checks that did not pass.
         checks: every check of the verdict, as canonical JSON.
@@ -47,15 +47,15 @@ class Row:
         notes: remarks, such as keys that were ignored.
         reason: why there is no answer or no score; empty if there is one.
         answer: the answer as canonical JSON, if found and of moderate size.
-        answer_source: where it was found (see `scbench.answers.extract`).
+        answer_source: where it was found (see `scbench.scoring.answers.extract`).
         repairs: what had to be done to read it.
         response_characters: length of the model's text without blanks around it; None if the line
             gives none.
         usage: what the provider reported, as canonical JSON.
-        run_metadata: how the run was made (`scbench.model.RunMetadata`), as canonical JSON.
+        run_metadata: how the run was made (`scbench.base.model.RunMetadata`), as canonical JSON.
         prompt_sha256: of the text that was sent, as the line says.
         reasoning_characters: length of the reasoning that the line gives; None if it gives none.
-        loop: setup of a loop (`scbench.trace.Played`), as canonical JSON; None of other lines.
+        loop: setup of a loop (`scbench.base.trace.Played`), as canonical JSON; None of other lines.
         turn_scores: after each turn of a loop, of its answer; null for turns without one.
         best_score: the best of these.
         queries: what queries (probe) or actions (act) cost.

@@ -9,16 +9,16 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from scbench.base.model import Prediction, Status
 from scbench.catalog import get_task
+from scbench.formats.predictions import Line, Problem, parse_line, stripped
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
 from scbench.grading.rows.duplicates import FoundAnswer, PendingLine
 from scbench.grading.rows.index import LineKind, has_row
 from scbench.grading.rows.schema import RunKey
 from scbench.grading.rows.wire import WireOutcome, to_wire
-from scbench.model import Prediction, Status
-from scbench.outcomes import Outcome, seek_answer
-from scbench.predictions import Line, Problem, parse_line, stripped
+from scbench.scoring.outcomes import Outcome, seek_answer
 
 JudgeLine = Callable[[Prediction, str], WireOutcome]
 """Gives the outcome of a prediction for an instance."""

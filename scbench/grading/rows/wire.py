@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from scbench.canonical import canonical_json, quoted
-from scbench.model import Check, Verdict
-from scbench.outcomes import Outcome
+from scbench.base.canonical import canonical_json, quoted
+from scbench.base.model import Check, Verdict
+from scbench.scoring.outcomes import Outcome
 
 
 class WireVerdict(NamedTuple):
@@ -24,7 +24,7 @@ class WireVerdict(NamedTuple):
 
 
 class WireOutcome(NamedTuple):
-    """An outcome; see `scbench.outcomes.Outcome` and `Trial` for what the fields mean."""
+    """An outcome; see `scbench.scoring.outcomes.Outcome` and `Trial` for what the fields mean."""
 
     status: str
     scores: tuple[WireVerdict, ...] = ()

@@ -16,7 +16,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from scbench.errors import ClusterError, EngineError
+from scbench.base.errors import ClusterError, EngineError
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.workers.pool import Failure, Free, GradingJob, JobResult, Waiting, WorkerPool
 from scbench.grading.workers.remote import (

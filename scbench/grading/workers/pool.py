@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from pebble import CONSTS, ProcessExpired, ProcessPool
 from typing_extensions import override
 
-from scbench.errors import EngineError
+from scbench.base.errors import EngineError
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.survey import PackedChunk
 from scbench.grading.rows.wire import WireOutcome
@@ -30,7 +30,7 @@ from scbench.grading.workers.worker import (
     grade_items,
     start_worker,
 )
-from scbench.processes import start_server
+from scbench.machine.processes import start_server
 
 _QUEUED = 2
 """Jobs a worker holds: one running, one waiting, so that it never waits for us. Nothing waits

@@ -15,12 +15,12 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Literal, NamedTuple
 
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
+from scbench.base.version import __version__
 from scbench.catalog import all_tasks
 from scbench.grading.rows.index import IndexEntry, ReleaseIndex
 from scbench.grading.workers.pool import Failure, GradingJob, JobResult, Worker, is_fatal
 from scbench.grading.workers.worker import Start
-from scbench.version import __version__
 
 _TRIES = 3
 """Processes that may die before they do anything."""
@@ -111,7 +111,7 @@ def protections_here(tasks: Iterable[str]) -> list[str]:
     known = all_tasks()
     if not any(known[name].isolated for name in tasks if name in known):
         return []
-    from scbench import sandbox  # noqa: PLC0415  (few runs have children)
+    from scbench.machine import sandbox  # noqa: PLC0415  (few runs have children)
 
     return list(sandbox.protections())
 

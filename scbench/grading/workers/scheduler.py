@@ -12,6 +12,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from scbench.base.model import Instance, Status
+from scbench.base.progress import no_progress
+from scbench.base.trace import MAX_ATTEMPTS
 from scbench.catalog import SECONDS, Task
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
@@ -19,10 +22,7 @@ from scbench.grading.rows.survey import PackedChunk
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.grading.workers.pool import Failure, GradingJob, LocalPool, Waiting, WorkerPool
 from scbench.grading.workers.worker import Start, WorkItem
-from scbench.model import Instance, Status
-from scbench.outcomes import Outcome
-from scbench.progress import no_progress
-from scbench.trace import MAX_ATTEMPTS
+from scbench.scoring.outcomes import Outcome
 
 __all__ = ["Scheduler", "Waiting", "WorkerLimits"]
 

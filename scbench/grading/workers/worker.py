@@ -16,18 +16,18 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from scbench.answers.candidates import Found
+from scbench.base.model import Prediction, Status
+from scbench.base.progress import listen
 from scbench.catalog import Task, get_task
+from scbench.formats.predictions import Line, parse_line
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
 from scbench.loop.replay import grade_line
-from scbench.model import Prediction, Status
-from scbench.outcomes import Outcome, describe_error, judge_found
-from scbench.predictions import Line, parse_line
-from scbench.progress import listen
+from scbench.scoring.answers.candidates import Found
+from scbench.scoring.outcomes import Outcome, describe_error, judge_found
 
 
 class WorkItem(NamedTuple):
@@ -100,7 +100,7 @@ def start_worker(start: Start, progress: Progress) -> None:
 
     listen(note)
     if start.allow_code:
-        from scbench import sandbox  # noqa: PLC0415  (wanted by one task, and rarely)
+        from scbench.machine import sandbox  # noqa: PLC0415  (wanted by one task, and rarely)
 
         sandbox.allow_code(True)
     # The parent decides what signals to the whole job mean; workers must not race it.

@@ -12,14 +12,14 @@ from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from scbench.api import MEMORY
+from scbench.base.model import Instance
 from scbench.catalog import all_tasks
+from scbench.grading.api import MEMORY
 from scbench.grading.rows.wire import WireOutcome
 from scbench.grading.workers.pool import GradingJob
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
-from scbench.model import Instance
-from scbench.processes import main_not_imported, processors
+from scbench.machine.processes import main_not_imported, processors
 from scbench.release.load import find_release
 
 _IDLE = 20.0

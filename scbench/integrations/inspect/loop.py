@@ -16,7 +16,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from pydantic import ValidationError
 from rich.markup import escape
 
-from scbench.errors import PredictionsError, ScbenchError, faults_of
+from scbench.base.errors import PredictionsError, ScbenchError, faults_of
+from scbench.base.model import Instance
+from scbench.base.trace import LoopSetting, Setup
 from scbench.integrations.inspect.grading import named_instances
 from scbench.integrations.inspect.tasks import (
     config_of,
@@ -27,8 +29,6 @@ from scbench.integrations.inspect.tasks import (
     task_of,
 )
 from scbench.loop.environment import Environment
-from scbench.model import Instance
-from scbench.trace import LoopSetting, Setup
 
 _FILTERED = "content_filter"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspect_ai.scorer import Metric, SampleScore, Value, metric
 
-from scbench.model import Status
+from scbench.base.model import Status
 
 if TYPE_CHECKING:
     import polars as pl

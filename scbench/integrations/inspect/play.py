@@ -14,10 +14,10 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from rich.text import Text
 from tenacity import RetryError
 
-from scbench.canonical import content_hash
-from scbench.errors import PredictionsError, ResultsError
+from scbench.base.canonical import content_hash
+from scbench.base.errors import PredictionsError, ResultsError
 from scbench.integrations.inspect.tasks import TASKS
-from scbench.work_folder import WorkFolder
+from scbench.machine.work_folder import WorkFolder
 
 _IDS = "ids.txt"
 _HELLO = "Answer with the one word: yes"

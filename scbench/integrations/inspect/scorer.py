@@ -12,13 +12,13 @@ from inspect_ai.log import transcript
 from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from scbench.errors import ScbenchError
+from scbench.base.errors import ScbenchError
+from scbench.base.model import Status
+from scbench.formats.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
+from scbench.formats.imports.replies import with_turns
 from scbench.grading.rows.wire import WireOutcome
-from scbench.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
-from scbench.imports.replies import with_turns
 from scbench.integrations.inspect.grading import grading, named_instances
 from scbench.integrations.inspect.metrics import by_bucket
-from scbench.model import Status
 
 _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal"}
 """What Inspect calls some statuses."""

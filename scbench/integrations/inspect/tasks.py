@@ -16,13 +16,13 @@ from inspect_ai.solver import Solver, generate, use_tools
 from inspect_ai.tool import python, web_search
 from rich.markup import escape
 
+from scbench.base.errors import ScbenchError
+from scbench.base.model import LADDER, TERSE, Instance
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.errors import ScbenchError
+from scbench.formats.prompts.forms import data_urls
+from scbench.formats.prompts.requests import chosen_instances, told_apart
 from scbench.integrations.inspect.metrics import by_bucket
 from scbench.integrations.inspect.scorer import outcome
-from scbench.model import LADDER, TERSE, Instance
-from scbench.prompts.forms import data_urls
-from scbench.prompts.requests import chosen_instances, told_apart
 from scbench.release.load import Release, find_release
 
 _PYTHON_SECONDS = 180

@@ -15,8 +15,8 @@ import datasets
 from PIL import Image, ImageFile
 
 import scbench
-from scbench.errors import PredictionsError
-from scbench.model import Instance, task_of
+from scbench.base.errors import PredictionsError
+from scbench.base.model import Instance, task_of
 from scbench.release.load import Release, find_release
 
 _log = logging.getLogger("scbench")

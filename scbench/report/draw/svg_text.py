@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from html import escape
 
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 from scbench.report.draw.colours import ROLES
 
 _ROLE = re.compile(r'(?:(?<=[" ])[sf]-|#HATCH-)(\w+)')

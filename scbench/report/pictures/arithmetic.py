@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from scbench.base.model import Verdict
 from scbench.builders.arithmetic.expressions import read_tokens
 from scbench.graders.shared.short_answers import number
-from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.arithmetic import Answer, Params

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import truth
-from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture
 from scbench.schemas.boolean import LITERALS, Answer, Params

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import unspaced
-from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
 from scbench.report.pictures.shared.text_views import (

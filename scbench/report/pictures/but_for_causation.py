@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
+from scbench.base.model import Verdict
 from scbench.graders.but_for_causation import necessary
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import entries
-from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
 from scbench.report.pictures.shared.text_views import (

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import Manifold
 
+from scbench.base.model import Verdict
 from scbench.graders.csg_union.solids import solid_body, union_body
 from scbench.graders.shared.mesh_booleans import difference_bodies, to_body
 from scbench.graders.shared.meshes import Faces, PolygonMesh, shells, triangulate
-from scbench.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.scene import Lines, Marks, Mesh, Points, Scene, Shape
 from scbench.report.draw.solids import body_mesh, box_around, pulled_in

@@ -3,10 +3,10 @@
 from calendar import monthrange, weekday
 from collections.abc import Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.dates import date_of
 from scbench.graders.shared.short_answers import shown
 from scbench.graders.shared.spoken_dates import date
-from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import (
     Cell,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.schemas.delaunay_triangulation import Answer, Params

@@ -13,17 +13,17 @@ from manifold3d import Manifold
 from shapely import Polygon, box
 from shapely.geometry.base import BaseGeometry
 
-from scbench.errors import CannotGrade
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.printed_parts import read_parts
 from scbench.graders.interlocking_parts.triangle_meshes import Shell
 from scbench.graders.shared.mesh_booleans import to_body
-from scbench.model import Verdict
+from scbench.machine.sandbox import ChildError, Limits
 from scbench.report.draw.outlines import fill
 from scbench.report.draw.scene import XYZ, Lines, Marks, Mesh, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.solids import creases, loose_edges, pulled_in
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
-from scbench.sandbox import ChildError, Limits
 from scbench.schemas.interlocking_parts import Answer, Params, Space
 
 _MOST_PARTS = 40

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, Pose, Stand, groups, pose
-from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture, told
 from scbench.schemas.letter_counting import Answer, Params

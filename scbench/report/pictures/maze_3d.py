@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns

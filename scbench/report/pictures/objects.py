@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.objects import quantity_of
-from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import Cell, Row, sum_rows, table_picture, told
 from scbench.schemas.objects import Answer, Params

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.pattern_interference import following
 from scbench.graders.shared.short_answers import entries, integer
-from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import Cell, Row, is_wrong, table_picture, told
 from scbench.schemas.pattern_interference import Answer, BaseRule, Interference, Params

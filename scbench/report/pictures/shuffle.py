@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import shown
-from scbench.model import Verdict
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture

@@ -5,9 +5,9 @@ from cmath import phase, rect
 from collections.abc import Iterator, Sequence
 from math import pi, radians, sqrt
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.named_options import option
 from scbench.graders.svg_shapes import shape_of
-from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
 from scbench.report.pictures.shared.text_views import (

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from scbench.base.model import Verdict
 from scbench.graders.terrain_levelling.blast_simulation import largest_flat
-from scbench.model import Verdict
 from scbench.report.draw.scene import Scene
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import columns

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.corner_labels import canonical, on_ring
-from scbench.model import Verdict
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.shared.labelled_squares import (

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scbench.base.model import Verdict
 from scbench.graders.voxel_grid_projection import forbidden
-from scbench.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import voxels

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import zip_longest
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import entries
-from scbench.model import Verdict
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import Cell, Row, table_picture, told
 from scbench.schemas.word_sorting import Answer, Params

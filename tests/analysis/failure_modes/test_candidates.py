@@ -11,7 +11,7 @@ from scbench.analysis.failure_modes.labels import (
     STATES,
     Mode,
 )
-from scbench.model import Status
+from scbench.base.model import Status
 
 
 def test_the_papers_candidates(paper_results):

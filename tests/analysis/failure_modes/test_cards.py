@@ -10,8 +10,8 @@ from scbench.analysis.failure_modes.cards import card
 from scbench.analysis.failure_modes.labels import MEANINGS, Mode
 from scbench.analysis.failure_modes.rules import judge_by_rules
 from scbench.analysis.failure_modes.signals import signals
+from scbench.base.errors import CatalogError
 from scbench.catalog import all_tasks, available_tasks, get_task
-from scbench.errors import CatalogError
 from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.schemas.base import json_schema
 

@@ -15,8 +15,8 @@ from scbench.analysis.failure_modes.decisions import DECISIONS
 from scbench.analysis.failure_modes.exchange import export, import_decisions, read_outputs
 from scbench.analysis.failure_modes.prompts import LENGTHS, PROMPT_VERSION, clip, shown_prompt
 from scbench.analysis.failure_modes.rules import judge_by_rules
-from scbench.canonical import sha256
-from scbench.errors import PredictionsError, ResultsError
+from scbench.base.canonical import sha256
+from scbench.base.errors import PredictionsError, ResultsError
 from scbench.release.load import find_release
 
 CHECKS = json.dumps(

@@ -8,7 +8,7 @@ import pytest
 from scbench.analysis.failure_modes.candidates import candidates
 from scbench.analysis.failure_modes.decisions import DECISIONS, Decision
 from scbench.analysis.failure_modes.rules import judge_by_rules
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 TRIANGLES = '{"triangles":[[0,1,2]]}'
 

@@ -27,7 +27,7 @@ from scbench.analysis.failure_modes.sheets import (
     matrix_sheets,
     shares_sheet,
 )
-from scbench.errors import ResultsError
+from scbench.base.errors import ResultsError
 
 KINDS = ("no_tools", "tools")
 

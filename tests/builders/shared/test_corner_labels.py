@@ -4,12 +4,12 @@ from itertools import product
 
 import pytest
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.corner_labels import CASES, draw_order, is_walk
 from scbench.catalog import get_task
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters, on_ring
 from scbench.schemas.corner_labels import CORNERS
 from scbench.schemas.topology_enumeration import POLYGONS
-from scbench.seeding import Stream
 
 EDGES = get_task("enumerate_edges")
 NAMES = get_task("classify_behaviour")

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from scbench.base.seeding import Stream
 from scbench.builders.arithmetic import Space as Arithmetic
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
 from scbench.builders.shared.builder import Point
 from scbench.builders.shared.parameters import KINDS, kinds_of, parameter
 from scbench.builders.shared.text_task import plain, reply_short
 from scbench.builders.shikaku_rectangles import Space as Shikaku
-from scbench.seeding import Stream
 
 
 @given(st.integers(1, 60), st.integers(0, 9), st.floats(0, 1), st.integers(0, 2**32))

@@ -2,8 +2,8 @@ from collections import Counter
 
 import pytest
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.word_list import families, in_case, word_list
-from scbench.seeding import Stream
 
 
 def test_words_are_plain_different_and_in_order():

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.csg_union.queries import Inside, Volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
 from scbench.graders.shared.interaction import QueryError
-from scbench.seeding import Stream
 
 PAPER = [item.params for item in get_task("csg_union").builder().paper()]
 

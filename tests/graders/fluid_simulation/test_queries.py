@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.fluid_simulation import queries
 from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError
 from scbench.graders.fluid_simulation.queries import MOST_BOXES, Level, Rain
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.fluid_simulation import Params
-from scbench.seeding import Stream
 
 plain = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent.parent / "plain_water.py")))
 BUILDER = get_task("fluid_simulation").builder()

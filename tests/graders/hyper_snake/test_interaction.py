@@ -5,13 +5,13 @@ from itertools import product
 
 import pytest
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.hyper_snake import grade
 from scbench.graders.hyper_snake.actions import Move, Play
 from scbench.graders.hyper_snake.queries import Walk
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.hyper_snake import Answer, Params
-from scbench.seeding import Stream
 
 BUILDER = get_task("hyper_snake").builder()
 PAPER = [item.params for item in BUILDER.paper()]

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifold3d import Manifold
 
-from scbench import sandbox
+from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts.cage_parts import to_ascii_stl
-from scbench.errors import CannotGrade
 from scbench.graders.interlocking_parts import printed_parts
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
@@ -21,6 +20,7 @@ from scbench.graders.interlocking_parts.printed_parts import (
     unwrap,
 )
 from scbench.graders.interlocking_parts.triangle_meshes import count_edges, signed_volume
+from scbench.machine import sandbox
 
 TETRAHEDRON = [
     [(0, 0, 0), (0, 6, 0), (6, 0, 0)],

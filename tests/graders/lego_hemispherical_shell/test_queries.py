@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from shapely import affinity, box
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.lego_hemispherical_shell.queries import BricksTogether
 from scbench.graders.shared.interaction import QueryError
-from scbench.seeding import Stream
 
 SHELL = get_task("lego_hemispherical_shell").builder().paper()[0].params  # radii 40 and 70
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.maze_3d.queries import Reach, Walk
 from scbench.graders.shared.interaction import QueryError
 from scbench.schemas.maze_3d import Params
-from scbench.seeding import Stream
 
 
 def ask(kind, params, maze, **fields):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from scbench.errors import GenerationError
+from scbench.base.errors import GenerationError
 from scbench.graders.shared.plane_geometry import (
     first_inside,
     in_circle,

@@ -6,13 +6,13 @@ import math
 import pytest
 from plain_blast import plain_blast
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.shared.interaction import QueryError
 from scbench.graders.terrain_levelling import grade, queries
 from scbench.graders.terrain_levelling.actions import Play, SetBlasts
 from scbench.graders.terrain_levelling.queries import BlastHere
 from scbench.schemas.terrain_levelling import Answer, Params
-from scbench.seeding import Stream
 
 BUILDER = get_task("terrain_levelling").builder()
 PAPER = [item.params for item in BUILDER.paper()]

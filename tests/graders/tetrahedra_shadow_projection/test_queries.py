@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 from shapely import MultiPoint, unary_union
 
+from scbench.base.seeding import Stream
 from scbench.catalog import get_task
 from scbench.graders.shared.interaction import QueryError
 from scbench.graders.tetrahedra_shadow_projection.queries import Cut, Shadow
-from scbench.seeding import Stream
 
 SQUARE = get_task("tetrahedra_shadow_projection").builder().paper()[0].params
 BASE = [

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scbench.formats.predictions import (
+    MAX_LINE_BYTES,
+    Problem,
+    foreign_encoding,
+    read_blocks,
+    stripped,
+)
 from scbench.grading.rows.chunks import Chunk, Shard, cut
-from scbench.predictions import MAX_LINE_BYTES, Problem, foreign_encoding, read_blocks, stripped
 
 
 def chunks(data: bytes, shard: Shard = Shard()) -> list[Chunk | Problem]:  # noqa: B008

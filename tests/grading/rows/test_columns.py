@@ -7,13 +7,13 @@ from dataclasses import asdict
 import polars as pl
 import pytest
 
-from scbench.canonical import canonical_json, sha256
+from scbench.base.canonical import canonical_json, sha256
 from scbench.catalog import get_task
+from scbench.formats.predictions import parse_line
 from scbench.grading.rows.columns import Completer, Head, RowMaker, encode, text_bytes
 from scbench.grading.rows.index import index_of
 from scbench.grading.rows.schema import Row, RunKey, column_types
 from scbench.grading.rows.wire import WireOutcome, WireVerdict
-from scbench.predictions import parse_line
 from scbench.release.load import find_release
 
 TASKS = ("interlocking_parts", "two_segments")

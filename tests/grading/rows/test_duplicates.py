@@ -5,12 +5,12 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from scbench.answers.candidates import Found
 from scbench.catalog import get_task
 from scbench.grading.rows.duplicates import FoundAnswer
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
+from scbench.scoring.answers.candidates import Found
 
 
 def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.model import Check, Status, Verdict
 from scbench.grading.rows.wire import to_wire
 from scbench.grading.workers import worker
 from scbench.grading.workers.worker import WorkItem, grade_item
-from scbench.model import Check, Status, Verdict
-from scbench.outcomes import Outcome
+from scbench.scoring.outcomes import Outcome
 
 CHECKS = (
     Check("shape", True, "It fits.", {"n": (1, 2), "é": None}),

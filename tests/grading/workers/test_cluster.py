@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 from distributed import Client
 
-from scbench.errors import ClusterError
+from scbench.base.errors import ClusterError
+from scbench.base.progress import no_progress
 from scbench.grading.rows.chunks import Chunk, Shard
 from scbench.grading.rows.index import index_of
 from scbench.grading.run import Options, choose_tasks, grade_file
@@ -21,7 +22,6 @@ from scbench.grading.workers import remote
 from scbench.grading.workers.pool import Failure, GradingJob
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.grading.workers.worker import Start
-from scbench.progress import no_progress
 
 DASK = Path(sys.executable).parent / "dask"
 SLOW = [

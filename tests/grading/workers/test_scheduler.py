@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from scbench_parity.moods import refuse_to_start
 
-from scbench.errors import EngineError
+from scbench.base.errors import EngineError
+from scbench.base.model import Status
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
-from scbench.model import Status
 
 KEYS = {f"parity/{i:02d}": ("parity", f'{{"bits":"{bits}"}}') for i, bits in enumerate("01")}
 

@@ -4,8 +4,8 @@ import os
 import signal
 import time
 
-from scbench.errors import CannotGrade
-from scbench.progress import beat
+from scbench.base.errors import CannotGrade
+from scbench.base.progress import beat
 
 
 def refuse_to_start(*_: object) -> None:

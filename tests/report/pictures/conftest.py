@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from scbench.canonical import canonical_json
+from scbench.base.canonical import canonical_json
+from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
-from scbench.judge import judge
-from scbench.model import Check, Verdict
 from scbench.report.draw.colours import style_sheet
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Picture, draw_of
+from scbench.scoring.judge import judge
 
 GOLDEN = Path(__file__).parent / "golden"
 RENEW = "SCBENCH_RENEW_GOLDEN"

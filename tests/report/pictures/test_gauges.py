@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from scbench.model import Check, Verdict
+from scbench.base.model import Check, Verdict
 from scbench.report.pictures.shared.gauges import Gauge, check_of, gauge_panels, passed
 
 

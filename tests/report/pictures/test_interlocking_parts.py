@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
-from scbench.model import Check, Verdict
 from scbench.report.draw.scene import Lines, Marks, Mesh, boxes
 from scbench.report.picture import draw_of
 
@@ -163,7 +163,7 @@ def test_programs_are_not_run_and_rubbish_is_not_drawn(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing is to be run")
 
-    monkeypatch.setattr("scbench.sandbox.run_python", refuse)
+    monkeypatch.setattr("scbench.machine.sandbox.run_python", refuse)
     program = part("print('solid x')", kind="Python Generating STL")
     found = picture([program, part("no solid"), part()])
     assert "2 cannot be drawn" in found.caption

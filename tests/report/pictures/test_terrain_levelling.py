@@ -2,8 +2,8 @@
 
 import pytest
 
+from scbench.base.model import Check, Verdict
 from scbench.catalog import get_task
-from scbench.model import Check, Verdict
 from scbench.report.draw.scene import Mesh
 from scbench.report.picture import draw_of
 from scbench.schemas.terrain_levelling import Answer, Params

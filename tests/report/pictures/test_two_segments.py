@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from scbench.catalog import get_task
-from scbench.judge import judge
 from scbench.report.pictures.two_segments import KINDS, pieces
+from scbench.scoring.judge import judge
 
 TASK = "two_segments"
 

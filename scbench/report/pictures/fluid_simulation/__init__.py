@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from scbench.base.model import Verdict
 from scbench.graders.fluid_simulation.earthworks import ground
-from scbench.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Mesh, Scene, Shape, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.voxels import roughness, voxels

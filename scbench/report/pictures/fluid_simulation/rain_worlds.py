@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from scbench.base.model import Verdict
 from scbench.graders.fluid_simulation.bitsets import (
     Cells,
     pack,
@@ -14,7 +15,6 @@ from scbench.graders.fluid_simulation.bitsets import (
     unpack,
 )
 from scbench.graders.fluid_simulation.earthworks import ground
-from scbench.model import Verdict
 from scbench.report.picture import failures
 from scbench.schemas.fluid_simulation import Params
 

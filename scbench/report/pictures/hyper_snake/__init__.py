@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.scene import Lines, Marks, Points, Scene, Shape, boxes, wire
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction

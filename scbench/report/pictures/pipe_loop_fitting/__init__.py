@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture, failures, fraction
 from scbench.report.pictures.pipe_loop_fitting.loop_overlays import asked_for, draw_asked, gauges_of

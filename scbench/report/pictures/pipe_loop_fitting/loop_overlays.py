@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import failures
 from scbench.report.pictures.pipe_loop_fitting.plane import XY

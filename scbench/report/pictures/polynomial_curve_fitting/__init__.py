@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.draw.voxels import rectangles

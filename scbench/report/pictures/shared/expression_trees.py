@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scbench.model import Verdict
+from scbench.base.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture
 from scbench.report.pictures.shared.text_views import is_wrong, mark, text_picture, told

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from scbench.model import Check, Verdict
+from scbench.base.model import Check, Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.short_answers import Value, integer, shown
-from scbench.model import Verdict
 from scbench.report.draw.svg import Drawing
 from scbench.report.draw.text_blocks import side_by_side
 from scbench.report.picture import Panel, Picture, failures, fraction

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pydantic import Field, JsonValue
 from scbench_parity.schemas.parity import Answer, Params
 
+from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, reply_as
-from scbench.seeding import Stream
 
 
 class Space(Point):

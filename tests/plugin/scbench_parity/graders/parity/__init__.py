@@ -3,8 +3,8 @@
 from scbench_parity.moods import misbehave
 from scbench_parity.schemas.parity import Answer, Params
 
+from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.model import Verdict
 
 VERSION = 1
 CHECKS = {"parity": "The bit is the parity of the string."}

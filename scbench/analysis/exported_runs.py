@@ -1,0 +1,89 @@
+"""The runs and tries in results, as `scbench.formats.exports` writes them for other programs."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from scbench.base.errors import ResultsError
+from scbench.base.model import Instance
+from scbench.formats.exports.runs import Run, Try
+from scbench.grading.score_tables import RUN, metadata_by_run, score_table
+from scbench.release.load import find_release
+
+COLUMNS = ("failed_checks", "reason", "answer", "usage", "finish_reason", "run_metadata")
+"""Columns of the results that are needed besides those that every analysis needs."""
+
+
+def runs_in(
+    results: pl.DataFrame, date: str | None = None, release: str | None = None
+) -> Iterator[Run]:
+    """Yield the runs of results, in alphabetical order.
+
+    Args:
+        results: as `scbench.analysis.results.read_results` gives them, with `COLUMNS`.
+        date: of the answers, YYYY-MM-DD, for runs that do not say it.
+        release: where the one is that was graded against, if it is not installed.
+
+    Raises:
+        ResultsError: a run has no date; or the release is another one.
+        ReleaseError: it is not installed.
+    """
+    (version,) = results["release"].unique()
+    found = find_release(release or version).fitting(version)
+    if found.version != version:
+        raise ResultsError(f"the results are of release {version}, not of {found.version}")
+    instances = found.instances(set(results["task"].unique()))
+    said = metadata_by_run(results)
+    by_bucket, by_task = score_table(results, "bucket"), score_table(results, "task")
+    for key, rows in sorted(
+        results.partition_by(RUN, as_dict=True, maintain_order=True).items(),
+        key=lambda pair: tuple(map(str, pair[0])),
+    ):
+        told = {one["date"] for one in said.get(key, ()) if one.get("date")}
+        day = max(told, default=date)
+        if day is None:
+            raise ResultsError(f"no line of {key[0]!r} says when it was run; add --date YYYY-MM-DD")
+        try:
+            when = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC)
+        except ValueError:
+            raise ResultsError(f"{day!r} is no date; a date is YYYY-MM-DD") from None
+        model, setting, budget = key
+        yield Run(
+            model=model,
+            setting=setting,
+            budget=budget,
+            date=when,
+            release=version,
+            graders=dict(rows.select("task", "grader_version").unique().sort("task").rows()),
+            lines=_lines(by_bucket, key),
+            task_lines=_lines(by_task, key),
+            tries=list(_tries(rows, instances)),
+        )
+
+
+def _lines(table: pl.DataFrame, key: tuple[Any, ...]) -> list[dict[str, Any]]:
+    return [row for row in table.to_dicts() if tuple(row[name] for name in RUN) == key]
+
+
+def _tries(rows: pl.DataFrame, instances: Mapping[str, Instance]) -> Iterator[Try]:
+    first = ("status", "answer", "reason", "usage", "finish_reason")
+    grouped = rows.group_by("id", "sample", maintain_order=True).agg(
+        pl.col("score").mean(),
+        pl.col("failed_checks").explode().drop_nulls().unique(maintain_order=True),
+        *(pl.col(name).first() for name in first),
+    )
+    for row in grouped.iter_rows(named=True):
+        failed = ", ".join(row["failed_checks"])
+        yield Try(
+            instances[row["id"]],
+            row["sample"],
+            row["status"],
+            row["score"],
+            row["answer"] or "",
+            row["reason"] or (f"failed: {failed}" if failed else ""),
+            row["finish_reason"],
+            json.loads(row["usage"] or "{}"),
+        )

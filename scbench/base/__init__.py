@@ -1,0 +1,1 @@
+"""What everything stands on: the model of the data, errors, canonical JSON, seeds, intervals."""

@@ -1,0 +1,400 @@
+"""The data types of the whole package: Instance, Prediction, Verdict, Check, Status.
+
+Each is plain frozen data. What makes, judges or shows it lives in other packages.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SkipValidation,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+
+from scbench.base.canonical import content_hash, sha256
+from scbench.base.trace import LoopSetting, Played, Turns, fault_of
+from scbench.base.unprinted import all_params, whole_point
+
+Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
+Difficulty = Literal["easy", "medium", "hard", "very-hard"]
+"""Of an instance in a fixed list; those that are drawn are unrated."""
+OneShot = Literal["no_tools", "tools"]
+Setting = Literal[OneShot, LoopSetting]
+
+TERSE = "terse"
+"""Config of the same instances with prompts that say only what the paper's say."""
+
+
+def terse_id(instance_id: str) -> str:
+    """Return the id that an instance has with its terse prompt, such as csg_union/03-terse."""
+    return f"{instance_id}-{TERSE}"
+
+
+LADDER = "ladder"
+"""Config of instances on rungs of rising difficulty, drawn by ``builders/ladder.toml``."""
+_ON_RUNG = re.compile(rf"{LADDER}-([0-9]{{2,4}})-[0-9]{{1,6}}", re.ASCII)
+
+
+def ladder_name(rung: int, number: int) -> str:
+    """Return what an instance of the ladder is called within its task, such as ladder-03-2.
+
+    Args:
+        rung: from 1.
+        number: of the instance on its rung, from 1.
+    """
+    return f"{LADDER}-{rung:02d}-{number}"
+
+
+def rung_of(instance_id: str) -> int | None:
+    """Return the rung that an id names, with or without a prefix; None if it is on no ladder."""
+    found = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
+    return int(found[1]) if found else None
+
+
+def task_of(instance_id: str) -> str:
+    """Return the task that an id names, whether of a release or generated: it need not exist."""
+    return instance_id.rpartition(":")[2].partition("/")[0]
+
+
+class Status(StrEnum):
+    """What happened to a row, apart from its score.
+
+    A grader that fails is never a model that fails, and a missing answer is never silently a zero.
+    """
+
+    ANSWERED = "answered"
+    """An answer was found and graded."""
+    UNPARSED = "unparsed"
+    """There is text, but no answer can be read from it. Scores 0."""
+    TRUNCATED = "truncated"
+    """The output hit its length limit before anything could be read from it. Scores 0."""
+    REFUSED = "refused"
+    """The model declined in words. Scores 0."""
+    BLOCKED = "blocked"
+    """The provider's filter withheld the answer. Unscored."""
+    MISSING = "missing"
+    """No prediction for this item. Unscored."""
+    API_ERROR = "api_error"
+    """The call failed. Unscored."""
+    NOT_RUN = "not_run"
+    """Never sent, or this installation cannot grade it. Unscored."""
+    GRADER_ERROR = "grader_error"
+    """The grader failed, not the model. Unscored; the run exits with code 3."""
+
+    @property
+    def scored(self) -> bool:
+        """Whether rows of this status have a score and count towards coverage."""
+        return self in _SCORED
+
+
+_SCORED = frozenset({Status.ANSWERED, Status.UNPARSED, Status.TRUNCATED, Status.REFUSED})
+
+REPORTABLE = frozenset(Status) - {Status.UNPARSED, Status.GRADER_ERROR}
+"""The statuses a lab may write into a prediction; the other two are ours to find."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing a grader looked at.
+
+    Attributes:
+        id: stable name within the task; reports, tests and failure modes refer to it.
+        passed: True or False; None if it could not be evaluated, and the message says why.
+        message: one plain sentence.
+        details: JSON values that a picture or a program can use (positions, counts, distances).
+    """
+
+    id: str
+    passed: bool | None
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a grader says of one answer.
+
+    Attributes:
+        score: in [0, 1].
+        checks: everything that was looked at, in the order of the task's rules.
+        metrics: JSON values worth reporting that did not decide the score.
+        notes: remarks on the answer, such as keys that were ignored.
+
+    Raises:
+        ValueError: the score is not a finite number in [0, 1].
+    """
+
+    score: float
+    checks: tuple[Check, ...]
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.score) and 0.0 <= self.score <= 1.0):
+            raise ValueError(f"a score must be in [0, 1], got {self.score!r}")
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that did not pass, those that could not be evaluated included."""
+        return tuple(check for check in self.checks if not check.passed)
+
+
+class Instance(BaseModel):
+    """One item of a release: a row of its Parquet files.
+
+    It holds no ground truth. Graders derive that from parameters, so what the prompt prints is what
+    is graded; the few that no prompt prints stand with the reference answers, in a config of their
+    own, and come with an instance that is loaded or drawn as `unprinted`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(
+        description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
+        "the config terse; csg_union/ladder-03-2 for the second on rung 3 of the config ladder; of "
+        "a generated instance with a prefix that no release has, such as b001f663:csg_union/03"
+    )
+    task: str = Field(description="id of the task")
+    bucket: str = Field(description="axiomatic, constructive, planning or manifolds")
+    subtask: int = Field(description="position inside the task, from 0", ge=0)
+    difficulty: str = Field(description="easy, medium, hard or very-hard")
+    prompt: str = Field(description="the full text put to a model")
+    images: tuple[bytes, ...] = Field(description="PNG files that belong to the prompt, in order")
+    params: str = Field(description="what the prompt prints and the grader uses, as canonical JSON")
+    answer_schema: str = Field(description="JSON Schema of the answer, as canonical JSON")
+    scores: int = Field(description="how many scores one answer gets (9 in interlocking_parts)")
+    seed: int | None = Field(description="seed it was drawn with, if it was drawn")
+    point: str | None = Field(
+        default=None,
+        description="point of the parameter space it was drawn at, as canonical JSON; null for "
+        "items of a fixed list",
+    )
+    content_hash: str = Field(description="SHA-256 of everything above, in canonical form")
+    unprinted: str | None = Field(
+        default=None,
+        description="what graders and tables use besides and no prompt prints, as canonical JSON; "
+        "no part of the row, nor of its hash, which would give it away",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_file(cls, row: Any) -> Any:  # noqa: ANN401
+        """Take rows as files hold them, each with the same canary, and the rung that its id has."""
+        beside = {"canary", "rung"}
+        return {k: v for k, v in row.items() if k not in beside} if isinstance(row, dict) else row
+
+    @property
+    def all_params(self) -> str:
+        """Everything the grader uses, as canonical JSON."""
+        return all_params(self.params, self.unprinted)
+
+    @property
+    def whole_point(self) -> dict[str, JsonValue]:
+        """Where it was drawn, with the facts of the case; empty for items of a fixed list."""
+        return whole_point(self.point or "{}", self.unprinted)
+
+    @classmethod
+    def freeze(
+        cls,
+        *,
+        task: str,
+        bucket: str,
+        subtask: int,
+        difficulty: str,
+        prompt: str,
+        images: tuple[bytes, ...],
+        params: str,
+        answer_schema: str,
+        scores: int,
+        seed: int | None,
+        point: str | None = None,
+        prefix: str = "",
+        name: str = "",
+        unprinted: str | None = None,
+    ) -> "Instance":
+        """Make an instance, with its id and content hash.
+
+        Its id has a prefix if it is no instance of a release, see `scbench.freezing.fresh`, and
+        ends in its name, by default the number of the subtask.
+        """
+        row: dict[str, Any] = {
+            "id": f"{prefix}{':' * bool(prefix)}{task}/{name or f'{subtask:02d}'}",
+            "task": task,
+            "bucket": bucket,
+            "subtask": subtask,
+            "difficulty": difficulty,
+            "prompt": prompt,
+            "params": params,
+            "answer_schema": answer_schema,
+            "scores": scores,
+            "seed": seed,
+            "point": point,
+        }
+        digest = content_hash(row | {"images": [sha256(image) for image in images]})
+        return cls(**row, images=images, content_hash=digest, unprinted=unprinted)
+
+    def with_terse(self, prompt: str) -> "Instance":
+        """Return the same instance with another prompt, as one of the config ``terse``."""
+        changed = {"id": terse_id(self.id), "prompt": prompt}
+        row = self.model_dump(exclude={"images", "content_hash", "unprinted"}) | changed
+        digest = content_hash(row | {"images": [sha256(image) for image in self.images]})
+        return self.model_copy(update={**changed, "content_hash": digest})
+
+
+Count = Annotated[StrictInt, Field(ge=0, le=2**53 - 1)]
+"""A number of things. Larger ones no column of results holds, nor every reader of JSON exactly."""
+Amount = Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)]
+OneLine = Annotated[StrictStr, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*$")]
+Sha256 = Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+_PROVIDERS = (
+    ("input_tokens", ("prompt_tokens",)),
+    ("output_tokens", ("completion_tokens",)),
+    ("reasoning_tokens", ("completion_tokens_details", "reasoning_tokens")),
+    ("reasoning_tokens", ("output_tokens_details", "reasoning_tokens")),
+    ("reasoning_tokens", ("output_tokens_details", "thinking_tokens")),
+)
+"""Our names of counts, and those of OpenAI's two interfaces and of Anthropic's."""
+_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
+"""Counts of the input that Anthropic reports apart."""
+
+
+class Usage(BaseModel):
+    """What the provider reported for one call. Never an estimate by a local tokeniser.
+
+    The names of OpenAI and Anthropic are understood as well.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    input_tokens: Count | None = None
+    output_tokens: Count | None = Field(
+        default=None, description="all generated tokens, reasoning included"
+    )
+    reasoning_tokens: Count | None = None
+    seconds: Amount | None = Field(default=None, description="wall time of the call")
+    cost: Amount | None = Field(default=None, description="in US dollars")
+    attempts: Count | None = Field(default=None, description="calls made for this row")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_providers(cls, value: object) -> object:
+        """Take what providers report under their own names."""
+        if not isinstance(value, dict):
+            return value
+        found = dict(value)
+        for ours, path in _PROVIDERS:
+            theirs: object = value
+            for key in path:
+                theirs = theirs.get(key) if isinstance(theirs, dict) else None
+            if found.get(ours) is None:
+                found[ours] = theirs
+        if any(value.get(key) is not None for key in _CACHED) and "prompt_tokens" not in value:
+            parts = {key: value.get(key) for key in ("input_tokens", *_CACHED)}
+            for key, count in parts.items():
+                if count is not None and (type(count) is not int or count < 0):
+                    raise ValueError(f"{key} must be a whole number from 0")
+            found["input_tokens"] = sum(count or 0 for count in parts.values())
+        return found
+
+
+class RunMetadata(BaseModel):
+    """How a run was made: what its tables and receipts say beside the model's name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_version: OneLine | None = Field(
+        default=None, description="the provider's id of the model, as it was returned"
+    )
+    effort: OneLine | None = Field(default=None, description="reasoning effort or thinking budget")
+    temperature: Amount | None = None
+    tools: tuple[OneLine, ...] | None = Field(
+        default=None, max_length=20, description="tools that were offered; [] for none"
+    )
+    system_prompt_sha256: Sha256 | None = Field(
+        default=None, description="of the system prompt's UTF-8 bytes"
+    )
+    date: StrictStr | None = Field(
+        default=None, pattern=r"^\d{4}-\d{2}-\d{2}$", description="of the answers, YYYY-MM-DD"
+    )
+    budget_stated: StrictBool | None = Field(
+        default=None, description="whether the prompt said how many tokens there were"
+    )
+
+
+class Prediction(BaseModel):
+    """One line of a predictions file: what a model said to one instance.
+
+    Give `answer` (the object the instance's answer schema describes) or `response` (the model's
+    text, from which the answer is found), or a `status` that says why there is neither.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: StrictStr = Field(
+        min_length=1, max_length=200, description="id of the instance, such as csg_union/03"
+    )
+    instance_hash: StrictStr | None = Field(
+        default=None,
+        pattern="^[0-9a-f]{12,64}$",
+        description="content_hash of the instance that was answered, or 12 or more of its first "
+        "digits; a line whose instance has another one is not graded",
+    )
+    answer: Annotated[JsonValue, SkipValidation] = Field(
+        default=None, description="the answer, as the instance's answer_schema describes it"
+    )
+    response: StrictStr | None = Field(default=None, description="the model's text, verbatim")
+    model: StrictStr = Field(default="unnamed", min_length=1, max_length=200)
+    setting: Setting | None = Field(default=None, description="tools, none, or a loop's setting")
+    sample: Count = Field(default=0, description="which of several tries, from 0")
+    budget: Count | None = Field(default=None, description="output-token limit of a budget sweep")
+    usage: Usage | None = None
+    finish_reason: StrictStr | None = Field(
+        default=None, max_length=200, description="as the provider gave it: stop, length, ..."
+    )
+    status: Status | None = Field(
+        default=None, description="what happened, if there is no answer to grade"
+    )
+    error: StrictStr | None = Field(default=None, description="the provider's error text")
+    run: RunMetadata | None = Field(
+        default=None, description="how the run was made; say the same on all its lines"
+    )
+    prompt_sha256: Sha256 | None = Field(
+        default=None, description="of the text that was really sent, as UTF-8"
+    )
+    reasoning: StrictStr | None = Field(
+        default=None, description="the model's reasoning, for judges of failures; never graded"
+    )
+    loop: Played | None = Field(default=None, description="setup of that loop")
+    turns: Turns | None = Field(default=None, description="what was said and shown in it")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Prediction":
+        if self.answer is not None and self.response is not None:
+            raise ValueError("give answer or response, not both: which one is to be graded?")
+        answered = self.answer is not None or self.response is not None
+        if fault := fault_of(self.setting, self.loop, self.turns, answered=answered):
+            raise ValueError(fault)
+        if self.status is not None and self.status not in REPORTABLE:
+            raise ValueError(
+                f"status {self.status} is found by the grader; "
+                f"use one of {', '.join(sorted(REPORTABLE))}"
+            )
+        if self.status is not None and not self.status.scored and self.answer is not None:
+            raise ValueError(f"status {self.status} says there is no answer, but one is given")
+        if self.status is Status.ANSWERED and not answered and not self.turns:
+            raise ValueError("status answered says there is an answer, but none is given")
+        return self

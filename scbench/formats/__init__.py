@@ -1,0 +1,1 @@
+"""Predictions in, prompts out, and the files of other programs, both ways."""

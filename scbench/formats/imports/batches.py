@@ -1,0 +1,203 @@
+"""Outputs of the providers' batches: OpenAI (both interfaces; vLLM's run_batch), Anthropic, Gemini.
+
+Which state is which status of ours is one table, the same for all: what the provider's filter
+withheld is ``blocked``, a model that declines is ``refused``, a reply that met its limit is
+``truncated`` (and read all the same), and whatever else kept the model from ending is
+``api_error``. The providers' own word stays in ``finish_reason``. Their lists of states grow, so an
+unknown one is ``api_error`` and never an error of ours.
+
+Sources: openai 3.54 ``types/chat/chat_completion.py``, ``types/responses/response.py``; anthropic
+2.12 ``types/messages/message_batch_individual_response.py``, ``types/stop_reason.py``;
+google-genai 3.4 ``types.FinishReason``, ``types.BlockedReason``; vllm 0.33
+``entrypoints/launchers/run_batch.py``.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scbench.base.model import Status
+from scbench.formats.custom_id import Asked
+from scbench.formats.imports.replies import (
+    Entry,
+    Reply,
+    State,
+    content_text,
+    count,
+    dig,
+    failed,
+    joined,
+    objects,
+    placed,
+    reply,
+    total,
+)
+
+_STATES = {
+    None: ("stop", "tool_calls", "function_call", "end_turn", "stop_sequence", "tool_use"),
+    Status.TRUNCATED: (
+        *("length", "abort", "repetition"),  # the last two are vLLM's
+        *("max_output_tokens", "max_messages"),
+        *("max_tokens", "model_context_window_exceeded", "pause_turn"),
+    ),
+    Status.REFUSED: ("refusal",),
+    Status.BLOCKED: (
+        *("content_filter", "safety", "recitation", "language", "blocklist"),
+        *("prohibited_content", "spii", "model_armor"),
+    ),
+}
+_STATUS = {word: status for status, words in _STATES.items() for word in words}
+
+
+def state_of(finish: object, *, text: bool) -> State:
+    """Return how a call ended by its finish reason; none is given where it ended as it should.
+
+    Args:
+        finish: in the words of any provider.
+        text: whether there is some.
+    """
+    if not isinstance(finish, str) or not finish:
+        return State(None if text else Status.API_ERROR, None)
+    word = finish.lower().rpartition(".")[2]
+    blocked = Status.BLOCKED if word.startswith("image_") else Status.API_ERROR
+    return State(_STATUS.get(word, blocked), finish)
+
+
+def openai(entry: Entry) -> Iterator[Reply]:
+    """Read a line of an output or error file of OpenAI or vLLM."""
+    asked = placed(entry.get("custom_id"))
+    body = dig(entry, "response", "body")
+    code = dig(entry, "response", "status_code")
+    if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
+        told = f"HTTP {code}" if isinstance(code, int) else ""
+        yield failed(asked, entry.get("error"), body, told, model=dig(body, "model"))
+    elif body.get("object") == "response" or "output" in body:
+        yield _of_responses(asked, body)
+    else:
+        yield from _of_chat(asked, body)
+
+
+def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
+    usage = body.get("usage")
+    counts = {
+        "input_tokens": count(dig(usage, "prompt_tokens")),
+        "output_tokens": count(dig(usage, "completion_tokens")),
+        "reasoning_tokens": count(dig(usage, "completion_tokens_details", "reasoning_tokens")),
+    }
+    choices = objects(body.get("choices"))
+    if not choices:
+        yield failed(asked, body, "the reply holds no choices", model=body.get("model"))
+    for place, choice in enumerate(choices):
+        message = choice.get("message")
+        text = content_text(dig(message, "content"))
+        refusal = dig(message, "refusal")
+        state = state_of(choice.get("finish_reason"), text=text is not None)
+        if state.status is None and isinstance(refusal, str) and refusal:
+            text, state = text or refusal, State(Status.REFUSED, state.finish)
+        thought = dig(message, "reasoning") or dig(message, "reasoning_content")
+        yield reply(
+            asked._replace(sample=asked.sample + place),
+            body.get("model"),
+            # Ended as it should and said nothing: that is the model's doing.
+            text if text is not None or state.status is not None else "",
+            state,
+            counts,
+            thought if isinstance(thought, str) else "",
+        )
+
+
+def _of_responses(asked: Asked, body: Entry) -> Reply:
+    usage = body.get("usage")
+    counts = {
+        "input_tokens": count(dig(usage, "input_tokens")),
+        "output_tokens": count(dig(usage, "output_tokens")),
+        "reasoning_tokens": count(dig(usage, "output_tokens_details", "reasoning_tokens")),
+    }
+    items = objects(body.get("output"))
+    parts = [part for item in items for part in objects(item.get("content"))]
+    text = content_text(parts) or ""
+    refusals = joined(part.get("refusal") for part in parts if part.get("type") == "refusal")
+    summaries = (part for item in items for part in objects(item.get("summary")))
+    error = ""
+    match body.get("status"):
+        case "completed" | None:
+            state = State(Status.REFUSED if refusals else None, "completed")
+        case "incomplete":
+            reason = dig(body, "incomplete_details", "reason")
+            state = state_of(reason or "incomplete", text=bool(text))
+        case "failed":
+            failure = dig(body, "error", "code")
+            policy = isinstance(failure, str) and "policy" in failure
+            state = State(Status.BLOCKED if policy else Status.API_ERROR, "failed")
+            error = f"{failure}: {dig(body, 'error', 'message')}"
+        case other:
+            state = State(Status.API_ERROR, str(other))
+    thought = joined(part.get("text") for part in summaries)
+    return reply(asked, body.get("model"), text or refusals, state, counts, thought, error)
+
+
+def anthropic(entry: Entry) -> Iterator[Reply]:
+    """Read a line of the results of a message batch."""
+    asked = placed(entry.get("custom_id"))
+    result = entry.get("result")
+    message = dig(result, "message")
+    if dig(result, "type") != "succeeded" or not isinstance(message, Mapping):
+        yield failed(asked, result if dig(result, "error") else None, dig(result, "type"))
+        return
+    usage = message.get("usage")
+    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    counts = {
+        "input_tokens": total(dig(usage, name) for name in names),
+        "output_tokens": count(dig(usage, "output_tokens")),
+        "reasoning_tokens": count(dig(usage, "output_tokens_details", "thinking_tokens")),
+    }
+    blocks = objects(message.get("content"))
+    text = content_text(blocks) or ""
+    thought = joined(part.get("thinking") for part in blocks if part.get("type") == "thinking")
+    state = state_of(message.get("stop_reason"), text=bool(text))
+    yield reply(asked, message.get("model"), text, state, counts, thought)
+
+
+def gemini(entry: Entry) -> Iterator[Reply]:
+    """Read a line of a results file, or one of a job's inlined responses."""
+    names = (
+        dig(entry, "key"),
+        *(dig(entry, "metadata", key) for key in ("key", "custom_id", "id")),
+    )
+    asked = placed(next((name for name in names if name is not None), None))
+    response = entry.get("response")
+    model = _either(response, "modelVersion")
+    if entry.get("error") or not isinstance(response, Mapping):
+        yield failed(asked, entry.get("error"), model=model)
+        return
+    usage = _either(response, "usageMetadata")
+    thoughts = count(_either(usage, "thoughtsTokenCount"))
+    inputs = ("promptTokenCount", "toolUsePromptTokenCount")
+    written = count(_either(usage, "candidatesTokenCount"))
+    counts = {
+        "input_tokens": total(_either(usage, name) for name in inputs),
+        # Thoughts are counted apart here; an answer of thoughts alone has no other count.
+        "output_tokens": total([written, thoughts]),
+        "reasoning_tokens": thoughts,
+    }
+    blocked = _either(_either(response, "promptFeedback"), "blockReason")
+    candidates = objects(response.get("candidates"))
+    if blocked:
+        state = State(Status.BLOCKED, str(blocked))
+        yield reply(asked, model, None, state, counts, error=f"the prompt was blocked: {blocked}")
+        return
+    if not candidates:
+        yield failed(asked, "the reply holds neither candidates nor a reason", model=model)
+    for place, candidate in enumerate(candidates):
+        parts = objects(dig(candidate, "content", "parts"))
+        text = joined(part.get("text") for part in parts if not part.get("thought"))
+        thought = joined(part.get("text") for part in parts if part.get("thought"))
+        state = state_of(_either(candidate, "finishReason"), text=bool(text))
+        tried = asked._replace(sample=asked.sample + place)
+        yield reply(tried, model, text, state, counts, thought)
+
+
+def _either(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
+    """Return a field by its name in JSON, or by the one that Python's library writes."""
+    snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+    found = dig(value, name)
+    return dig(value, snake) if found is None else found

@@ -1,0 +1,198 @@
+"""Tables of replies: CSV, Parquet, JSON Lines, with names for columns that are not ours."""
+
+import csv
+import json
+import os.path
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from tempfile import TemporaryFile
+from typing import Any
+
+import jiter
+
+from scbench.base.canonical import parse_json
+from scbench.base.errors import JsonError, PredictionsError, did_you_mean, printable
+from scbench.base.model import Prediction
+from scbench.formats.imports.replies import Entry, Reply, dig, placed
+from scbench.formats.predictions import MAX_LINE_BYTES
+
+Mapped = Mapping[str, str]
+"""Column of a table by field of a prediction."""
+
+_FIELDS = tuple(Prediction.model_fields)
+_NUMBERS = {"sample", "budget"}
+_VALUES = {"answer", "usage", "run"}
+_BLOCK = 256
+"""Rows of a Parquet file that are in memory."""
+_MOST_MEMORY = 2**33
+"""Bytes of address space for reading a Parquet file, which may claim any number of rows."""
+
+
+def read_mapping(text: str | None) -> Mapped | None:
+    """Return which column each field is in, from ``id=item,response=output``.
+
+    Raises:
+        PredictionsError: a field is not known or named twice, or there is none for the id.
+    """
+    if text is None:
+        return None
+    found: dict[str, str] = {}
+    for pair in text.split(","):
+        name, equals, column = (part.strip() for part in pair.partition("="))
+        if not equals or not column or name in found:
+            raise PredictionsError(f"--map takes id=COLUMN,response=COLUMN once each, not {pair!r}")
+        if name not in _FIELDS:
+            raise PredictionsError(f"--map: no field {name!r}.{did_you_mean(name, _FIELDS)}")
+        found[name] = column
+    if "id" not in found:
+        raise PredictionsError("--map must say where the id is: id=COLUMN")
+    return found
+
+
+def own_columns(names: Iterable[str]) -> Mapped | None:
+    """Return the mapping of a table whose columns are called as ours; None if they are not."""
+    found = {name: name for name in names if name in _FIELDS}
+    return found if "id" in found and found.keys() & {"response", "answer", "status"} else None
+
+
+def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
+    """Return a row as a reply.
+
+    Args:
+        row: value by column; a column that is not there may be a path, such as output.text.
+        mapped: which fields to take from where.
+        words: whether every value is text, as in CSV files: numbers and JSON are read from it, and
+            what is empty is not there.
+
+    Raises:
+        PredictionsError: a column is missing, or its value is not what the field takes.
+    """
+    found: dict[str, Any] = {}
+    for name, column in mapped.items():
+        value = row[column] if column in row else dig(row, *column.split("."))
+        if value is None or (words and value == ""):
+            continue
+        found[name] = _typed(name, value) if isinstance(value, str) else value
+    asked = placed(found.pop("id", None))
+    for name in _NUMBERS & found.keys():
+        asked = asked._replace(**{name: found.pop(name)})
+    model = found.pop("model", None)
+    return Reply(asked, None if model is None else str(model), found)
+
+
+def _typed(name: str, text: str) -> object:
+    if name in _NUMBERS:
+        if text.isascii() and text.isdecimal() and len(text) <= 16:
+            return int(text)
+        raise PredictionsError(f"{name} must be a whole number from 0, not {text[:40]!r}")
+    if name in _VALUES:
+        try:
+            return parse_json(text.encode())
+        except (JsonError, UnicodeEncodeError) as error:
+            raise PredictionsError(f"{name} is not JSON: {error}") from None
+    return text
+
+
+def csv_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a CSV file by the names in its first line, with their line numbers.
+
+    Raises:
+        PredictionsError: it is not UTF-8, or no CSV.
+    """
+    numbers = [0]
+
+    def texts() -> Iterator[str]:
+        for number, data in lines:
+            numbers[0] = number
+            yield data.decode("utf-8-sig" if number == 1 else "utf-8")
+
+    source = texts()
+    csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        head = next(source, "")
+        mark = max(",;\t", key=head.count)
+        columns = next(csv.reader([head], delimiter=mark), [])
+        begun = numbers[0] + 1
+        for cells in csv.reader(source, delimiter=mark, strict=True):
+            if cells:
+                yield begun, dict(zip(columns, cells, strict=False))
+            begun = numbers[0] + 1
+    except (csv.Error, UnicodeDecodeError) as error:
+        said = printable(str(error))
+        raise PredictionsError(f"reading stopped here: {said}") from None
+
+
+def csv_columns(line: bytes) -> list[str]:
+    """Return the names in the first line of what may be a CSV file; none if it is no such line."""
+    text = line.decode("utf-8-sig", "replace")
+    try:
+        return next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])
+    except csv.Error:
+        return []
+
+
+def parquet_columns(path: str) -> dict[str, str]:
+    """Return the columns of a Parquet file, and what their types are called.
+
+    Raises:
+        PredictionsError: it is damaged.
+    """
+    return next(_from_parquet(path, ()))
+
+
+def parquet_rows(path: str, columns: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a Parquet file with their numbers, a few at a time.
+
+    Raises:
+        PredictionsError: it is damaged.
+    """
+    lines = _from_parquet(path, columns)
+    next(lines)
+    return enumerate(lines, 1)
+
+
+_PARQUET = """
+import json, resource, sys
+import polars as pl
+_, hard = resource.getrlimit(resource.RLIMIT_AS)
+most = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+frame = pl.scan_parquet(sys.argv[2])
+kinds = {name: str(kind.base_type()) for name, kind in frame.collect_schema().items()}
+print(json.dumps(kinds), flush=True)
+if names := json.loads(sys.argv[4]):
+    block, count = int(sys.argv[3]), frame.select(pl.len()).collect().item()
+    for start in range(0, count, block):
+        frame.select(names).slice(start, block).collect().write_ndjson(sys.stdout.buffer)
+"""
+"""Reads a Parquet file: its columns as one line of JSON, then a line for each row."""
+
+
+def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield what a child process reads: a file that was made to can abort polars, and us with it.
+
+    Raises:
+        PredictionsError: it is damaged.
+    """
+    limits = map(str, (_MOST_MEMORY, os.path.abspath(path), _BLOCK))  # noqa: PTH100  (as text)
+    command = [sys.executable, "-I", "-c", _PARQUET, *limits, json.dumps([*columns])]
+    with (
+        TemporaryFile() as said,
+        subprocess.Popen(  # noqa: S603  (our own program, and no shell)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+        ) as child,
+    ):
+        try:
+            for line in child.stdout or ():
+                yield jiter.from_json(line, allow_inf_nan=True)
+        except (ValueError, GeneratorExit):
+            child.kill()
+            raise
+        if child.wait():
+            said.seek(0)
+            last = said.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
+            why = f"the library that reads it ended by signal {-child.returncode}"
+            if child.returncode > 0 and last:
+                why = printable(last[-1].partition(": ")[2])[:300]
+            raise PredictionsError(f"{path} is damaged: {why}")

@@ -1,0 +1,246 @@
+"""The dataset card and the leaderboard file, rendered from the manifest and ``dataset_card/``."""
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from jinja2 import Environment, StrictUndefined, Template
+
+from scbench.base.errors import ReleaseError
+from scbench.base.model import LADDER, TERSE
+from scbench.catalog import BUCKETS, Task, all_tasks
+from scbench.freezing.tables import INSTANCE_COLUMNS, LADDER_COLUMNS, REFERENCE_COLUMNS
+from scbench.release.about import CITATION, DESCRIPTION, KEYWORDS, TEXT_TASKS_CITATION, TITLE
+from scbench.release.manifest import (
+    PAPER,
+    REFERENCES,
+    Manifest,
+    data_file,
+    ladder_file,
+    picture_file,
+    terse_file,
+)
+
+_TEXTS = files("scbench.dataset_card")
+_CORRECTIONS = "**Against the paper.**"
+"""Begins the paragraph of a task's text that the card collects in a section of its own."""
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes what is repeated out in full: not every reader of cards knows YAML's anchors."""
+
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+        return True
+
+
+def _groups(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the configs of a release but the references, each with its tasks."""
+    held = [record.bucket for record in manifest.tasks.values()]
+    by_bucket = {
+        bucket: [task for task, record in manifest.tasks.items() if record.bucket == bucket]
+        for bucket in dict.fromkeys((*BUCKETS, *held))
+    }
+    return {
+        "default": manifest.default_tasks,
+        **{bucket: tasks for bucket, tasks in by_bucket.items() if tasks},
+        **{task: [task] for task in manifest.tasks},
+    }
+
+
+def _configs(manifest: Manifest, prefix: str = "") -> list[dict[str, Any]]:
+    """Return the configs of a release: default, one per bucket, one per task, references."""
+    configs = {name: list(map(data_file, tasks)) for name, tasks in _groups(manifest).items()}
+    if manifest.terse:
+        configs[TERSE] = list(map(terse_file, manifest.terse))
+    if manifest.ladder:
+        configs[LADDER] = list(map(ladder_file, manifest.ladder.tasks))
+    configs["references"] = [REFERENCES]
+    return [
+        {
+            "config_name": name,
+            **({"default": True} if name == "default" else {}),
+            "data_files": [{"split": "test", "path": [prefix + path for path in paths]}],
+        }
+        for name, paths in configs.items()
+    ]
+
+
+def _features(columns: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return columns as the ``datasets`` library writes features in YAML."""
+    return [
+        {"name": name, **({"list": "image"} if kind == "images" else {"dtype": kind})}
+        for name, kind in columns.items()
+    ]
+
+
+def front_matter(manifest: Manifest, prefix: str = "") -> str:
+    """Return the YAML head that tells the ``datasets`` library where the rows are.
+
+    Args:
+        manifest: of the release.
+        prefix: what to put before each path, if the card does not lie in the release's folder.
+    """
+    rungs = _features(LADDER_COLUMNS)
+    rows = rungs if manifest.is_ladder else _features(INSTANCE_COLUMNS)
+    head = {
+        "pretty_name": TITLE,
+        "license": "mit",
+        "language": ["en"],
+        "task_categories": ["text-generation"],
+        "tags": list(KEYWORDS),
+        "size_categories": [_size(manifest.instances)],
+        "configs": _configs(manifest, prefix),
+        "dataset_info": [
+            *({"config_name": name, "features": rows} for name in _groups(manifest)),
+            *([{"config_name": TERSE, "features": rows}] if manifest.terse else []),
+            *([{"config_name": LADDER, "features": rungs}] if manifest.ladder else []),
+            {"config_name": "references", "features": _features(REFERENCE_COLUMNS)},
+        ],
+    }
+    text = yaml.dump(head, Dumper=_Plain, sort_keys=False, allow_unicode=True)
+    return f"---\n{text}---\n"
+
+
+def _size(instances: int) -> str:
+    """Return the Hub's word for a number of rows."""
+    for most, word in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")):
+        if instances < most:
+            return word
+    return "100K<n<1M" if instances < 1_000_000 else "1M<n<10M"
+
+
+def _drawn(manifest: Manifest) -> list[dict[str, Any]]:
+    """Return what was drawn of each task: its points, its cases, and the parameters that vary."""
+    record = manifest.experiment
+    rows = []
+    for task in record.task_ids if record else ():
+        blocks = [block for block in record.tasks if block["id"] == task] if record else []
+        values: dict[str, dict[str, None]] = {}
+        for block in blocks:
+            grid = block.get("grid") or {}
+            lists = grid if isinstance(grid, dict) else {}
+            for name, value in block.items():
+                if name not in {"id", "count", "rung", "grid"}:
+                    values.setdefault(name, {})[_plain(value)] = None
+            for name, several in lists.items():
+                shown = several if isinstance(several, list) else [several]
+                values.setdefault(name, {}).update(dict.fromkeys(map(_plain, shown)))
+        parameters = "; ".join(f"`{name}` {', '.join(found)}" for name, found in values.items())
+        held = manifest.tasks.get(task)
+        rows.append({"id": task, "cases": held.instances if held else 0, "parameters": parameters})
+    return rows
+
+
+def _rungs(manifest: Manifest) -> list[dict[str, Any]]:
+    """Return the ladder of each task: what rises, and the points of its ends."""
+    record = manifest.ladder.experiment if manifest.ladder else manifest.experiment
+    rows = []
+    for task, measure in record.measures.items() if record else ():
+        blocks = [block for block in record.tasks if block["id"] == task] if record else []
+        ends = [
+            ", ".join(
+                f"`{name}` {_plain(value)}"
+                for name, value in block.items()
+                if name not in {"id", "count", "rung"}
+            )
+            for block in (blocks[0], blocks[-1])
+        ]
+        first, last = ends
+        rows.append(
+            {"id": task, "measure": measure, "rungs": len(blocks), "first": first, "last": last}
+        )
+    return rows
+
+
+def _plain(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.replace("|", "\\|")
+
+
+def render_card(manifest: Manifest) -> str:
+    """Return the card of a release.
+
+    Raises:
+        ReleaseError: a task has no text for the card.
+    """
+    known = all_tasks()
+    tasks = []
+    for task_id, record in manifest.tasks.items():
+        task = known[task_id]
+        paragraphs = _task_text(task).split("\n\n")
+        corrections = [text for text in paragraphs if text.startswith(_CORRECTIONS)]
+        tasks.append(
+            {
+                "id": task_id,
+                "title": task.title,
+                "scoring": task.scoring,
+                "record": record,
+                "text": "\n\n".join(text for text in paragraphs if text not in corrections),
+                "corrections": [text.removeprefix(_CORRECTIONS).strip() for text in corrections],
+                "picture": picture_file(task_id) if picture_file(task_id) in manifest.files else "",
+            }
+        )
+    body = _template("card.md.j2").render(
+        manifest=manifest,
+        tasks=tasks,
+        drawn=_drawn(manifest),
+        ladder=_rungs(manifest),
+        description=DESCRIPTION,
+        citation=CITATION,
+        text_tasks_citation=TEXT_TASKS_CITATION,
+    )
+    return front_matter(manifest) + body
+
+
+def render_eval(manifest: Manifest) -> str:
+    """Return ``eval.yaml``, which makes the Hub show leaderboards of a data set."""
+    ranked = manifest.default_records
+    scores = {
+        name: sum(ranked[task].scores for task in tasks)
+        for name, tasks in _groups(manifest).items()
+        if name not in manifest.tasks and ranked.keys() >= {*tasks}
+    }
+    return _template("eval.yaml.j2").render(
+        title=TITLE, description=DESCRIPTION, leaderboards=scores
+    )
+
+
+def paper_page() -> str:
+    """Return the page on what differs from the paper."""
+    return _TEXTS.joinpath(PAPER).read_text("utf-8")
+
+
+def _template(name: str) -> Template:
+    # The environment is made for plain text; nothing here is served as HTML by us.
+    environment = Environment(  # noqa: S701
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    return environment.from_string(_TEXTS.joinpath(name).read_text("utf-8"))
+
+
+def _task_text(task: Task) -> str:
+    try:
+        return task.card_text
+    except OSError as error:
+        raise ReleaseError(
+            f"task {task.id}: the dataset card needs a text on it: {error.strerror}: "
+            f"{error.filename}"
+        ) from None
+
+
+def render_loader(manifest: Manifest, prefix: str) -> str:
+    """Return a card that only points at a release elsewhere.
+
+    Args:
+        manifest: of the release.
+        prefix: path from the card's folder to the release, ending in a slash.
+    """
+    return (
+        front_matter(manifest, prefix)
+        + f"""
+With this file, `load_dataset("scbench")` called in the repository's root reads release
+{manifest.version} from `{prefix}`. It is written by `scbench release build --loader`.
+"""
+    )

@@ -1,0 +1,274 @@
+"""Experiments: which cases to draw, of which tasks, at which points; read from a TOML file.
+
+::
+
+    seed = 7                 # the base seed; everything follows from it
+    private = false          # true: the seed is written nowhere
+
+    [[task]]
+    id = "arithmetic"
+    count = 20               # cases at each point
+    division = true          # a parameter
+    grid = { length = [4, 8, 16], max_depth = [0, 2] }   # six points
+
+    [[task]]
+    id = "delaunay_triangulation"
+    count = 5
+    points = 30
+
+Knobs that are not named take their defaults. ``scbench tasks TASK`` lists them with their bounds.
+"""
+
+import json
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    model_validator,
+)
+
+from scbench.base.canonical import canonical_json, content_hash
+from scbench.base.errors import CatalogError, ExperimentError, did_you_mean, is_echo, problem_of
+from scbench.builders.shared.builder import Point
+from scbench.catalog import Task, get_task
+from scbench.freezing.points import points_of
+from scbench.release.records import ExperimentRecord, ShortfallRecord
+
+MOST_POINTS = 100_000
+MOST_CASES = 1_000_000
+"""Experiments beyond these are refused; several can be drawn beside each other."""
+
+
+def _as_json(values: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return values as JSON has them, in their order: the command line gives tuples."""
+    return json.loads(json.dumps(values, allow_nan=False))  # type: ignore[no-any-return]
+
+
+class Block(BaseModel):
+    """A task with one point or a grid. All keys but these are parameters of the task."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    id: str = Field(description="id of the task")
+    count: StrictInt = Field(default=1, ge=1, le=MOST_CASES, description="cases at each point")
+    rung: StrictInt | None = Field(
+        default=None, ge=1, le=9999, description="the rung of a ladder that the point is"
+    )
+    grid: dict[str, list[JsonValue]] = Field(
+        default_factory=dict, description="several values of a parameter, or of several parameters"
+    )
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Values of parameters that all points of the block have."""
+        return self.model_extra or {}
+
+    def record(self) -> dict[str, JsonValue]:
+        """Return the block in the form that manifests hold."""
+        grid = {"grid": self.grid} if self.grid else {}
+        rung = {} if self.rung is None else {"rung": self.rung}
+        return {"id": self.id, "count": self.count, **rung, **_as_json({**self.parameters, **grid})}
+
+
+class Experiment(BaseModel):
+    """Everything that decides which cases are drawn."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: StrictInt | None = Field(default=None, ge=0, description="the base seed")
+    private: StrictBool = Field(
+        default=False, description="whether the base seed is kept out of everything written"
+    )
+    measures: dict[str, str] = Field(
+        default_factory=dict,
+        description="of a ladder, whose blocks each are a rung: what rises with them, by task",
+    )
+    task: tuple[Block, ...] = Field(min_length=1, description="what to draw")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Experiment":
+        if any((block.rung is None) == (block.id in self.measures) for block in self.task):
+            raise ValueError("a rung stands in each block of a task with a measure, and no other")
+        if self.measures and {*self.measures} != {*self.task_ids}:
+            raise ValueError("a ladder has a measure of each task")
+        return self
+
+    @property
+    def task_ids(self) -> list[str]:
+        """Ids of the tasks to draw, in order."""
+        return list(dict.fromkeys(block.id for block in self.task))
+
+    def only(self, tasks: Collection[str]) -> "Experiment | None":
+        """Return the part of the experiment that draws these tasks; None if none is drawn."""
+        blocks = tuple(block for block in self.task if block.id in tasks)
+        measures = {task: name for task, name in self.measures.items() if task in tasks}
+        return self.model_copy(update={"task": blocks, "measures": measures}) if blocks else None
+
+    def record(self, shortfalls: list[ShortfallRecord], prefix: str = "") -> ExperimentRecord:
+        """Return what a manifest says of the experiment, without a private seed."""
+        return ExperimentRecord(
+            prefix=prefix,
+            seed=None if self.private else self.seed,
+            tasks=[block.record() for block in self.task],
+            measures=self.measures,
+            shortfalls=shortfalls,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A point of an experiment.
+
+    Attributes:
+        index: its place in the experiment.
+        task: whose space it is in.
+        point: with the count of cases that are wanted.
+        rung: of a ladder, if it is one.
+    """
+
+    index: int
+    task: Task
+    point: Point
+    rung: int | None = None
+
+    @property
+    def parameters(self) -> dict[str, JsonValue]:
+        """Its parameters, without the count."""
+        return self.point.model_dump(mode="json", exclude={"count"})
+
+
+def plan(experiment: Experiment) -> list[Planned]:
+    """Return the points of an experiment, in its order.
+
+    Raises:
+        ExperimentError: with a line for everything that is wrong: tasks, parameters, bounds, points
+        that
+            are given twice, and more than can be drawn.
+    """
+    planned: list[Planned] = []
+    problems: list[str] = []
+    cases = 0
+    seen: dict[str, int] = {}
+    for number, block in enumerate(experiment.task, 1):
+        at = f"task {number} ({block.id}): "
+        try:
+            task, points = _points(block)
+        except (CatalogError, ExperimentError) as error:
+            problems += (at + line for line in str(error).splitlines())
+            continue
+        cases += block.count * len(points)
+        for point in points:
+            planned.append(Planned(len(planned), task, point, block.rung))
+            name = content_hash([task.id, planned[-1].parameters])
+            if name in seen:
+                also = "itself" if seen[name] == number else f"task {seen[name]}"
+                shown = canonical_json(planned[-1].parameters)
+                problems.append(
+                    f"{at}the point {shown} is in {also} already; ask for more cases by count"
+                )
+            seen.setdefault(name, number)
+    if cases > MOST_CASES or len(planned) > MOST_POINTS:
+        problems.append(
+            f"{cases:,} cases at {len(planned):,} points are more than one experiment may have "
+            f"({MOST_CASES:,} and {MOST_POINTS:,}); split it"
+        )
+    if problems:
+        raise ExperimentError("\n".join(problems))
+    return planned
+
+
+def _points(block: Block) -> tuple[Task, list[Point]]:
+    task = get_task(block.id)
+    if not task.available:
+        raise CatalogError(f"this installation cannot grade {task.id}, so nothing is drawn of it")
+    size = 1
+    for values in block.grid.values():
+        size *= len(values)
+    if size > MOST_POINTS:
+        raise ExperimentError(
+            f"a grid of {size:,} points is too large; {MOST_POINTS:,} is the most"
+        )
+    return task, points_of(task, block.parameters, block.grid, block.count)
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment file.
+
+    Raises:
+        ExperimentError: it cannot be read, is no TOML, or holds what no experiment has.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ExperimentError(f"{path} cannot be read: {reason}") from None
+    try:
+        return parse_experiment(text)
+    except ExperimentError as error:
+        raise ExperimentError(
+            "\n".join(f"{path}: {line}" for line in str(error).splitlines())
+        ) from None
+
+
+def parse_experiment(text: str) -> Experiment:
+    """Return the experiment that a TOML text describes.
+
+    Raises:
+        ExperimentError: it is no TOML, or holds what no experiment has.
+    """
+    try:
+        found = tomllib.loads(text)
+    except ValueError as error:
+        raise ExperimentError(f"this is not TOML: {error}") from None
+    except RecursionError:
+        raise ExperimentError("this is not TOML that can be read: nested too deeply") from None
+    return experiment_of(found)
+
+
+def experiment_of(value: Mapping[str, Any]) -> Experiment:
+    """Return the experiment with these contents.
+
+    Raises:
+        ExperimentError: with a line for each key that is unknown, missing or wrong.
+    """
+    try:
+        return Experiment.model_validate(value)
+    except ValidationError as error:
+        raise ExperimentError("\n".join(_explained(error))) from None
+
+
+def _explained(error: ValidationError) -> Iterator[str]:
+    for item in error.errors(include_url=False):
+        if is_echo(item):
+            continue
+        if not item["loc"]:
+            yield problem_of(item)
+            continue
+        *where, last = item["loc"]
+        name = str(last)
+        if item["type"] == "extra_forbidden":
+            hint = did_you_mean(name, Experiment.model_fields)
+            yield f"unknown key {name[:100]!r}.{hint or ' Knobs belong into a [[task]] block.'}"
+        elif item["loc"] == ("task",) and item["type"] == "missing":
+            yield "there is no [[task]] block, so there is nothing to draw"
+        else:
+            place = f"task {int(where[1]) + 1}: " if len(where) > 1 else ""
+            key = ".".join(map(str, item["loc"][2:] or item["loc"]))
+            yield f"{place}{key}: {problem_of(item)}"
+
+
+def manifolds() -> Experiment:
+    """Return the experiment behind the config ``manifolds`` of frozen releases."""
+    text = files("scbench.builders").joinpath("manifolds.toml").read_text("utf-8")
+    return parse_experiment(text)

@@ -1,0 +1,245 @@
+"""Drawing the cases of an experiment: the same ones, however many processes share the work.
+
+The seeds of a point come from a stream that is named for the base seed, the task and the point
+alone, so adding a point never changes another; case by case they are those of
+``builder(Stream("generate", seed, task, parameters)).generate_random(count, **parameters)``. What
+was drawn before, anywhere in the experiment, is dropped and drawn anew, a bounded number of times.
+Points that cannot give enough give fewer, and say why.
+
+What is drawn outside of a release has ids that no release has: before the task stands a hash of
+the seed, the points and the builders' versions (`prefix_of`), so that neither a release nor another
+generation can be mistaken for it.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from scbench.base.canonical import content_hash
+from scbench.base.errors import ExperimentError, GenerationError
+from scbench.base.model import Instance, ladder_name
+from scbench.base.progress import no_progress
+from scbench.builders.shared.builder import Case, PaperItem
+from scbench.catalog import Task, get_task
+from scbench.freezing.cases import Drawn, Row, at_once, draw, key_of
+from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
+from scbench.freezing.frozen_task import freeze_task, instances_of
+from scbench.freezing.ladder import own_ladder
+from scbench.machine.processes import Executor, open_executor
+from scbench.release.load import Reference
+
+NO_SEED = "there is no seed: give one in the experiment or with --seed"
+UNRATED = "unrated"
+"""Difficulty of what is drawn: its point says more than a word could."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenPoint:
+    """What a release holds of a point: its instances, and answers that prove the grader."""
+
+    planned: Planned
+    instances: tuple[Instance, ...]
+    references: tuple[Reference, ...]
+    reason: str
+
+
+def generate(task: str, count: int = 1, seed: int = 0, **parameters: JsonValue) -> list[Instance]:
+    """Draw fresh instances of a task: those that ``scbench generate`` prints for this seed.
+
+    Args:
+        task: id of the task.
+        count: how many.
+        seed: base seed; every instance gets one of its own, derived by hash.
+        parameters: of the task's space, as ``scbench tasks TASK`` lists them.
+
+    Raises:
+        ExperimentError: there is no such task or parameter, or a value is out of bounds.
+        GenerationError: the space at this point has fewer instances.
+    """
+    block = {"id": task, "count": count, **parameters}
+    experiment = experiment_of({"seed": seed, "task": [block]})
+    with open_executor(1) as executor:
+        (drawn,) = draw(plan(experiment), seed, executor, set())
+    if drawn.reason:
+        raise GenerationError(f"{task}: {len(drawn.cases)} of {count} instances: {drawn.reason}")
+    known = drawn.planned.task
+    items = _items(known, items_of(drawn.planned, drawn.cases))
+    return list(instances_of(known, items, prefix=prefix_of([drawn.planned], seed)))
+
+
+def prefix_of(planned: Sequence[Planned], seed: int) -> str:
+    """Return what the ids of a generation begin with: eight digits of a hash of all it comes from.
+
+    Args:
+        planned: its points, in order.
+        seed: its base seed.
+    """
+    points = [
+        [p.task.id, p.task.builder.version, p.parameters, p.point.count, *([p.rung] * bool(p.rung))]
+        for p in planned
+    ]
+    return content_hash(["generation", seed, points])[:8]
+
+
+def run(
+    experiment: Experiment,
+    *,
+    workers: int = 1,
+    prefix: str = "",
+    finished: Sequence[FrozenPoint] = (),
+    distinct: bool = True,
+    on_cases: Callable[[int], object] = no_progress,
+    proofs: Path | None = None,
+) -> Iterator[FrozenPoint]:
+    """Draw the cases of an experiment and prove graders on them; yield point by point.
+
+    Every reference must score 1, and so the counter-references of the first case of each point
+    below it; those of a ladder have none, for graders are proven on the fixed lists.
+
+    Args:
+        experiment: with a base seed.
+        workers: processes.
+        prefix: of ids; none for a release.
+        finished: parts of the first points, from an interrupted run; they are not yielded again.
+        distinct: whether a ladder holds nothing of the fixed lists and of the published one.
+        on_cases: called with the number of cases that are done, for progress.
+        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+
+    Raises:
+        ExperimentError: see `scbench.freezing.experiment.plan`; or there is no seed.
+        GenerationError: a process died.
+        ReleaseError: builder and grader disagree on a case.
+    """
+    if experiment.seed is None:
+        raise ExperimentError(NO_SEED)
+    planned = plan(experiment)[len(finished) :]
+    seen = {key_of(i.task, i.prompt, i.all_params) for part in finished for i in part.instances}
+    numbers = Counter(i.task for part in finished for i in part.instances)
+    ahead = 4 * workers if workers > 1 else 0
+    done = numbers.total()
+    waiting: deque[_Freezing] = deque()
+    try:
+        with open_executor(workers) as executor:
+            hand_out = partial(draw, executor=executor, seen=seen, ahead=ahead, proofs=proofs)
+            for drawn in (
+                _apart(experiment, planned, executor, seen, hand_out)
+                if distinct and experiment.measures
+                else hand_out(planned, experiment.seed)
+            ):
+                task = drawn.planned.task
+                waiting.append(_Freezing(drawn, executor, numbers[task.id], prefix, proofs))
+                numbers[task.id] += len(drawn.cases)
+                while len(waiting) > ahead:
+                    part = waiting.popleft().part()
+                    done += len(part.instances)
+                    on_cases(done)
+                    yield part
+            for freezing in waiting:
+                part = freezing.part()
+                done += len(part.instances)
+                on_cases(done)
+                yield part
+    except BrokenProcessPool as error:
+        raise GenerationError("a process that draws cases died; is there enough memory?") from error
+
+
+def _apart(
+    experiment: Experiment,
+    planned: Sequence[Planned],
+    executor: Executor,
+    seen: set[str],
+    hand_out: Callable[[Sequence[Planned], int], Iterator[Drawn]],
+) -> Iterator[Drawn]:
+    """Draw the points of a ladder task by task, each after what it may not hold."""
+    for task_id, points in groupby(planned, lambda point: point.task.id):
+        seen |= taken(experiment, task_id, executor)
+        yield from hand_out(list(points), experiment.seed or 0)
+
+
+def taken(experiment: Experiment, task_id: str, executor: Executor) -> set[str]:
+    """Return keys of what a ladder may not hold of a task: its fixed list, the published ladder.
+
+    Args:
+        experiment: the ladder; what it has in common with the published one is not taken.
+        task_id: id of the task.
+        executor: who draws the published ladder.
+    """
+    task = get_task(task_id)
+    rows = instances_of(task, task.builder().paper())
+    found = {key_of(task_id, row.prompt, row.all_params) for row in rows}
+    public, own = own_ladder([task]), experiment.only([task_id])
+    if public and own and (public.seed, public.task) != (own.seed, own.task):
+        deque(draw(plan(public), public.seed or 0, executor, found), 0)
+    return found
+
+
+class _Freezing:
+    """The cases of a point on their way into a release."""
+
+    def __init__(
+        self, drawn: Drawn, executor: Executor, first: int, prefix: str, proofs: Path | None
+    ) -> None:
+        self._drawn = drawn
+        task = drawn.planned.task
+        items = items_of(drawn.planned, drawn.cases)
+        size = at_once(task)
+        self._jobs = [
+            executor.submit(_freeze, task, items[at : at + size], first + at, prefix, proofs)
+            for at in range(0, len(items), size)
+        ]
+
+    def part(self) -> FrozenPoint:
+        results = [job.result() for job in self._jobs]
+        return FrozenPoint(
+            self._drawn.planned,
+            tuple(instance for instances, _ in results for instance in instances),
+            tuple(reference for _, references in results for reference in references),
+            self._drawn.reason,
+        )
+
+
+PlainItem = tuple[Row, dict[str, Any], int, bool, str]
+
+
+def items_of(planned: Planned, cases: Sequence[Row]) -> list[PlainItem]:
+    """Return cases as `PaperItem` takes them, but plain, to be sent to another process."""
+    task, parameters = planned.task, planned.parameters
+    facts = [name for name in task.builder.case_model.model_fields if name not in Case.model_fields]
+    return [
+        (
+            case["instance"],
+            {**parameters, **{name: case[name] for name in facts}},
+            case["seed"],
+            *traits(planned, i),
+        )
+        for i, case in enumerate(cases)
+    ]
+
+
+def _freeze(
+    task: Task, items: Sequence[PlainItem], first: int, prefix: str, proofs: Path | None
+) -> tuple[tuple[Instance, ...], tuple[Reference, ...]]:
+    frozen = freeze_task(task, _items(task, items), first, prefix, proofs)
+    return frozen.instances, frozen.references
+
+
+def _items(task: Task, items: Sequence[PlainItem]) -> list[PaperItem[Any]]:
+    model = task.params_model
+    return [
+        PaperItem(model.model_validate(params), UNRATED, seed, point, proves, name)
+        for params, point, seed, proves, name in items
+    ]
+
+
+def traits(planned: Planned, index: int) -> tuple[bool, str]:
+    """Return `proves` and `name` of the item that is a case of a point."""
+    if planned.rung is None:
+        return index == 0, ""
+    return False, ladder_name(planned.rung, index + 1)

@@ -1,0 +1,283 @@
+"""What a release holds of each task: its instances, and answers that prove its grader.
+
+Builders make the answers, graders judge them as read back from what is stored. With several worker
+processes, tasks are made beside each other, and the answers of heavy tasks are judged instance by
+instance.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import ReleaseError
+from scbench.base.model import Instance, rung_of
+from scbench.base.progress import no_progress
+from scbench.base.unprinted import part
+from scbench.builders.shared.builder import PaperItem
+from scbench.catalog import Task
+from scbench.freezing.floors import floor_of, mean_score
+from scbench.freezing.ladder import oversized
+from scbench.freezing.proofs import made_before, proven_scores
+from scbench.machine.processes import open_pool
+from scbench.release.load import Reference
+from scbench.schemas.shapes import provider_schema
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenTask:
+    """Everything a release holds of one task; no terse instances where prompts have one form."""
+
+    task: Task
+    instances: tuple[Instance, ...]
+    references: tuple[Reference, ...]
+    terse: tuple[Instance, ...] = ()
+
+
+class _Answer(NamedTuple):
+    """A reference or counter-reference that is not judged yet, as canonical JSON."""
+
+    kind: Literal["reference", "counter_reference"]
+    name: str
+    text: str
+
+
+class _Draft(NamedTuple):
+    """An instance and its answers."""
+
+    instance: Instance
+    answers: tuple[_Answer, ...]
+    terse: Instance | None
+
+
+def freeze_task(
+    task: Task,
+    items: Sequence[PaperItem[Any]] | None = None,
+    first: int = 0,
+    prefix: str = "",
+    proofs: Path | None = None,
+) -> FrozenTask:
+    """Make a task's instances and references, and prove its grader on them.
+
+    Args:
+        task: the task.
+        items: what to freeze, in order; the builder's fixed list by default.
+        first: number of the first instance.
+        prefix: of ids, if they are not to be of a release.
+        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+
+    Raises:
+        ReleaseError: there is nothing to freeze, a reference scores below 1, a counter-reference
+            scores 1, there is none of them, or the grader fails.
+    """
+    drafts = _draft(task, items, first, prefix, proofs)
+    return _join(task, drafts, [_proven(task, draft, proofs) for draft in drafts])
+
+
+def freeze_tasks(
+    tasks: Sequence[Task],
+    workers: int = 1,
+    on_task: Callable[[Task], object] = no_progress,
+    proofs: Path | None = None,
+) -> Iterator[tuple[Task, FrozenTask | Exception]]:
+    """Freeze tasks; yield each, in order, with what came of it.
+
+    Args:
+        tasks: what to freeze.
+        workers: processes; with one, all happens in this one.
+        on_task: called with each task when it is done, for progress.
+        proofs: as `freeze_task` takes it.
+    """
+    if workers <= 1:
+        for task in tasks:
+            part = _attempt(task, proofs)
+            on_task(task)
+            yield task, part
+        return
+    with open_pool(workers) as pool:
+        done = _together(pool, tasks, on_task, proofs)
+    yield from ((task, done[task.id]) for task in tasks)
+
+
+def _attempt(task: Task, proofs: Path | None) -> FrozenTask | Exception:
+    try:
+        return freeze_task(task, proofs=proofs)
+    except Exception as error:  # noqa: BLE001  (whatever is wrong with a task concerns it alone)
+        return error
+
+
+def _together(
+    pool: ProcessPoolExecutor,
+    tasks: Sequence[Task],
+    on_task: Callable[[Task], object],
+    proofs: Path | None,
+) -> dict[str, FrozenTask | Exception]:
+    drafts: dict[str, list[_Draft]] = {}
+    judged: dict[str, list[Future[Any]]] = {}
+    done: dict[str, FrozenTask | Exception] = {}
+    # Heavy tasks first: the longest must not be what is left over at the end.
+    order = sorted(tasks, key=lambda task: -task.seconds * task.heavy)
+    waiting: dict[Future[Any], Task] = {
+        pool.submit(_draft, task, proofs=proofs): task for task in order
+    }
+    while waiting:
+        ended, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in ended:
+            task = waiting.pop(future)
+            if task.id in done:
+                continue
+            error = future.exception()
+            if isinstance(error, BrokenProcessPool):
+                raise ReleaseError(f"a process died while {task.id} was made") from error
+            if error is not None:
+                done[task.id] = error if isinstance(error, Exception) else ReleaseError(repr(error))
+                on_task(task)
+            elif task.id not in drafts:
+                drafts[task.id] = future.result()
+                jobs = [pool.submit(_proven, task, draft, proofs) for draft in drafts[task.id]]
+                judged[task.id] = jobs
+                waiting |= dict.fromkeys(jobs, task)
+            elif all(job.done() and not job.exception() for job in judged[task.id]):
+                proven = [job.result() for job in judged[task.id]]
+                done[task.id] = _join(task, drafts[task.id], proven)
+                on_task(task)
+    return done
+
+
+def _draft(
+    task: Task,
+    items: Sequence[PaperItem[Any]] | None = None,
+    first: int = 0,
+    prefix: str = "",
+    proofs: Path | None = None,
+) -> list[_Draft]:
+    """Make a task's instances and answers."""
+    builder = task.builder()
+    if items is None:
+        items = builder.paper()
+    if not items:
+        raise ReleaseError(
+            f"{task.id} has no fixed list of instances; draw some (`generate_random`) to freeze"
+        )
+    drafts = []
+    for item, instance in zip(items, instances_of(task, items, first, prefix), strict=True):
+        key: JsonValue = ["answers", item.proves, instance.all_params]
+        answers = made_before(proofs, task, key, partial(_answers, task, item))
+        if item.proves and len(answers) == 1:
+            raise ReleaseError(
+                f"{instance.id}: the builder gives no counter-references, so nothing shows that "
+                "the grader can tell a wrong answer"
+            )
+        # What is drawn has one prompt: the other is there to compare the fixed list with the paper.
+        brief = builder.terse(item.params) if item.point is None else None
+        terse = None if brief is None else instance.with_terse(brief)
+        drafts.append(_Draft(instance, tuple(_Answer(*answer) for answer in answers), terse))
+    return drafts
+
+
+def _answers(task: Task, item: PaperItem[Any]) -> list[_Answer]:
+    builder = task.builder()
+    answer = canonical_json(builder.reference(item.params).model_dump(mode="json"))
+    counters = builder.counter_references(item.params) if item.proves else {}
+    wrong = (
+        _Answer("counter_reference", name, canonical_json(value))
+        for name, value in counters.items()
+    )
+    return [_Answer("reference", "reference", answer), *wrong]
+
+
+def listed(task: Task) -> FrozenTask:
+    """Return the instances of a task's fixed list without their answers, so without any judging."""
+    builder, items = task.builder(), task.builder().paper()
+    instances = tuple(instances_of(task, items))
+    briefs = [builder.terse(item.params) for item in items]
+    terse = (i.with_terse(b) for i, b in zip(instances, briefs, strict=True) if b is not None)
+    return FrozenTask(task, instances, (), tuple(terse))
+
+
+def instances_of(
+    task: Task, items: Sequence[PaperItem[Any]], first: int = 0, prefix: str = ""
+) -> Iterator[Instance]:
+    """Yield items of a builder as instances, numbered from ``first``, ids with the prefix."""
+    builder = task.builder()
+    schema = canonical_json(provider_schema(task.answer_model))
+    for subtask, item in enumerate(items, first):
+        parted = part(
+            item.params.model_dump(mode="json"),
+            item.point,
+            getattr(task.params_model, "unprinted", {}),
+            builder.unprinted(),
+        )
+        yield Instance.freeze(
+            task=task.id,
+            bucket=task.bucket,
+            subtask=subtask,
+            difficulty=item.difficulty,
+            prompt=builder.prompt(item.params),
+            images=builder.images(item.params),
+            params=parted.params,
+            answer_schema=schema,
+            scores=task.scores,
+            seed=item.seed,
+            point=parted.point,
+            prefix=prefix,
+            name=item.name,
+            unprinted=parted.unprinted,
+        )
+
+
+def _proven(task: Task, draft: _Draft, proofs: Path | None) -> tuple[Reference, ...]:
+    """Judge an instance's answers, those without insight included."""
+    instance = draft.instance
+    params = task.params_model.model_validate_json(instance.all_params)
+    scores = proven_scores(
+        proofs,
+        task,
+        instance.all_params,
+        [answer.text for answer in draft.answers],
+        lambda: [
+            mean_score(task, params, answer.name, json.loads(answer.text), where=instance.id)
+            for answer in draft.answers
+        ],
+    )
+    floor = floor_of(task, params, proofs)
+    found = []
+    for answer, score in zip(draft.answers, scores, strict=True):
+        _agree(instance.id, answer, score)
+        if answer.kind == "counter_reference":
+            found.append(Reference(instance.id, *answer, score, *floor))
+            continue
+        measure = None
+        if rung_of(instance.id) is not None:
+            too_long = oversized(instance.prompt, answer.text)
+            if too_long:
+                raise ReleaseError(f"{instance.id}: {too_long}")
+            measure = float(task.builder().measure(params))
+        found.append(Reference(instance.id, *answer, score, *floor, instance.unprinted, measure))
+    return tuple(found)
+
+
+def _agree(instance_id: str, answer: _Answer, score: float) -> None:
+    """Refuse a score that is not what an answer of its kind must have."""
+    kind, name, _ = answer
+    if (kind == "reference") != (score == 1):
+        must = "must score 1" if kind == "reference" else "must score below 1"
+        raise ReleaseError(
+            f"{instance_id}: {name} scores {score}, but a {kind.replace('_', '-')} {must}; "
+            "builder and grader disagree"
+        )
+
+
+def _join(
+    task: Task, drafts: Sequence[_Draft], proven: Sequence[tuple[Reference, ...]]
+) -> FrozenTask:
+    instances = tuple(draft.instance for draft in drafts)
+    terse = tuple(draft.terse for draft in drafts if draft.terse is not None)
+    return FrozenTask(task, instances, tuple(ref for refs in proven for ref in refs), terse)

@@ -1,0 +1,218 @@
+"""The ladder: rungs of rising difficulty for each task, read from ``builders/ladder.toml``.
+
+A ladder is an experiment with a name for each point, its rung, so that what draws, resumes, freezes
+and verifies experiments does so with ladders too.
+"""
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictInt, StrictStr, ValidationError
+
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import CatalogError, ExperimentError, Fault, did_you_mean, faults_of
+from scbench.catalog import Task, all_tasks, get_task
+from scbench.freezing.experiment import Experiment, experiment_of
+from scbench.freezing.points import points_of
+
+MOST_PROMPT, MOST_ANSWER = 60_000, 40_000
+"""Prompts and right answers stay below so many characters: no ladder measures patience."""
+
+Rung = dict[str, JsonValue]
+"""Parameters of a task's space; those that are not named have their defaults."""
+
+
+class TaskLadder(BaseModel):
+    """The rungs of a task."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    measure: StrictStr = Field(min_length=1, description="what `Builder.measure` counts, in short")
+    words: StrictStr = Field(min_length=1, description="why higher rungs are harder, for people")
+    rungs: tuple[Rung, ...] = Field(min_length=1, description="what a release holds, easiest first")
+    beyond: tuple[Rung, ...] = Field(
+        default=(), description="rungs above these, which are drawn when they are asked for"
+    )
+
+    @property
+    def all_rungs(self) -> tuple[Rung, ...]:
+        """All of them, from the first."""
+        return self.rungs + self.beyond
+
+
+class Ladder(BaseModel):
+    """A table of rungs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: StrictInt = Field(ge=0, description="base seed of the ladder that is published")
+    count: StrictInt = Field(default=6, ge=1, le=1000, description="instances on each rung")
+    tasks: dict[str, TaskLadder] = Field(min_length=1)
+
+    def experiment(
+        self,
+        *,
+        seed: int | None = None,
+        private: bool = False,
+        tasks: Collection[str] | None = None,
+        rung: int | None = None,
+        count: int | None = None,
+    ) -> Experiment:
+        """Return what draws the ladder.
+
+        Args:
+            seed: the base seed, if it is not the table's.
+            private: whether the seed is written nowhere; without one there is none yet.
+            tasks: ids of those to draw; all by default.
+            rung: draw only this one, which may be one beyond what releases hold.
+            count: instances on each rung, if not as many as the table says.
+
+        Raises:
+            ExperimentError: the table has no such task or rung.
+        """
+        for name in tasks or ():
+            if name not in self.tasks:
+                raise ExperimentError(
+                    f"the ladder has no task {name!r}.{did_you_mean(name, self.tasks)}"
+                )
+        chosen = [name for name in self.tasks if tasks is None or name in tasks]
+        if rung is not None:
+            held = {name: len(self.tasks[name].all_rungs) for name in chosen}
+            short = [f"{name} ends at rung {top}" for name, top in held.items() if rung > top]
+            if short or rung < 1:
+                reason = "; ".join(short) if short else "rungs are counted from 1"
+                raise ExperimentError(
+                    f"there is no rung {rung}: {reason}. The table's list `beyond` takes more"
+                )
+        return experiment_of(
+            {
+                "seed": self.seed if seed is None and not private else seed,
+                "private": private,
+                "measures": {name: self.tasks[name].measure for name in chosen},
+                "task": [
+                    {"id": name, "count": count or self.count, "rung": number, **point}
+                    for name in chosen
+                    for number, point in self._numbered(name, rung)
+                ],
+            }
+        )
+
+    def _numbered(self, task: str, rung: int | None) -> Iterator[tuple[int, Rung]]:
+        found = self.tasks[task]
+        points = found.rungs if rung is None else found.all_rungs
+        for number, point in enumerate(points, 1):
+            if rung in {None, number}:
+                yield number, point
+
+
+def oversized(prompt: str, answer: str) -> str:
+    """Return why an instance is too long for a ladder; an empty text if it is not.
+
+    Args:
+        prompt: its prompt.
+        answer: a right answer, as JSON.
+    """
+    for what, text, most in (("prompt", prompt, MOST_PROMPT), ("answer", answer, MOST_ANSWER)):
+        if len(text) >= most:
+            return (
+                f"its {what} has {len(text):,} characters, and a ladder's has fewer than {most:,}"
+            )
+    return ""
+
+
+@cache
+def ladder() -> Ladder:
+    """Return the ladder of this package.
+
+    Raises:
+        ExperimentError: its table is wrong.
+    """
+    return parse_ladder(files("scbench.builders").joinpath("ladder.toml").read_text("utf-8"))
+
+
+def own_ladder(tasks: Collection[Task] | None = None) -> Experiment | None:
+    """Return what draws the ladder of these tasks, or of all that it has; None of none."""
+    names = [name for name in ladder().tasks if tasks is None or name in map(str, tasks)]
+    return ladder().experiment(tasks=names) if names else None
+
+
+def read_ladder(path: Path) -> Ladder:
+    """Read a table of rungs.
+
+    Raises:
+        ExperimentError: it cannot be read, or see `parse_ladder`.
+    """
+    try:
+        return parse_ladder(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ExperimentError(f"{path} cannot be read: {reason}") from None
+    except ExperimentError as error:
+        lines = "\n".join(f"{path}: {line}" for line in str(error).splitlines())
+        raise ExperimentError(lines) from None
+
+
+def parse_ladder(text: str) -> Ladder:
+    """Return the ladder that a TOML text describes: seed, count, and a table for each task.
+
+    Raises:
+        ExperimentError: with a line for everything that is wrong; it names task and rung.
+    """
+    try:
+        found = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ExperimentError(f"this is not TOML that can be read: {error}") from None
+    # In the order of the benchmark's tables, whatever that of the file.
+    known = [*all_tasks()]
+    names = [name for name in found if name not in {"seed", "count"}]
+    names.sort(key=lambda name: known.index(name) if name in known else len(known))
+    rest = {name: value for name, value in found.items() if name not in names}
+    try:
+        table = Ladder.model_validate({**rest, "tasks": {name: found[name] for name in names}})
+    except ValidationError as error:
+        raise ExperimentError("\n".join(map(_said, faults_of(error, 20)))) from None
+    problems = [line for name, held in table.tasks.items() for line in _problems(name, held)]
+    if problems:
+        raise ExperimentError("\n".join(problems))
+    return table
+
+
+def _said(fault: Fault) -> str:
+    """Return a fault with the rung as people count it."""
+    at, *rest = fault.at.removeprefix("tasks.").split(".")
+    if len(rest) > 1 and rest[1].isdecimal():
+        rest[:2] = [f"{rest[0]}, entry {int(rest[1]) + 1}", *rest[2:]]
+    return str(Fault(": ".join([at, *rest]), fault.problem))
+
+
+def _problems(name: str, held: TaskLadder) -> Iterator[str]:
+    """Yield what is wrong with the rungs of a task."""
+    try:
+        task = get_task(name)
+    except CatalogError as error:
+        yield str(error)
+        return
+    seen: dict[str, int] = {}
+    for number, rung in enumerate(held.all_rungs, 1):
+        at = f"{name}, rung {number}: "
+        try:
+            (point,) = points_of(task, _own(rung), {})
+        except ExperimentError as error:
+            yield from (at + line for line in str(error).splitlines())
+            continue
+        text = canonical_json(point.model_dump(mode="json"))
+        if text in seen:
+            yield f"{at}is the same point as rung {seen[text]}"
+        seen.setdefault(text, number)
+
+
+def _own(rung: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rung's parameters; names that experiments use otherwise are none."""
+    for name in ("id", "count", "rung", "grid"):
+        if name in rung:
+            raise ExperimentError(f"{name!r} is no parameter of a rung")
+    return dict(rung)

@@ -1,0 +1,96 @@
+"""What can be asked of a task: its parameters with their bounds, for people and programs."""
+
+import json
+from typing import Any
+
+from scbench.builders.shared.builder import Case
+from scbench.builders.shared.parameters import kinds_of
+from scbench.catalog import Task
+from scbench.freezing.ladder import ladder
+from scbench.freezing.points import parameters_of
+from scbench.schemas.base import json_schema
+
+
+def describe_task(task: Task) -> dict[str, Any]:
+    """Return a task as JSON values: id, bucket, scores, parameters and the facts of its cases."""
+    builder = task.builder
+    kinds = kinds_of(builder.space)
+    schema = json_schema(builder.space)
+    facts = json_schema(builder.case_model)["properties"]
+    return {
+        "id": task.id,
+        "title": task.title,
+        "bucket": task.bucket,
+        "scores": len(builder().paper()) * task.scores,
+        "scoring": task.scoring,
+        "dimensions": list(task.dimensions),
+        "ladder": _ladder(task),
+        "builder_version": builder.version,
+        "grader_version": task.grader_version,
+        "parameters": [
+            _parameter(name, schema["properties"][name], schema, kinds.get(name))
+            for name in parameters_of(builder.space)
+        ],
+        "facts": {
+            name: facts[name].get("description", "")
+            for name in builder.case_model.model_fields
+            if name not in Case.model_fields
+        },
+    }
+
+
+def _ladder(task: Task) -> dict[str, Any] | None:
+    """Return the rungs of a task, those beyond the published ones apart; None if it has none."""
+    held = ladder().tasks.get(task.id)
+    return None if held is None else held.model_dump(mode="json")
+
+
+def _parameter(
+    name: str, found: dict[str, Any], whole: dict[str, Any], kind: str | None
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "values": values_of(found, whole),
+        "default": found.get("default"),
+        "kind": kind,
+        "description": found.get("description", ""),
+    }
+
+
+def values_of(schema: dict[str, Any], whole: dict[str, Any]) -> str:
+    """Return which values a JSON Schema allows, in short: ``3 to 50``, ``cells, bars``."""
+    if "$ref" in schema:
+        return values_of(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    if "anyOf" in schema:
+        parts = [values_of(part, whole) for part in schema["anyOf"]]
+        return " or ".join(dict.fromkeys(parts))
+    if "enum" in schema or "const" in schema:
+        return ", ".join(map(_written, schema.get("enum", [schema.get("const")])))
+    kind = schema.get("type")
+    if kind == "array":
+        return f"list of {values_of(schema.get('items', {}), whole)}"
+    if kind == "boolean":
+        return "true, false"
+    if kind == "null":
+        return "null"
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    words = []
+    if low is not None and high is not None:
+        words.append(f"{_written(low)} to {_written(high)}")
+    else:
+        words += [f"at least {_written(low)}"] if low is not None else []
+        words += [f"above {_written(above)}"] if above is not None else []
+        words += [f"at most {_written(high)}"] if high is not None else []
+        words += [f"below {_written(below)}"] if below is not None else []
+    if "multipleOf" in schema:
+        words.append(f"steps of {_written(schema['multipleOf'])}")
+    words = words or [{"integer": "a whole number", "number": "a number"}.get(str(kind), "text")]
+    # A whole-number bound of a parameter that takes fractions would look as if it took none.
+    return ", ".join(words) + (" (fractions too)" if kind == "number" else "")
+
+
+def _written(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,174 @@
+"""Publishing without the Hub: a folder, or any target of fsspec, with an index of versions.
+
+A target holds one folder for each version, and ``index.json``::
+
+    {"name": "scbench", "releases": {"2.0.0": {"path": "2.0.0", "digest": ..., "rows_hash": ...}}}
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scbench.base.errors import ReleaseError
+from scbench.base.progress import no_progress
+from scbench.freezing.copies import verify_copy
+from scbench.freezing.export import export_release
+from scbench.release.load import Release
+from scbench.release.manifest import MANIFEST, version_key
+from scbench.release.regular import MOST_MANIFEST_BYTES
+from scbench.release.sources import FolderSource, Source
+
+INDEX = "index.json"
+
+System = Any
+"""A file system of fsspec, which ships no types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A release at a target of fsspec."""
+
+    system: System
+    path: str
+
+    def read(self, name: str, most: int) -> bytes:
+        """See `scbench.release.sources.Source`."""
+        data: bytes = self.system.cat_file(f"{self.path}/{name}", end=most + 1)
+        return data
+
+    def names(self) -> set[str]:
+        """See `scbench.release.sources.Source`."""
+        if not self.system.exists(self.path):
+            return set()
+        return {found.split(f"{self.path}/", 1)[-1] for found in self.system.find(self.path)}
+
+
+def publish_to_target(
+    release: Release,
+    target: str,
+    say: Callable[[str], object] = no_progress,
+    *,
+    dry_run: bool = False,
+) -> None:
+    """Copy a release to a folder or URL, prove that it arrived, and enter it into the index.
+
+    A copy that was interrupted is completed. A version that is there already is only compared.
+
+    Args:
+        release: what to publish, verified.
+        target: a folder, or a URL that fsspec knows, such as ``s3://bucket/scbench``.
+        say: called with each step.
+        dry_run: say the steps only.
+
+    Raises:
+        ReleaseError: the version is there with another content, the target cannot be used, or
+            what comes back is not what was sent.
+    """
+    try:
+        system, base = _resolve(target)
+        _publish(release, system, base, say, dry_run=dry_run)
+    except (ReleaseError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        first = " ".join(str(error).split())[:300]
+        raise ReleaseError(
+            f"{target} cannot be used: {type(error).__name__}: {first}; once it can, run the same "
+            "command again, and it continues where this one stopped"
+        ) from error
+
+
+def _resolve(target: str) -> tuple[System | None, str]:
+    """Return the file system of a target, None for the plain one, and the path on it."""
+    if "://" not in target:
+        return None, str(Path(target).absolute())
+    import fsspec  # type: ignore[import-untyped]  # noqa: PLC0415  (an extra)
+
+    system, path = fsspec.url_to_fs(target)
+    is_local = "local" in system.protocol
+    return (None if is_local else system), path.rstrip("/")
+
+
+def _publish(
+    release: Release,
+    system: System | None,
+    base: str,
+    say: Callable[[str], object],
+    *,
+    dry_run: bool,
+) -> None:
+    path = f"{base}/{release.version}"
+    copy: Source = Remote(system, path) if system else FolderSource(Path(path))
+    there = copy.names()
+    if MANIFEST in there:
+        problems = list(verify_copy(release.manifest, copy))
+        if problems:
+            raise ReleaseError(
+                f"{path} holds another release (first difference: {problems[0]}); a release is "
+                "never changed: give this one a new version"
+            )
+        say(f"{path} holds this release already")
+    elif foreign := sorted(there - release.manifest.files.keys()):
+        raise ReleaseError(f"{path} holds {foreign[0]}, which is no part of the release")
+    else:
+        say(f"{len(release.manifest.files) + 1} files to {path}")
+        if not dry_run:
+            _copy(release, system, path)
+            problems = list(verify_copy(release.manifest, copy))
+            if problems:
+                raise ReleaseError(f"{path}: not what was sent: {'; '.join(problems[:5])}")
+    say(f"{release.version} into {base}/{INDEX}")
+    if not dry_run:
+        _enter(release, system, base)
+
+
+def _copy(release: Release, system: System | None, path: str) -> None:
+    if system is None:
+        export_release(release, Path(path))
+        return
+    for name in release.manifest.files:
+        parent = f"{path}/{name}".rpartition("/")[0]
+        system.makedirs(parent, exist_ok=True)
+        system.pipe_file(f"{path}/{name}", release.read(name))
+    # Without the manifest it is not a release, so that comes last.
+    system.pipe_file(f"{path}/{MANIFEST}", release.source.read(MANIFEST, MOST_MANIFEST_BYTES))
+
+
+def _enter(release: Release, system: System | None, base: str) -> None:
+    """Add a release to the index and keep the other entries."""
+    file = f"{base}/{INDEX}"
+    try:
+        old = system.cat_file(file) if system else Path(file).read_bytes()
+    except FileNotFoundError:
+        old = b"{}"
+    try:
+        listed = dict(_entries(json.loads(old)))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ReleaseError(f"{file} is no index of releases ({error}); move it away") from None
+    manifest = release.manifest
+    listed[release.version] = {
+        "path": release.version,
+        "digest": manifest.digest,
+        "rows_hash": manifest.rows_hash,
+        "tasks": len(manifest.tasks),
+        "instances": manifest.instances,
+        "scores": manifest.scores,
+        "withdrawn": len(manifest.withdrawn),
+    }
+    ordered = {name: listed[name] for name in sorted(listed, key=version_key)}
+    text = json.dumps({"name": manifest.name, "releases": ordered}, indent=1) + "\n"
+    if system:
+        system.pipe_file(file, text.encode())
+        return
+    handle, scratch = tempfile.mkstemp(prefix=".index-", dir=base)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    Path(scratch).replace(file)
+
+
+def _entries(index: Any) -> Iterator[tuple[str, dict[str, Any]]]:  # noqa: ANN401
+    for name, entry in index.get("releases", {}).items():
+        yield name, dict(entry)

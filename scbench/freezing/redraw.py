@@ -1,0 +1,268 @@
+"""Making the drawn rows of a release anew, to compare them with those it holds.
+
+With the base seed, everything follows from the experiment. Without it (a private one), each row is
+made again from its own point and seed, which proves that builder, prompt, parameters and
+references belong together, and the rows are counted against the experiment; only that they are the
+first that the base seed gives remains unproven.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import ScbenchError
+from scbench.base.seeding import Stream
+from scbench.base.unprinted import whole_point
+from scbench.builders.shared.builder import PaperItem
+from scbench.catalog import Task
+from scbench.freezing.cases import REPEATS, at_once, key_of
+from scbench.freezing.experiment import Experiment, Planned, experiment_of, plan
+from scbench.freezing.fresh import UNRATED, prefix_of, run, traits
+from scbench.freezing.frozen_task import FrozenTask, freeze_task
+from scbench.freezing.gather import gather
+from scbench.machine.processes import open_executor
+from scbench.release.manifest import MANIFEST, Manifest
+from scbench.release.records import ExperimentRecord
+
+Rows = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Rows by task, as the files hold them."""
+
+
+@dataclass(slots=True)
+class Redrawn:
+    """What came of drawing anew.
+
+    Attributes:
+        frozen: the tasks that could be drawn.
+        record: what the manifest must say of the experiment.
+        problems: what is wrong, a sentence each.
+        rows_file: returns the path of a task's rows.
+    """
+
+    record: ExperimentRecord
+    rows_file: Callable[[str], str]
+    frozen: list[FrozenTask] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def redraw(
+    manifest: Manifest,
+    rows_of: Callable[[str], Sequence[Mapping[str, Any]]],
+    seed: int | None = None,
+    workers: int = 1,
+    proofs: Path | None = None,
+) -> Redrawn:
+    """Draw the experiment of a release again.
+
+    Args:
+        manifest: of the release, with an experiment.
+        rows_of: returns the stored rows of a task; it may raise anything if they are damaged.
+        seed: the base seed, if it is private and known.
+        workers: processes.
+        proofs: scores of references, see `scbench.freezing.proofs`; None to judge from scratch.
+    """
+    record = manifest.experiment
+    if record is None:
+        raise ValueError("this release was drawn by no experiment")
+    found = Redrawn(record, manifest.rows_file)
+    private = record.seed is None
+    try:
+        experiment = experiment_of(
+            {
+                "seed": record.seed,
+                "private": private,
+                "measures": record.measures,
+                "task": record.tasks,
+            }
+        )
+        planned = plan(experiment)
+    except ScbenchError as error:
+        found.problems = [f"{MANIFEST}: experiment: {line}" for line in str(error).splitlines()]
+        return found
+    rows: dict[str, Sequence[Mapping[str, Any]]] = {}
+    for task in (name for name in experiment.task_ids if name in manifest.tasks):
+        try:
+            rows[task] = rows_of(task)
+        except Exception as error:  # noqa: BLE001  (damaged bytes fail in many ways)
+            first = (str(error).splitlines() or [""])[0]
+            found.problems.append(
+                f"{found.rows_file(task)}: cannot be read: {type(error).__name__}: {first}"
+            )
+    if record.seed is not None and seed not in {None, record.seed}:
+        found.problems.append(f"{MANIFEST}: experiment.seed is {record.seed}, not the one given")
+    if private and seed is not None and not _fits(planned, rows, seed):
+        found.problems.append(f"{MANIFEST}: the rows were not drawn with the seed given")
+        seed = None
+    base = record.seed if record.seed is not None else seed
+    if base is not None:
+        _from_seed(found, experiment.model_copy(update={"seed": base}), manifest, workers, proofs)
+    else:
+        _from_rows(found, planned, rows, workers, proofs)
+    return found
+
+
+def _from_seed(
+    found: Redrawn,
+    experiment: Experiment,
+    manifest: Manifest,
+    workers: int,
+    proofs: Path | None,
+) -> None:
+    """Draw everything from the base seed."""
+    seed = experiment.seed or 0
+    prefix = prefix_of(plan(experiment), seed) if manifest.is_generated else ""
+    try:
+        gathered = gather(run(experiment, workers=workers, prefix=prefix, proofs=proofs))
+    except ScbenchError as error:
+        found.problems.append(f"{MANIFEST}: the experiment cannot be drawn again: {error}")
+        return
+    found.record = experiment.record(gathered.shortfalls, prefix)
+    for part in gathered.frozen:
+        if part.task.id in manifest.tasks:
+            found.frozen.append(part)
+        else:
+            found.problems.append(
+                f"{MANIFEST}: does not list task {part.task.id}, which the experiment draws"
+            )
+
+
+def _fits(planned: Sequence[Planned], rows: Rows, seed: int) -> bool:
+    """Whether the seeds of the first rows can come from a base seed."""
+    first = next((p for p in planned if rows.get(p.task.id)), None)
+    if first is None:
+        return True
+    stream = Stream("generate", seed, first.task.id, first.parameters)
+    possible = {stream.getrandbits(63) for _ in range(first.point.count + REPEATS)}
+    found = [row.get("seed") for row in rows[first.task.id][: first.point.count]]
+    return any(value in possible for value in found)
+
+
+def _from_rows(
+    found: Redrawn,
+    planned: Sequence[Planned],
+    rows: Rows,
+    workers: int,
+    proofs: Path | None,
+) -> None:
+    """Make each row again from its own point and seed, and count them."""
+    points = {(p.task.id, canonical_json(p.parameters)): p for p in planned}
+    tasks = {p.task.id: p.task for p in planned}
+    held: Counter[int] = Counter()
+    prefix = found.record.prefix
+    with open_executor(workers) as executor:
+        jobs = []
+        for task_id, stored in rows.items():
+            task = tasks[task_id]
+            origins: list[tuple[Planned, int]] = []
+            for number, row in enumerate(stored):
+                origin = _origin(task, row, points)
+                if origin is None:
+                    found.problems.append(
+                        f"{found.rows_file(task_id)}: row {number} has no seed, or a point that "
+                        "the experiment does not draw at"
+                    )
+                else:
+                    origins.append(origin)
+            order = [p.index for p, _ in origins]
+            if order != sorted(order):
+                found.problems.append(
+                    f"{found.rows_file(task_id)}: the points are not in the order of the experiment"
+                )
+            if len(origins) < len(stored):
+                continue
+            begins: dict[int, int] = {}
+            for i, index in enumerate(order):
+                begins.setdefault(index, i)
+            held.update(order)
+            plain = [(p, seed, i - begins[p.index]) for i, (p, seed) in enumerate(origins)]
+            size = at_once(task)
+            jobs.append(
+                (
+                    task,
+                    [
+                        executor.submit(_remake, task, plain[at : at + size], at, prefix, proofs)
+                        for at in range(0, len(plain), size)
+                    ],
+                )
+            )
+        for task, parts in jobs:
+            try:
+                made = [part.result() for part in parts]
+            except Exception as error:  # noqa: BLE001  (whatever is wrong with a task)
+                found.problems.append(f"{found.rows_file(task.id)}: cannot be drawn again: {error}")
+                continue
+            instances = tuple(instance for part in made for instance in part.instances)
+            references = tuple(reference for part in made for reference in part.references)
+            found.frozen.append(FrozenTask(task, instances, references))
+    _count(found, planned, rows, held)
+    _repeats(found)
+
+
+def _origin(
+    task: Task, row: Mapping[str, Any], points: Mapping[tuple[str, str], Planned]
+) -> tuple[Planned, int] | None:
+    try:
+        values = whole_point(row["point"], row["unprinted"])
+        names = task.builder.space.model_fields.keys() - {"count"}
+        parameters = {name: value for name, value in values.items() if name in names}
+    except (KeyError, TypeError, ValueError):
+        return None
+    planned = points.get((task.id, canonical_json(parameters)))
+    seed = row.get("seed")
+    return (planned, seed) if planned is not None and isinstance(seed, int) else None
+
+
+def _remake(
+    task: Task,
+    origins: Sequence[tuple[Planned, int, int]],
+    first: int,
+    prefix: str,
+    proofs: Path | None,
+) -> FrozenTask:
+    """Make cases of given points and seeds again."""
+    builder = task.builder()
+    items = []
+    for planned, seed, index in origins:
+        case = builder.case(planned.point, seed)
+        params = task.params_model.model_validate(case.instance)
+        point = builder.point_of(case)
+        items.append(PaperItem(params, UNRATED, seed, point, *traits(planned, index)))
+    return freeze_task(task, items, first, prefix, proofs)
+
+
+def _count(found: Redrawn, planned: Sequence[Planned], rows: Rows, held: Counter[int]) -> None:
+    """Compare the number of rows at each point with what was asked for, and with the shortfalls."""
+    built = {part.task.id for part in found.frozen}
+    absent = {p.task.id for p in planned} - rows.keys()
+    short = {(s.task, canonical_json(s.point)): s for s in found.record.shortfalls}
+    if len(short) < len(found.record.shortfalls):
+        found.problems.append(f"{MANIFEST}: experiment.shortfalls names a point twice")
+    for p in planned:
+        shortfall = short.pop((p.task.id, canonical_json(p.parameters)), None)
+        asked = p.point.count
+        expected = asked if shortfall is None else shortfall.got
+        if p.task.id in built | absent and held[p.index] != expected:
+            place = f"{found.rows_file(p.task.id)}: {held[p.index]} rows at point"
+            found.problems.append(f"{place} {canonical_json(p.parameters)}, must be {expected}")
+        if shortfall is not None and (shortfall.asked != asked or shortfall.got >= asked):
+            found.problems.append(
+                f"{MANIFEST}: experiment.shortfalls: {p.task.id} has {shortfall.got} of "
+                f"{shortfall.asked} cases at a point where {asked} were asked for"
+            )
+    found.problems += (
+        f"{MANIFEST}: experiment.shortfalls names a point of {task} that is not drawn at"
+        for task, _ in short
+    )
+
+
+def _repeats(found: Redrawn) -> None:
+    seen: dict[str, str] = {}
+    for part in found.frozen:
+        for row in part.instances:
+            key = key_of(row.task, row.prompt, row.all_params)
+            if key in seen:
+                found.problems.append(f"{row.id} repeats {seen[key]}")
+            seen[key] = row.id

@@ -1,0 +1,84 @@
+"""Grading files and loading releases from Python, with the defaults of the command."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from scbench.formats.imports.gather import Wanted
+from scbench.grading.checkpoint.parts import WORK
+from scbench.grading.imported import take_in
+from scbench.grading.run import Options, RunReport
+from scbench.grading.run import grade_file as _grade
+from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.machine.processes import main_not_imported, processors
+from scbench.machine.work_folder import interrupted
+from scbench.release.load import Release, find_release
+
+MEMORY = 4 * 2**30
+"""Bytes of address space of a worker."""
+
+
+def load_release(name: str | None = None) -> Release:
+    """Return a release: its ``instances()`` by id, its ``references()``, its ``manifest``.
+
+    Args:
+        name: an installed version, a folder, a ``.zip`` archive, or ``ORG/NAME@REVISION`` on the
+            Hub; None for the newest that is installed.
+
+    Raises:
+        ReleaseError: there is no such release, or it is damaged.
+        HubError: it is to come from the Hub, and cannot.
+    """
+    return find_release(name)
+
+
+def grade_file(
+    predictions: str | Path | Sequence[str | Path],
+    out: str | Path | None = None,
+    *,
+    release: Release | str | None = None,
+    tasks: Sequence[str] | None = None,
+    partial: bool = False,
+    workers: int | None = None,
+    resume: bool = False,
+    restart: bool = False,
+) -> RunReport:
+    """Grade a predictions file as ``scbench-grade`` does, and write the results into a folder.
+
+    Args:
+        predictions: path of the file: JSON Lines, plain or packed with gzip or Zstandard; or of
+            files of other programs, as the command takes them. Several make one run.
+        out: folder for ``results.parquet`` and ``summary.json``; ``scbench-results/`` and the
+            name of the file by default.
+        release: what to grade against, or its name as `load_release` takes it.
+        tasks: ids or buckets; None for those of the release's default config.
+        partial: whether the file is meant not to answer every item.
+        workers: worker processes; None for one per usable processor.
+        resume: continue an interrupted run in ``out``.
+        restart: throw an interrupted run in ``out`` away.
+
+    Returns:
+        The report: ``tables`` by bucket and by task, ``problems``, ``results`` as a polars frame.
+
+    Raises:
+        ScbenchError: the file, the release or the folder cannot be used.
+    """
+    given = [predictions] if isinstance(predictions, str | Path) else predictions
+    files = [str(path) for path in given]
+    stem = Path(files[0]).name.partition(".")[0] if files else ""
+    folder = Path(out) if out else Path("scbench-results", stem or "results")
+    path, imported = take_in(files, folder, Wanted(), ours=interrupted(folder / WORK))
+    found = release if isinstance(release, Release) else find_release(release)
+    found, names = found.choose(tasks)
+    options = Options(
+        predictions=path,
+        release=found,
+        out=folder,
+        limits=WorkerLimits(workers or processors(), None, MEMORY),
+        tasks=names,
+        partial=partial,
+        resume=resume,
+        restart=restart,
+        imported=imported,
+    )
+    with main_not_imported():
+        return _grade(options)

@@ -1,0 +1,180 @@
+"""How worker processes are started: quickly, and clean of this process's threads and state."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from scbench.base.errors import MachineError
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.context import BaseContext
+
+T = TypeVar("T")
+
+_LEAST_MEMORY = 2 * 2**30
+_LONGEST = 104
+"""Bytes of a socket's address, on the strictest system."""
+_SOCKET = "/pymp-12345678/listener-12345678"
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def main_not_imported() -> Iterator[None]:
+    """Keep worker processes from importing the program that runs, while the block runs.
+
+    They need nothing of it, and a script that grades when it is imported would grade in each.
+    """
+    main = sys.modules["__main__"]
+    kept = {name: vars(main).pop(name, None) for name in ("__file__", "__spec__")}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update({name: value for name, value in kept.items() if value is not None})
+
+
+def clean_context() -> "BaseContext":
+    """Return what pools of processes start their workers with.
+
+    A fork server makes new workers quickly. It listens on a socket in the temporary folder, whose
+    path may be too long for an address, as on machines that give each job a folder of its own;
+    there, and on systems without one, each worker is started from nothing.
+    """
+    import multiprocessing  # noqa: PLC0415  (commands ask for `processors` before they start)
+    import tempfile  # noqa: PLC0415
+
+    socket = os.fsencode(tempfile.gettempdir() + _SOCKET)
+    served = "forkserver" in multiprocessing.get_all_start_methods() and len(socket) < _LONGEST
+    return multiprocessing.get_context("forkserver" if served else "spawn")
+
+
+def start_server(module: str) -> "BaseContext":
+    """Start what new workers come from, if it does not run; the module is imported there once.
+
+    It takes a while, and nobody has to wait for it.
+
+    Returns:
+        See `clean_context`.
+    """
+    from multiprocessing import forkserver  # noqa: PLC0415  (as above)
+
+    context = clean_context()
+    if context.get_start_method() == "forkserver":
+        context.set_forkserver_preload([module])
+        with _ignored(signal.SIGTERM, signal.SIGHUP):
+            forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def _ignored(*numbers: signal.Signals) -> Iterator[None]:
+    """Let processes that are started in the block ignore signals.
+
+    Schedulers send them to all processes of a job; the first one then ends the others in order.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def check_memory() -> None:
+    """Make sure that this process may use enough address space to grade.
+
+    With less, libraries that are not written in Python end it without a word.
+
+    Raises:
+        MachineError: it may not.
+    """
+    try:
+        import resource  # noqa: PLC0415  (POSIX only)
+    except ImportError:
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if resource.RLIM_INFINITY != soft < _LEAST_MEMORY:
+        raise MachineError(
+            f"only {soft / 2**30:.2g} GiB of address space are allowed here (ulimit -v); "
+            f"grading needs {_LEAST_MEMORY / 2**30:g} GiB"
+        )
+
+
+class PendingResult(Protocol):
+    """A call that was handed out."""
+
+    def result(self) -> Any:  # noqa: ANN401  (whatever the function returns)
+        """Wait for the call and return what it returned, or raise what it raised."""
+        ...
+
+
+class Executor(Protocol):
+    """What makes calls: this process, or others beside it."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
+        """Hand out a call of a function."""
+        ...
+
+
+class _Lazy:
+    """A call that is made when its result is asked for."""
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._call = function, args
+
+    def result(self) -> Any:  # noqa: ANN401
+        function, args = self._call
+        return function(*args)
+
+
+class _InProcess:
+    """Makes calls in this process, and none whose result nobody asks for."""
+
+    def submit(self, function: Callable[..., T], /, *args: Any) -> PendingResult:  # noqa: ANN401
+        return _Lazy(function, args)
+
+
+@contextmanager
+def open_pool(workers: int) -> "Iterator[ProcessPoolExecutor]":
+    """Open a pool of processes that share nothing with this one, while the block runs."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  (as above)
+
+    pool = ProcessPoolExecutor(workers, mp_context=clean_context(), initializer=_ignore_interrupts)
+    try:
+        yield pool
+    finally:
+        # After Ctrl-C or an error, nobody waits for what has not begun.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Let Ctrl-C reach the first process alone, which then ends the others in order."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@contextmanager
+def open_executor(workers: int) -> Iterator[Executor]:
+    """Open what makes calls, while the block runs.
+
+    Args:
+        workers: processes; with one, all calls are made in this one.
+    """
+    if workers <= 1:
+        yield _InProcess()
+        return
+    with open_pool(workers) as pool:
+        yield pool

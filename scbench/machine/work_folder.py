@@ -1,0 +1,179 @@
+"""A hidden folder for what a run keeps while it goes on: marked as ours, and locked by one process.
+
+Nothing without our marker is touched, and no link is followed. The marker names the process that
+holds the lock, which ends with that process however it ends.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from scbench.base.errors import ResultsError
+from scbench.base.version import __version__
+
+MARKER = "RUN.json"
+_SIZE = 1024
+"""Bytes of a marker. All of them are written at once, so that it is never half there."""
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+_TRIES = 10
+
+
+class WorkFolder:
+    """A folder that belongs to this process until it is closed or removed.
+
+    Attributes:
+        path: of the folder.
+        found: identity of the run that was interrupted there; empty if there was none.
+        locked: whether the file system could lock it.
+
+    Args:
+        path: of the folder; made if it does not exist. The folder it is in must exist.
+
+    Raises:
+        ResultsError: what stands there is not ours, or another process holds it.
+        OSError: it cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found = ""
+        self.locked = True
+        for _ in range(_TRIES):
+            descriptor = self._open()
+            if descriptor is not None:
+                break
+        else:
+            raise ResultsError(f"{path} appears and disappears: other processes use it")
+        self._descriptor = descriptor
+        try:
+            self._take()
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    def _open(self) -> int | None:
+        """Open and lock the marker; None if the folder was just taken away by its holder."""
+        try:
+            self.path.mkdir(exist_ok=True)
+            if not stat.S_ISDIR(self.path.lstat().st_mode):
+                raise self._not_ours()
+            marker = self.path / MARKER
+            names = os.listdir(self.path)  # noqa: PTH208  (names are wanted, not paths)
+            if names and MARKER not in names:
+                raise self._not_ours()
+            descriptor = os.open(marker, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        except FileNotFoundError:
+            return None
+        except FileExistsError:  # no folder
+            raise self._not_ours() from None
+        except OSError as error:
+            if error.errno == errno.ELOOP:  # the marker is a link
+                raise self._not_ours() from None
+            raise
+        try:
+            self._lock(descriptor)
+            same = os.path.samestat(os.fstat(descriptor), marker.lstat())
+        except FileNotFoundError:
+            same = False
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if not same:
+            os.close(descriptor)
+            return None
+        return descriptor
+
+    def _lock(self, descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held = _read(descriptor)
+            holder = f"process {held['pid']} on {held['host']}" if held else "another process"
+            raise ResultsError(
+                f"{holder} is at work in {self.path.parent}; wait for it, or choose another --out"
+            ) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            self.locked = False
+
+    def _take(self) -> None:
+        held = _read(self._descriptor)
+        if held is not None:
+            self.found = held["identity"]
+        elif os.fstat(self._descriptor).st_size or len(os.listdir(self.path)) > 1:  # noqa: PTH208
+            raise self._not_ours()
+        self.mark(self.found)
+
+    def mark(self, identity: str) -> None:
+        """Say whose run is in it: from then on it is one that can be continued."""
+        holder = {"scbench": __version__, "host": socket.gethostname(), "pid": os.getpid()}
+        text = json.dumps({**holder, "identity": identity})
+        os.pwrite(self._descriptor, f"{text:<{_SIZE - 1}}\n".encode(), 0)
+
+    def _not_ours(self) -> ResultsError:
+        return ResultsError(
+            f"{self.path} was not made by scbench; move it away, or choose another --out"
+        )
+
+    def clear(self) -> None:
+        """Remove all that an interrupted run left."""
+        for path in self.path.iterdir():
+            if path.name != MARKER:
+                remove(path)
+        self.found = ""
+
+    def close(self) -> None:
+        """Leave it for a later run."""
+        os.close(self._descriptor)
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        self.mark("")
+        self.clear()
+        (self.path / MARKER).unlink(missing_ok=True)
+        with suppress(OSError):  # somebody has begun to work there
+            self.path.rmdir()
+        self.close()
+
+
+@contextmanager
+def no_empty(folder: Path) -> Iterator[None]:
+    """Make a folder for what follows; if nothing came into it, leave none behind."""
+    new = [place for place in (folder, folder.parent) if not place.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        for place in new:
+            with suppress(OSError):  # it is not empty
+                place.rmdir()
+
+
+def interrupted(path: Path) -> bool:
+    """Return whether a run's work folder stands there."""
+    return (path / MARKER).is_file()
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _read(descriptor: int) -> dict[str, str] | None:
+    """Return what a marker says; None if it is none."""
+    try:
+        held = json.loads(os.pread(descriptor, _SIZE, 0))
+        return {key: str(held[key]) for key in ("scbench", "host", "pid", "identity")}
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,1 @@
+"""One answer: find it in a reply, judge it, say what came of it."""

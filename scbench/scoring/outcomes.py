@@ -1,0 +1,220 @@
+"""What came of one prediction: whether there is an answer to grade, and the verdict on it."""
+
+import re
+import sys
+import traceback
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import PurePath
+from threading import Lock
+
+from pydantic import BaseModel, JsonValue
+
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import CannotGrade
+from scbench.base.model import Check, Prediction, Status, Verdict
+from scbench.catalog import Task
+from scbench.scoring.answers.candidates import Found
+from scbench.scoring.answers.extract import PLAIN_TEXT, declines, find_answer
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.judge import judge
+
+CUT_OFF = {
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "model_context_window_exceeded",
+    "model_length",
+}
+"""Finish reasons that say a length limit was hit, in lower case."""
+_FILTERED = {
+    "blocked",
+    "blocklist",
+    "content_filter",
+    "content_filtered",
+    "guardrail_intervened",
+    "image_safety",
+    "prohibited_content",
+    "recitation",
+    "refusal",  # what one provider calls the step of its filter
+    "safety",
+    "spii",
+}
+_MAX_REASON = 500
+_PATH = re.compile(r"""(?<![\w./\\])(?:[A-Za-z]:)?(?:[/\\][^\s/\\'":]++)+[/\\](?=[^\s/\\'":])""")
+"""The folders of an absolute path."""
+MAX_ANSWER_CHARACTERS = 1_000_000
+"""Longer answers are graded but not copied into the results."""
+
+
+_SIMULATING = Lock()
+"""Simulators and mesh libraries are not made for several threads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a trial in a loop, turn by turn.
+
+    Attributes:
+        scores: of each turn's answer, as many as the task gives; None for turns without one.
+        used: what its queries or actions cost; None where there are none (retry).
+    """
+
+    scores: tuple[tuple[float, ...] | None, ...]
+    used: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one prediction.
+
+    Attributes:
+        status: what happened.
+        verdicts: one per score of the task; empty if the row is unscored.
+        reason: why there is no answer to grade; empty if there is one.
+        answer: the answer as canonical JSON, if there is one of moderate size.
+        source: where it was found (see `scbench.scoring.answers.extract`).
+        repairs: what had to be done to read it.
+        trial: turn by turn, if it was given in a loop.
+        forged: whether it is a trace that the environment does not give; the reason says where.
+    """
+
+    status: Status
+    verdicts: tuple[Verdict, ...] = ()
+    reason: str = ""
+    answer: str | None = None
+    source: str | None = None
+    repairs: tuple[str, ...] = ()
+    trial: Trial | None = None
+    forged: bool = False
+
+    @property
+    def score(self) -> float | None:
+        """The mean of its scores, in [0, 1]; None if it has none."""
+        given = [verdict.score for verdict in self.verdicts]
+        return sum(given) / len(given) if given else None
+
+
+def alone(task: Task) -> AbstractContextManager[object]:
+    """Return what lets one thread at a time judge answers to a heavy task."""
+    return _SIMULATING if task.heavy else nullcontext()
+
+
+def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
+    """Decide what happened to a prediction, and judge its answer if it has one."""
+    found = seek_answer(prediction, task)
+    return found if isinstance(found, Outcome) else judge_found(found, task, params)
+
+
+def seek_answer(prediction: Prediction, task: Task) -> Found | Outcome:
+    """Return the answer of a prediction, or what came of it without one."""
+    absent = without_answer(prediction)
+    if absent is not None:
+        return _zero(absent.status, absent.reason, task)
+    found = find_answer(prediction, shape_of(task.answer_model))
+    return _zero(*_why_not_found(prediction), task) if found is None else found
+
+
+def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
+    """Judge an answer that was found."""
+    answer = _written(found.value)
+    try:
+        size = sys.maxsize if answer is None else len(answer)
+        verdicts = judge(task, params, found.value, size)
+    except MemoryError:
+        raise
+    except CannotGrade as error:
+        status, verdicts, reason = Status.NOT_RUN, (), str(error)[:_MAX_REASON]
+    except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
+        return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
+    else:
+        reason = _why_garbage(found, verdicts)
+        status = Status.UNPARSED if reason else Status.ANSWERED
+    if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
+        answer = None
+    return Outcome(status, verdicts, reason, answer, found.source, found.repairs)
+
+
+def _why_garbage(found: Found, verdicts: tuple[Verdict, ...]) -> str:
+    """Say why words after a mark are not what the task asks for; empty if they are."""
+    if PLAIN_TEXT not in found.repairs:
+        return ""
+    garbage = any(
+        check.id == "readable" and check.passed is False
+        for verdict in verdicts
+        for check in verdict.checks
+    )
+    return "what is marked as the answer cannot be read as one" if garbage else ""
+
+
+def without_answer(prediction: Prediction) -> Outcome | None:
+    """Return the outcome of a prediction that holds neither answer nor text; None if it does.
+
+    A blank response is the model's: it scores 0, unless the line says that something else was at
+    fault.
+    """
+    status, finish = prediction.status, _finish(prediction)
+    said = (prediction.error or "as the prediction says")[:_MAX_REASON]
+    if status is not None and not status.scored:
+        return Outcome(status, reason=said)
+    if prediction.answer is not None or prediction.turns or (prediction.response or "").strip():
+        return None
+    if status is not None and status is not Status.ANSWERED:
+        return Outcome(status, reason=said)
+    if finish in _FILTERED:
+        return Outcome(Status.BLOCKED, reason=f"finish_reason is {finish}")
+    if prediction.error is not None:
+        return Outcome(Status.API_ERROR, reason=said)
+    if finish in CUT_OFF:
+        return Outcome(Status.TRUNCATED, reason=f"finish_reason is {finish}, and there is no text")
+    if prediction.response is not None:
+        return Outcome(Status.UNPARSED, reason="the response is empty")
+    return Outcome(Status.MISSING, reason="the line holds neither answer nor response")
+
+
+def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
+    text, finish = prediction.response or "", _finish(prediction)
+    if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
+        return prediction.status, "as the prediction says"
+    if finish in _FILTERED:
+        return Status.BLOCKED, f"finish_reason is {finish}, and no answer can be read"
+    if prediction.error is not None:
+        return Status.API_ERROR, prediction.error[:_MAX_REASON]
+    if finish in CUT_OFF:
+        return Status.TRUNCATED, f"finish_reason is {finish}, and no answer can be read"
+    if declines(text):
+        return Status.REFUSED, "the text declines and holds no answer"
+    return Status.UNPARSED, "no answer can be read from the text"
+
+
+def _finish(prediction: Prediction) -> str:
+    """Return the finish reason in lower case, without the name of an enum before it."""
+    return (prediction.finish_reason or "").strip().lower().rpartition(".")[2]
+
+
+def _zero(status: Status, reason: str, task: Task) -> Outcome:
+    if not status.scored:
+        return Outcome(status, reason=reason)
+    verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
+    return Outcome(status, (verdict,) * task.scores, reason)
+
+
+def _written(value: JsonValue) -> str | None:
+    """Return an answer as results hold it; None if a program handed over what no JSON can hold."""
+    try:
+        text = canonical_json(value)
+        text.encode()
+    except ValueError:
+        return None
+    return text
+
+
+def describe_error(error: Exception) -> str:
+    """Say what went wrong and in which line of code, without machine paths."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{PurePath(frame.filename).name}:{frame.lineno}"
+    try:
+        said = _PATH.sub("", str(error)[:4000])[:300]
+    except Exception:  # noqa: BLE001  (a number of too many digits in it is enough)
+        said = "its message cannot be written"
+    return f"{type(error).__name__}: {said.encode(errors='replace').decode()} ({place})"

@@ -1,0 +1,136 @@
+"""Intervals of means: known values, edges, and what must hold for any scores."""
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scbench.base.intervals import (
+    condense,
+    condense_differences,
+    ends,
+    ends_of_differences,
+    pair_of,
+)
+
+scores = st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), min_size=1, max_size=40)
+
+
+def interval(values, weights=None, level=0.95):
+    given_weights = None if weights is None else np.array(weights, float)[:, None]
+    low, high = ends([condense(np.array(values, float)[:, None], given_weights)], level)
+    return float(low[0]), float(high[0])
+
+
+def wilson(k, n):
+    """Wilson's interval by solving |k/n - p| = z sqrt(p (1 - p) / n) for p."""
+    z = NormalDist().inv_cdf(0.975)
+    low, high = np.sort(np.roots([1 + z * z / n, -(2 * k + z * z) / n, (k / n) ** 2]).real)
+    return low, high
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 10, 40])
+def test_all_right_and_all_wrong_are_wilsons(n):
+    assert interval([1] * n) == pytest.approx(wilson(n, n))
+    assert interval([0] * n) == pytest.approx(wilson(0, n))
+
+
+def test_six_of_six_is_61_to_100():
+    low, high = interval([1] * 6)
+    assert (round(100 * low), round(100 * high)) == (61, 100)
+
+
+def test_right_or_wrong_scores_are_near_wilsons_and_never_narrower():
+    for n in range(6, 41):
+        for k in range(n + 1):
+            low, high = interval([1] * k + [0] * (n - k))
+            least, most = wilson(k, n)
+            assert low <= least + 1e-12
+            assert high >= most - 1e-12
+            assert (high - low) / (most - least) < 1.3
+
+
+@given(scores)
+@settings(max_examples=200)
+def test_an_interval_holds_its_mean_inside_0_and_1_and_is_mirrored(values):
+    low, high = interval(values)
+    assert 0 <= low <= np.mean(values) + 1e-9
+    assert np.mean(values) - 1e-9 <= high <= 1
+    assert low < high
+    turned = interval([1 - value for value in values])
+    assert (1 - turned[1], 1 - turned[0]) == pytest.approx((low, high), abs=1e-7)
+
+
+@given(scores)
+@settings(max_examples=100)
+def test_the_order_of_scores_does_not_matter(values):
+    assert interval(values) == pytest.approx(interval(sorted(values)), abs=1e-9)
+
+
+@given(scores, st.integers(2, 9))
+@settings(max_examples=50)
+def test_scores_that_weigh_alike_tell_alike(values, weight):
+    assert interval(values, [weight] * len(values)) == pytest.approx(interval(values), abs=1e-9)
+
+
+def test_missing_scores_are_as_if_they_were_not_there():
+    with_gap = interval([1, 0, 0.25, 1, 0.5], [1, 1, 0, 1, 1])
+    assert with_gap == pytest.approx(interval([1, 0, 1, 0.5]))
+    assert pair_of(*interval([0.5], [0])) == (None, None)
+
+
+def test_partial_scores_tell_more_than_right_or_wrong_ones_but_equal_ones_prove_nothing():
+    binary = interval([1, 0] * 5)
+    alike = interval([0.5] * 10)
+    assert binary[1] - binary[0] > alike[1] - alike[0] > 0.05
+
+
+def test_one_answer_shows_no_spread():
+    low, high = interval([0.5])
+    assert high - low > 0.8
+    nine_scores = interval([0.5], [9])
+    assert nine_scores == (low, high), "nine scores of one answer are one observation"
+
+
+@given(scores)
+@settings(max_examples=50)
+def test_a_bucket_of_one_task_is_that_task(values):
+    part = condense(np.array(values)[:, None])
+    absent = condense(np.zeros((3, 1)), np.zeros((3, 1)))
+    alone, beside = ends([part]), ends([absent, part])
+    assert np.allclose(alone, beside)
+
+
+def test_a_task_without_a_wrong_answer_keeps_its_share_of_doubt():
+    sure, unsure = (condense(np.array(v, float)[:, None]) for v in ([1] * 6, [1, 0, 1, 0, 1, 0]))
+    low, high = (float(end[0]) for end in ends([sure, unsure]))
+    # As if the sure task's mean were known.
+    half = (interval([1, 0, 1, 0, 1, 0])[1] - interval([1, 0, 1, 0, 1, 0])[0]) / 2
+    assert high - low > half
+
+
+def test_one_large_and_one_tiny_task():
+    many = condense(np.array([1.0] * 20 + [0.0] * 20)[:, None])
+    one = condense(np.array([[1.0]]))
+    low, high = (float(end[0]) for end in ends([many, one]))
+    assert low < 21 / 41 < high
+    alone = interval([1] * 20 + [0] * 20)
+    assert high - low == pytest.approx(alone[1] - alone[0], abs=0.02)
+
+
+def test_differences_of_equal_scores_still_leave_doubt():
+    for n in (1, 6, 40):
+        low, high = (
+            float(end[0]) for end in ends_of_differences([condense_differences(np.zeros((n, 1)))])
+        )
+        assert low == pytest.approx(-high)
+        assert 0.03 < high <= 1
+    low, high = ends_of_differences([condense_differences(np.ones((6, 1)))])
+    assert high[0] == pytest.approx(1)
+    assert low[0] == pytest.approx(2 * wilson(6, 6)[0] - 1)
+
+
+def test_a_higher_level_is_wider():
+    assert interval([1, 0, 0.5], level=0.99)[0] < interval([1, 0, 0.5], level=0.8)[0]

@@ -1,0 +1,419 @@
+"""Random streams: their definition, which must never drift, and what their numbers keep."""
+
+import doctest
+import hashlib
+import random
+import struct
+from collections import Counter
+from itertools import pairwise, permutations, product
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import scbench.base.seeding
+from scbench.base.canonical import canonical_json
+from scbench.base.seeding import QuickStream, Stream, Streams
+
+names = st.lists(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text() | st.dictionaries(st.text(), st.integers(), max_size=3),
+    max_size=4,
+)  # fmt: skip
+
+
+def chi_square(counts, expected):
+    return sum((counts[key] - want) ** 2 / want for key, want in expected.items())
+
+
+# The definition.
+
+
+def test_golden_words():
+    stream = Stream("release", "1.0.0", "csg_union", {"points": 20, "min": 0.5}, 42, 0)
+    assert [stream.getrandbits(64) for _ in range(9)] == [
+        0x9E48C5520F392BC5,
+        0x619B77D03F877C23,
+        0xC941C6A86C1327EA,
+        0xB9832E111A0D8915,
+        0xB31ED09E33F6DAEF,
+        0x3CD691EF505530E4,
+        0xD2ADA7ACC9184327,
+        0x61D3890FE7F28074,
+        0xAFB82F7E081BC3B2,
+    ]
+    assert Stream().getrandbits(64) == 0x2225CC65A8549E70
+    assert Stream(None).getrandbits(64) == 0x34BE9050B55B59EF
+
+
+def test_golden_draws():
+    stream = Stream("golden", 1)
+    assert [stream.below(100) for _ in range(8)] == [49, 96, 77, 0, 60, 18, 92, 74]
+    assert [stream.between(-5, 5) for _ in range(8)] == [-4, -1, 2, -5, 5, 3, -1, -5]
+    assert [stream.unit() for _ in range(2)] == [0.14229958903610818, 0.6173891939752887]
+    assert [stream.uniform(-2, 3) for _ in range(2)] == [0.7488532499413036, 2.420090692339679]
+    assert [stream.chance(0.3) for _ in range(8)] == [
+        False, True, False, True, False, False, False, True,
+    ]  # fmt: skip
+    assert "".join(stream.choice("abcdef") for _ in range(8)) == "edaefcfd"
+    assert "".join(stream.weighted("abc", [1, 2, 5]) for _ in range(8)) == "bccaccab"
+    assert stream.sample(range(20), 6) == [14, 2, 0, 13, 8, 7]
+    items = list(range(10))
+    stream.shuffle(items)
+    assert items == [3, 4, 7, 1, 0, 8, 6, 9, 5, 2]
+    assert stream.getrandbits(700) % 10**12 == 788994751489
+
+
+@given(st.lists(st.integers(0, 700), max_size=20))
+def test_bits_are_blake2b_blocks_under_the_names_sha256_lowest_first(widths):
+    key = hashlib.sha256('["näme",[1,2.5],{"a":null,"b":true}]'.encode()).digest()
+    blocks = (
+        hashlib.blake2b(i.to_bytes(8, "little"), key=key, digest_size=64).digest()
+        for i in range(sum(widths) // 512 + 1)
+    )
+    bits = int.from_bytes(b"".join(blocks), "little")
+    stream = Stream("näme", [1, 2.5], {"b": True, "a": None})
+    for width in widths:
+        assert stream.getrandbits(width) == bits % 2**width
+        bits >>= width
+
+
+def test_docstring_examples():
+    result = doctest.testmod(scbench.base.seeding)
+    assert result.attempted >= 1
+    assert result.failed == 0
+
+
+# Names.
+
+
+@given(names, names)
+def test_equal_names_give_equal_streams_and_others_do_not(one, other):
+    words = Stream(*one).getrandbits(128)
+    assert Stream(*one).getrandbits(128) == words
+    assume(canonical_json(one) != canonical_json(other))
+    assert Stream(*other).getrandbits(128) != words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ((1,), (1.0,)),
+        ((1,), (True,)),
+        ((1,), ("1",)),
+        ((None,), ("null",)),
+        ((), (None,)),
+        (("a", "b"), (["a", "b"],)),
+        (("a", "b"), ("ab",)),
+        (("a", "b"), ("b", "a")),
+        (("a", 1, 23), ("a", 12, 3)),
+        ((0.0,), (-0.0,)),
+    ],
+)
+def test_names_that_look_alike_are_apart(one, other):
+    assert Stream(*one).getrandbits(128) != Stream(*other).getrandbits(128)
+
+
+@pytest.mark.parametrize("name", [b"bytes", {1}, object()])
+def test_names_are_json_values(name):
+    with pytest.raises(TypeError):
+        Stream(name)
+
+
+@pytest.mark.parametrize("name", [float("nan"), float("inf")])
+def test_names_are_finite(name):
+    with pytest.raises(ValueError, match="JSON"):
+        Stream("a", name)
+
+
+@pytest.mark.parametrize("neighbours", [((s,), (s + 1,)) for s in (0, 1, 42, 2**63)], ids=str)
+def test_neighbouring_seeds_share_nothing(neighbours):
+    one, other = (
+        [Stream("case", *seed, index).getrandbits(64) for index in range(500)]
+        for seed in neighbours
+    )
+    assert not set(one) & set(other)
+    # Half of 32,000 bits agree, give or take 89; five of those are never met by chance.
+    differ = sum((a ^ b).bit_count() for a, b in zip(one, other, strict=True))
+    assert abs(differ - 16_000) < 450
+
+
+def test_neighbouring_indices_are_unrelated():
+    words = [Stream("case", 42, index).getrandbits(64) for index in range(501)]
+    differ = sum((a ^ b).bit_count() for a, b in pairwise(words))
+    assert abs(differ - 16_000) < 450
+
+
+# Bits and counts.
+
+
+def test_every_bit_is_as_often_one_as_zero():
+    stream = Stream("bits")
+    words = [stream.getrandbits(16) for _ in range(10_000)]
+    for bit in range(16):
+        assert abs(sum(word >> bit & 1 for word in words) - 5000) < 250
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 17])
+def test_below_is_uniform(n):
+    stream = Stream("uniform", n)
+    counts = Counter(stream.below(n) for _ in range(1000 * n))
+    # With n - 1 degrees of freedom, three times that and 15 more is far beyond chance.
+    assert chi_square(counts, dict.fromkeys(range(n), 1000)) < 3 * n + 15
+    assert counts.keys() == set(range(n))
+
+
+def test_unit_fills_its_tenths():
+    stream = Stream("tenths")
+    counts = Counter(int(10 * stream.unit()) for _ in range(10_000))
+    assert chi_square(counts, dict.fromkeys(range(10), 1000)) < 45
+
+
+def test_shuffle_gives_every_order():
+    orders = Counter()
+    stream = Stream("orders")
+    for _ in range(2400):
+        items = list("abcd")
+        stream.shuffle(items)
+        orders["".join(items)] += 1
+    expected = {"".join(order): 100 for order in permutations("abcd")}
+    assert chi_square(orders, expected) < 87
+
+
+def test_sample_gives_every_ordered_pair():
+    stream = Stream("pairs")
+    counts = Counter(tuple(stream.sample("abcde", 2)) for _ in range(2000))
+    expected = {pair: 100 for pair in product("abcde", repeat=2) if pair[0] != pair[1]}
+    assert chi_square(counts, expected) < 75
+
+
+def test_weighted_keeps_its_proportions():
+    stream = Stream("weights")
+    counts = Counter(stream.weighted("abcd", [1, 0, 3, 6]) for _ in range(10_000))
+    assert counts["b"] == 0
+    assert chi_square(counts, {"a": 1000, "c": 3000, "d": 6000}) < 25
+
+
+def test_chance_keeps_its_probability():
+    stream = Stream("chance")
+    assert abs(sum(stream.chance(0.25) for _ in range(10_000)) - 2500) < 220
+    assert not any(stream.chance(0.0) for _ in range(100))
+    assert all(stream.chance(1.0) for _ in range(100))
+
+
+# Ranges.
+
+
+@given(st.integers(), st.integers(1) | st.integers(1, 2**300))
+def test_below_stays_below(seed, n):
+    assert 0 <= Stream(seed).below(n) < n
+
+
+@given(st.integers(), st.integers(0, 600))
+def test_getrandbits_stays_within_its_bits(seed, k):
+    assert 0 <= Stream(seed).getrandbits(k) < 1 << k
+
+
+@given(st.integers(), st.integers(), st.integers(0, 2**70))
+def test_between_stays_between(seed, low, width):
+    assert low <= Stream(seed).between(low, low + width) <= low + width
+
+
+def test_between_reaches_both_ends():
+    stream = Stream("ends")
+    assert {stream.between(-1, 1) for _ in range(100)} == {-1, 0, 1}
+    assert stream.between(7, 7) == 7
+
+
+@given(st.integers())
+def test_unit_is_a_multiple_of_two_to_the_minus_53(seed):
+    value = Stream(seed).unit()
+    assert 0.0 <= value < 1.0
+    assert (value * 2**53).is_integer()
+
+
+reach = st.floats(-1e100, 1e100)
+
+
+@given(st.integers(), reach, reach)
+def test_uniform_stays_in_its_range(seed, one, other):
+    low, high = sorted((one, other))
+    assert low <= Stream(seed).uniform(low, high) <= high
+
+
+@given(st.integers(), st.lists(st.integers(), min_size=1))
+def test_choice_gives_an_item(seed, items):
+    assert Stream(seed).choice(items) in items
+
+
+@given(st.integers(), st.lists(st.integers(0, 2**70), min_size=1).filter(sum))
+def test_weighted_never_gives_what_weighs_nothing(seed, weights):
+    assert weights[Stream(seed).weighted(range(len(weights)), weights)] > 0
+
+
+@given(st.integers(), st.lists(st.integers()))
+def test_shuffle_keeps_the_items(seed, items):
+    shuffled = list(items)
+    Stream(seed).shuffle(shuffled)
+    assert Counter(shuffled) == Counter(items)
+
+
+@given(st.integers(), st.integers(0, 50), st.data())
+def test_sample_takes_different_items_and_leaves_the_pool_alone(seed, size, data):
+    k = data.draw(st.integers(0, size))
+    pool = list(range(size))
+    taken = Stream(seed).sample(pool, k)
+    assert len(taken) == k
+    assert len(set(taken)) == k
+    assert set(taken) <= set(pool)
+    assert pool == list(range(size))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda s: s.below(0),
+        lambda s: s.below(-3),
+        lambda s: s.between(1, 0),
+        lambda s: s.choice([]),
+        lambda s: s.sample([1, 2], 3),
+        lambda s: s.weighted([], []),
+        lambda s: s.weighted("ab", [0, 0]),
+        lambda s: s.getrandbits(-1),
+    ],
+)
+def test_draws_from_nothing_are_refused(draw):
+    with pytest.raises(ValueError):
+        draw(Stream("nothing"))
+
+
+def test_weights_must_match_the_items():
+    with pytest.raises(ValueError, match="zip"):
+        Stream("short").weighted("a", [0, 1])
+
+
+def test_streams_leave_the_global_generator_alone():
+    state = random.getstate()
+    stream = Stream("alone")
+    stream.shuffle(stream.sample(range(9), 3))
+    assert random.getstate() == state
+
+
+# Streams made quickly, and the one that takes fewer bits.
+
+
+@pytest.mark.parametrize("kind", [Stream, QuickStream])
+def test_streams_that_begin_alike_are_those_of_their_whole_names(kind):
+    family = Streams("case", "t", 1, {"a": 0.5, "b": "ü"}, kind=kind)
+    for last in (0, 7, 10**18, -3):
+        one, other = family.of(last), kind("case", "t", 1, {"a": 0.5, "b": "ü"}, last)
+        assert type(one) is kind
+        assert [one.below(1000) for _ in range(40)] == [other.below(1000) for _ in range(40)]
+        assert one.unit() == other.unit()
+
+
+class Plain(Stream):
+    """The plain definitions of what is written out for speed."""
+
+    def below(self, n):
+        value = self.getrandbits((n - 1).bit_length())
+        while value >= n:
+            value = self.getrandbits((n - 1).bit_length())
+        return value
+
+    def chance(self, probability):
+        return self.unit() < probability
+
+    def shuffle(self, items):
+        for i in range(len(items) - 1, 0, -1):
+            j = self.below(i + 1)
+            items[i], items[j] = items[j], items[i]
+
+    def sample(self, items, k):
+        pool = list(items)
+        for i in range(k):
+            j = i + self.below(len(pool) - i)
+            pool[i], pool[j] = pool[j], pool[i]
+        return pool[:k]
+
+
+@given(name=st.integers(), sizes=st.lists(st.integers(1, 700), min_size=1, max_size=12))
+def test_what_is_written_out_for_speed_keeps_its_definition(name, sizes):
+    plain, quick = Plain(name), Stream(name)
+    for n in sizes:
+        assert plain.below(n) == quick.below(n)
+        assert plain.several(n, 3) == quick.several(n, 3)
+        assert plain.chance(0.3) == quick.chance(0.3)
+        first, second = list(range(n)), list(range(n))
+        plain.shuffle(first)
+        quick.shuffle(second)
+        assert first == second
+        for k in {0, 1, n // 20, n // 2, n}:
+            assert plain.sample(range(n), k) == quick.sample(range(n), k)
+    assert plain.getrandbits(700) == quick.getrandbits(700)
+
+
+def test_golden_draws_of_the_quick_stream():
+    stream = QuickStream("golden", 1)
+    assert [stream.below(100) for _ in range(8)] == [5, 69, 43, 49, 77, 88, 70, 26]
+    assert [stream.chance(0.3) for _ in range(6)] == [True, False, False, True, False, False]
+    assert stream.sample(range(20), 6) == [17, 7, 1, 10, 9, 14]
+    assert stream.sample(range(500), 5) == [177, 371, 199, 426, 30]
+    assert stream.several(7, 20) == [1, 1, 3, 2, 2, 0, 3, 0, 4, 1, 1, 3, 5, 5, 3, 1, 2, 2, 6, 3]
+    assert stream.getrandbits(70) == 817767423802353660463
+    assert stream.below(10**12) == 261695644673
+
+
+def test_words_of_the_quick_stream_are_the_names_blake2b_and_blocks_under_it():
+    key = hashlib.blake2b(b'["quick",1]').digest()
+    blocks = [key] + [
+        hashlib.blake2b(i.to_bytes(8, "little"), key=key).digest() for i in range(1, 4)
+    ]
+    words = [word for block in blocks for word in reversed(struct.unpack("<16I", block))]
+    stream = QuickStream("quick", 1)
+    taken = [*stream.several(10, 5), stream.below(10), *stream.several(10, 50)]
+    taken += [stream.between(0, 9) for _ in range(8)]
+    assert taken == [word * 10 >> 32 for word in words]
+
+
+@given(name=st.integers(), n=st.integers(1, 2**40), k=st.integers(0, 40))
+def test_the_quick_stream_keeps_what_it_promises(name, n, k):
+    stream = QuickStream(name)
+    assert 0 <= stream.below(n) < n
+    one, other = QuickStream(name, 1), QuickStream(name, 1)
+    assert one.several(n, k) == [other.below(n) for _ in range(k)]
+    assert one.between(-k, n - k - 1) == other.below(n) - k
+    few = min(n, 60)
+    chosen = stream.sample(range(few), min(k, few))
+    assert len(set(chosen)) == len(chosen) == min(k, few)
+    items = list(range(few))
+    stream.shuffle(items)
+    assert sorted(items) == list(range(few))
+    assert 0 <= stream.getrandbits(k) < 2**k
+    assert 0 <= stream.unit() < 1
+    assert not stream.chance(0)
+    assert stream.chance(1)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 17])
+def test_the_quick_stream_is_uniform(n):
+    stream = QuickStream("uniform", n)
+    counts = Counter(stream.below(n) for _ in range(1000 * n))
+    assert chi_square(counts, dict.fromkeys(range(n), 1000)) < 3 * n + 15
+    orders = Counter("".join(stream.sample("abcd", 4)) for _ in range(2400))
+    assert chi_square(orders, {"".join(p): 100 for p in permutations("abcd")}) < 3 * 24 + 15
+    pairs = Counter(tuple(stream.sample(range(8), 2)) for _ in range(5600))
+    assert chi_square(pairs, dict.fromkeys(permutations(range(8), 2), 100)) < 3 * 56 + 15
+
+
+@pytest.mark.parametrize("kind", [Stream, QuickStream])
+def test_what_cannot_be_drawn_is_refused(kind):
+    stream = kind("refused")
+    for n in (0, -1):
+        with pytest.raises(ValueError, match="needs n of at least 1"):
+            stream.below(n)
+        with pytest.raises(ValueError, match="needs n of at least 1"):
+            stream.several(n, 1)
+    for k in (-1, 4):
+        with pytest.raises(ValueError, match=f"cannot take {k} of 3 items"):
+            stream.sample("abc", k)

@@ -1,0 +1,179 @@
+"""Results in the schemas of others, held against what these schemas ask for."""
+
+import json
+
+import jsonschema_rs
+import polars as pl
+import pytest
+from lm_eval.result_schema import EvalResults, SampleResult
+from pydantic import TypeAdapter
+
+from scbench.analysis.exported_runs import COLUMNS, runs_in
+from scbench.analysis.results import read_results
+from scbench.base.errors import ResultsError
+from scbench.formats.exports import every_eval_ever, inspect_log, lm_eval
+from scbench.freezing.example import example_predictions
+from scbench.grading.api import grade_file
+from scbench.grading.score_tables import score_table
+from scbench.release.load import find_release
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """Results of two invented models on two tasks, with rows of every kind."""
+    folder = tmp_path_factory.mktemp("graded")
+    tasks = ["two_segments", "enumerate_edges"]
+    lines = [*example_predictions(find_release(), tasks)]
+    again = json.loads(lines[0]) | {"sample": 1, "usage": {"input_tokens": 9, "output_tokens": 5}}
+    path = folder / "example.jsonl"
+    path.write_text("\n".join([*lines, json.dumps(again)]) + "\n", "utf-8")
+    grade_file(path, folder / "out", tasks=tasks, partial=True, workers=1)
+    return read_results([folder / "out"], COLUMNS, partial=True)
+
+
+@pytest.fixture(scope="module")
+def runs(graded):
+    return {run.model: run for run in runs_in(graded, "2026-11-22")}
+
+
+def mean_of(tries) -> float:
+    scores = [one.score for one in tries if one.score is not None]
+    return sum(scores) / len(scores)
+
+
+def test_runs_hold_what_the_tables_say(graded, runs):
+    table = score_table(graded, "task").filter(pl.col("model") == "sloppy")
+    for row in table.iter_rows(named=True):
+        tries = [one for one in runs["sloppy"].tries if one.instance.task == row["task"]]
+        assert mean_of(tries) == pytest.approx(row["mean"])
+        assert sum(one.score is None for one in tries) == row["n"] - row["scored"]
+    assert {one.sample for one in runs["oracle"].tries} == {0, 1}
+
+
+def test_a_run_without_a_date_or_of_another_release_is_refused(graded):
+    with pytest.raises(ResultsError, match="--date YYYY-MM-DD"):
+        next(runs_in(graded))
+    with pytest.raises(ResultsError, match="is no date"):
+        next(runs_in(graded, "yesterday"))
+    moved = graded.with_columns(release=pl.lit("9.9.9"))
+    with pytest.raises(ResultsError, match=r"of release 9\.9\.9, not of"):
+        next(runs_in(moved, "2026-11-22", graded["release"][0]))
+
+
+# What schema 0.3.0 of every-eval-ever requires, in our own words.
+TEXT, SHARE = {"type": "string", "minLength": 1}, {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def closed(**fields: object) -> dict:
+    return {
+        "type": "object",
+        "required": list(fields),
+        "properties": fields,
+    }
+
+
+RESULT = closed(
+    evaluation_name=TEXT,
+    source_data=closed(dataset_name=TEXT, source_type={"const": "hf_dataset"}, hf_repo=TEXT),
+    metric_config=closed(
+        lower_is_better={"const": False},
+        score_type={"const": "continuous"},
+        min_score={"const": 0},
+        max_score={"const": 1},
+    ),
+    score_details=closed(score=SHARE),
+)
+EVALUATION = closed(
+    schema_version={"const": "0.3.0"},
+    evaluation_id=TEXT,
+    retrieved_timestamp={"type": "string", "pattern": "^[0-9]+$"},
+    source_metadata=closed(
+        source_type={"const": "evaluation_run"},
+        source_organization_name=TEXT,
+        evaluator_relationship={"const": "third_party"},
+    ),
+    eval_library=closed(name=TEXT, version=TEXT),
+    model_info=closed(name=TEXT, id=TEXT),
+    evaluation_results={"type": "array", "minItems": 1, "items": RESULT},
+)
+SAMPLE = closed(
+    schema_version={"const": "0.3.0"},
+    evaluation_id=TEXT,
+    model_id=TEXT,
+    evaluation_name=TEXT,
+    sample_id=TEXT,
+    interaction_type={"const": "single_turn"},
+    input=closed(raw=TEXT, reference={"type": "array"}),
+    output=closed(raw={"type": "array", "items": {"type": "string"}}),
+    answer_attribution={"type": "array"},
+    evaluation=closed(score=SHARE, is_correct={"type": "boolean"}),
+)
+
+
+@pytest.mark.parametrize("model", ["oracle", "sloppy"])
+def test_every_eval_ever(runs, model):
+    run = runs[model]
+    (_, whole), (name, lines) = every_eval_ever.files(run, "Acme")
+    whole = json.loads(whole)
+    jsonschema_rs.validate(EVALUATION, whole)
+    assert whole["source_metadata"]["source_organization_name"] == "Acme"
+    values = {
+        one["evaluation_name"]: one["score_details"]["score"] for one in whole["evaluation_results"]
+    }
+    of_task = [one for one in run.tries if one.instance.task == "two_segments"]
+    assert values["two_segments"] == pytest.approx(mean_of(of_task))
+    assert (values["two_segments, coverage"] < 1) is any(one.score is None for one in of_task)
+    samples = [json.loads(line) for line in lines.splitlines()]
+    for sample in samples:
+        jsonschema_rs.validate(SAMPLE, sample)
+    assert len(samples) == sum(one.score is not None for one in run.tries)
+    assert len({one["sample_id"] for one in samples}) == len(samples)
+    assert {one["evaluation_id"] for one in samples} == {whole["evaluation_id"]}
+    assert name.endswith("_samples.jsonl")
+
+
+@pytest.mark.parametrize("model", ["oracle", "sloppy"])
+def test_lm_eval(runs, model):
+    run = runs[model]
+    (name, whole), *samples = lm_eval.files(run)
+    whole = json.loads(whole)
+    counts = whole["n-samples"]
+    assert whole["n-shot"] == dict.fromkeys(counts, 0)
+    TypeAdapter(EvalResults).validate_python(whole, strict=True)
+    assert whole.keys() <= EvalResults.__annotations__.keys()
+    assert name.startswith(f"{model}-no_tools/results_2026-11-22T")
+    for sample_name, text in samples:
+        task = sample_name.partition("samples_")[2].rpartition("_")[0]
+        lines = [json.loads(line) for line in text.splitlines()]
+        for line in lines:
+            TypeAdapter(SampleResult).validate_python(line, strict=True)
+            assert all(isinstance(line[metric], float) for metric in line["metrics"])
+            assert line.keys() - SampleResult.__annotations__.keys() == set(line["metrics"])
+        scores = [line["score"] for line in lines if "score" in line]
+        assert whole["results"][task]["score,none"] == pytest.approx(sum(scores) / len(scores))
+        assert counts[task]["effective"] == len({x["doc"]["id"] for x in lines if "score" in x})
+        assert whole["group_subtasks"]["scbench_axiomatic"].count(task) == 1
+
+
+def test_a_log_of_inspect_is_read_by_its_library(runs, tmp_path):
+    log = pytest.importorskip("inspect_ai.log", reason="extra [inspect]")
+    run = runs["sloppy"]
+    ((name, text),) = inspect_log.files(run)
+    assert [*inspect_log.files(run)] == [(name, text)], "the same bytes each time"
+    (tmp_path / name).write_text(text, "utf-8")
+    found = log.read_eval_log(str(tmp_path / name))
+    assert found.status == "success"
+    (score,) = found.results.scores
+    assert score.unscored_samples == sum(one.score is None for one in run.tries) > 0
+    assert score.metrics["axiomatic"].value == pytest.approx(mean_of(run.tries))
+    tries = {(one.instance.id, one.sample + 1): one for one in run.tries}
+    assert len(found.samples) == len(tries)
+    for sample in found.samples:
+        one = tries[sample.id, sample.epoch]
+        told = sample.scores["scbench"]
+        if one.score is None:
+            assert told.value != told.value
+            assert told.reason == one.status
+        else:
+            assert told.value == one.score
+        assert sample.output.completion == one.answer

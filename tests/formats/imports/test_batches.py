@@ -1,0 +1,303 @@
+"""Outputs of batches, in the lines of the providers' documentation: states, texts, usage."""
+
+import pytest
+
+from scbench.base.errors import PredictionsError
+from scbench.formats.imports.batches import anthropic, gemini, openai
+from scbench.formats.imports.files import kind_of
+
+ID = "two_segments-07-S2-B900"
+
+
+def read(reader, entry: dict, kind: str) -> dict:
+    assert kind_of(entry) == kind
+    (made,) = reader(entry)
+    assert made.asked == ("two_segments/07", 2, 900)
+    return {"model": made.model, **made.fields}
+
+
+def posted(body: object, code: int = 200, error: object = None) -> dict:
+    response = {"status_code": code, "body": body}
+    return read(
+        openai,
+        {"id": "b1", "custom_id": ID, "response": response, "error": error},
+        "OpenAI batch",
+    )
+
+
+def chat(finish: str | None, content: str | None = "{}", **message: object) -> dict:
+    choice = {"finish_reason": finish, "message": {"content": content, **message}}
+    return posted({"model": "M", "choices": [choice]})
+
+
+def test_a_chat_reply_with_its_usage():
+    usage = {
+        "prompt_tokens": 9,
+        "completion_tokens": 5,
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    choice = {"finish_reason": "stop", "message": {"content": "{}", "refusal": None}}
+    assert posted({"model": "M", "choices": [choice], "usage": usage}) == {
+        "model": "M",
+        "response": "{}",
+        "finish_reason": "stop",
+        "usage": {"input_tokens": 9, "output_tokens": 5, "reasoning_tokens": 2},
+    }
+
+
+@pytest.mark.parametrize(
+    ("finish", "status"),
+    [
+        ("stop", None),
+        ("tool_calls", None),
+        (None, None),
+        ("length", "truncated"),
+        ("abort", "truncated"),
+        ("repetition", "truncated"),
+        ("content_filter", "blocked"),
+        ("a_new_one", "api_error"),
+    ],
+)
+def test_how_a_chat_reply_ended(finish, status):
+    made = chat(finish)
+    assert made.get("status") == status
+    assert made["response"] == "{}"
+    assert made.get("finish_reason") == finish
+
+
+def test_a_refusal_keeps_its_words():
+    made = chat("stop", None, refusal="I will not.")
+    assert (made["status"], made["response"]) == ("refused", "I will not.")
+
+
+def test_an_empty_reply_is_the_models_and_one_that_never_came_is_not():
+    assert chat("tool_calls", None)["response"] == ""
+    assert chat(None, None)["status"] == "api_error"
+    assert posted({"model": "M", "choices": []})["status"] == "api_error"
+
+
+def test_reasoning_that_stands_apart_is_kept_apart():
+    made = chat("stop", reasoning="hm")
+    assert (made["response"], made["reasoning"]) == ("{}", "hm")
+
+
+@pytest.mark.parametrize(
+    ("response", "error", "said"),
+    [
+        (
+            {"status_code": 400, "body": {"error": {"code": "too_long", "message": "m"}}},
+            None,
+            "too_long: m",
+        ),
+        (None, {"code": "batch_expired", "message": "m"}, "batch_expired: m"),
+        ({"status_code": 400, "body": None}, {"error": {"message": "m", "code": 400}}, "400: m"),
+        ({"status_code": 500, "body": None}, "it broke", "it broke"),
+        ({"status_code": 503, "body": None}, None, "HTTP 503"),
+        ({"status_code": 200, "body": "text"}, None, "text"),
+    ],
+)
+def test_calls_that_failed(response, error, said):
+    entry = {"id": "b", "custom_id": ID, "response": response, "error": error}
+    made = read(openai, entry, "OpenAI batch")
+    assert made == {"model": None, "status": "api_error", "error": said}
+
+
+def responses(**body: object) -> dict:
+    text = {"type": "message", "content": [{"type": "output_text", "text": "{}"}]}
+    return posted({"object": "response", "model": "M", "output": [text], **body})
+
+
+def test_a_response_with_its_usage():
+    usage = {
+        "input_tokens": 9,
+        "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 2},
+    }
+    made = responses(status="completed", usage=usage)
+    assert made["response"] == "{}"
+    assert made["usage"] == {"input_tokens": 9, "output_tokens": 5, "reasoning_tokens": 2}
+    assert "status" not in made
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"status": "incomplete", "incomplete_details": {"reason": r}}, status)
+        for r, status in [
+            ("max_output_tokens", "truncated"),
+            ("max_messages", "truncated"),
+            ("content_filter", "blocked"),
+            ("steered", "api_error"),
+            (None, "api_error"),
+        ]
+    ]
+    + [
+        ({"status": "failed", "error": {"code": "bio_policy", "message": "m"}}, "blocked"),
+        ({"status": "failed", "error": {"code": "server_error", "message": "m"}}, "api_error"),
+        ({"status": "cancelled"}, "api_error"),
+        ({"status": "in_progress"}, "api_error"),
+        ({"status": "a_new_one"}, "api_error"),
+    ],
+)
+def test_how_a_response_ended(body, status):
+    assert responses(**body)["status"] == status
+
+
+def test_a_refusal_part():
+    item = {"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}
+    made = responses(status="completed", output=[item])
+    assert (made["status"], made["response"]) == ("refused", "No.")
+
+
+def claude(**result: object) -> dict:
+    return read(anthropic, {"custom_id": ID, "result": result}, "Anthropic batch")
+
+
+def message(stop: str | None, **more: object) -> dict:
+    content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "{}"}]
+    told = {"model": "M", "stop_reason": stop, "content": content, **more}
+    return claude(type="succeeded", message=told)
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"),
+    [
+        ("end_turn", None),
+        ("stop_sequence", None),
+        ("tool_use", None),
+        ("max_tokens", "truncated"),
+        ("model_context_window_exceeded", "truncated"),
+        ("pause_turn", "truncated"),
+        ("refusal", "refused"),
+        ("a_new_one", "api_error"),
+    ],
+)
+def test_how_a_message_ended(stop, status):
+    made = message(stop)
+    assert made.get("status") == status
+    assert (made["response"], made["reasoning"], made["finish_reason"]) == ("{}", "hm", stop)
+
+
+def test_what_a_message_used_with_its_cache():
+    usage = {
+        "input_tokens": 9,
+        "cache_creation_input_tokens": 20,
+        "cache_read_input_tokens": 300,
+        "output_tokens": 5,
+        "output_tokens_details": {"thinking_tokens": 2},
+    }
+    assert message("end_turn", usage=usage)["usage"] == {
+        "input_tokens": 329,
+        "output_tokens": 5,
+        "reasoning_tokens": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("result", "said"),
+    [
+        (
+            {
+                "type": "errored",
+                "error": {"type": "error", "error": {"type": "overloaded", "message": "m"}},
+            },
+            "overloaded: m",
+        ),
+        ({"type": "expired"}, "expired"),
+        ({"type": "canceled"}, "canceled"),
+    ],
+)
+def test_messages_that_never_came(result, said):
+    assert claude(**result) == {"model": None, "status": "api_error", "error": said}
+
+
+def google(response: object, **more: object) -> dict:
+    return read(gemini, {"key": ID, "response": response, **more}, "Gemini batch")
+
+
+def candidate(finish: str | None) -> dict:
+    parts = [{"text": "hm", "thought": True}, {"text": "{"}, {"text": "}"}]
+    return {
+        "modelVersion": "M",
+        "candidates": [{"finishReason": finish, "content": {"parts": parts}}],
+    }
+
+
+def test_thoughts_are_counted_into_the_output_and_kept_out_of_the_text():
+    usage = {
+        "promptTokenCount": 9,
+        "toolUsePromptTokenCount": 1,
+        "candidatesTokenCount": 5,
+        "thoughtsTokenCount": 2,
+    }
+    assert google(candidate("STOP") | {"usageMetadata": usage}) == {
+        "model": "M",
+        "response": "{}",
+        "finish_reason": "STOP",
+        "reasoning": "hm",
+        "usage": {"input_tokens": 10, "output_tokens": 7, "reasoning_tokens": 2},
+    }
+
+
+@pytest.mark.parametrize(
+    ("finish", "status"),
+    [
+        ("STOP", None),
+        ("FinishReason.STOP", None),
+        (None, None),
+        ("MAX_TOKENS", "truncated"),
+        *((word, "blocked") for word in ("SAFETY", "RECITATION", "SPII", "IMAGE_SAFETY")),
+        *((word, "api_error") for word in ("OTHER", "MALFORMED_FUNCTION_CALL", "A_NEW_ONE")),
+    ],
+)
+def test_how_a_candidate_ended(finish, status):
+    assert google(candidate(finish)).get("status") == status
+
+
+def test_a_blocked_prompt_and_an_error():
+    made = google({"promptFeedback": {"blockReason": "SAFETY"}})
+    assert (made["status"], made["finish_reason"]) == ("blocked", "SAFETY")
+    made = google(None, error={"code": 3, "message": "m"})
+    assert (made["status"], made["error"]) == ("api_error", "3: m")
+    assert google({"usageMetadata": {}})["status"] == "api_error"
+
+
+def test_inline_entries_and_the_names_of_the_python_library():
+    body = {
+        "model_version": "M",
+        "candidates": [{"finish_reason": "MAX_TOKENS", "content": {"parts": [{"text": "x"}]}}],
+        "usage_metadata": {"prompt_token_count": 4},
+    }
+    made = read(gemini, {"metadata": {"key": ID}, "response": body}, "Gemini batch")
+    assert (made["model"], made["status"]) == ("M", "truncated")
+    assert made["usage"] == {"input_tokens": 4}
+
+
+@pytest.mark.parametrize("count", [-1, 2**60, True, "9", 1.5, None])
+def test_counts_that_are_none_are_left_out(count):
+    choice = {"finish_reason": "stop", "message": {"content": "{}"}}
+    assert "usage" not in posted(
+        {"model": "M", "choices": [choice], "usage": {"prompt_tokens": count}}
+    )
+
+
+@pytest.mark.parametrize("name", ["request-1-1!", 7, None, "", "x" * 300])
+def test_an_id_of_nobody_is_named(name):
+    with pytest.raises(PredictionsError, match="neither the id of an instance nor a custom_id"):
+        list(openai({"custom_id": name, "response": None, "error": "e"}))
+
+
+JUNK = [None, 7, "text", [], {}, [None], {"error": {}}, [[]], {"message": 3}]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+@pytest.mark.parametrize("place", ["body", "choices", "message", "content", "output", "candidates"])
+def test_no_shape_raises(junk, place):
+    """Whatever stands where something else should, comes of a line is a reply or an error of it."""
+    body = {"model": "M", place: junk}
+    bodies = [junk, body, {"choices": [body]}, {"choices": [{"message": body}]}]
+    for one in bodies:
+        assert len(list(openai({"custom_id": ID, "response": {"body": one}}))) == 1
+        told = {"type": "succeeded", "message": one}
+        assert len(list(anthropic({"custom_id": ID, "result": told}))) == 1
+        assert len(list(gemini({"key": ID, "response": one}))) == 1

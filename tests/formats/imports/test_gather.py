@@ -1,0 +1,387 @@
+"""Files of every form as one stream of predictions: told by content, and nothing is lost."""
+
+import gzip
+import io
+import json
+
+import jiter
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.base.errors import PredictionsError
+from scbench.formats.custom_id import Asked
+from scbench.formats.imports.files import is_own
+from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.imports.tables import read_mapping
+from scbench.formats.predictions import parse_line
+
+REPLIES = {
+    "two_segments/07": 'Answer: {"segments": []}',
+    "csg_union/03-terse": "naïve\n\u2028text",
+    "b001f663:csg_union/ladder-03-2": "",
+}
+
+
+def taken(path, **wanted) -> tuple[list[dict], list[str]]:
+    """Return the predictions that a file gives, and its problems; every line is a valid one."""
+    sink = io.BytesIO()
+    found = gather([str(path)], sink, Wanted(**wanted))
+    lines = sink.getvalue().splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        assert parse_line(line, number).prediction
+        assert found.origin(number)[0] == str(path)
+    return [json.loads(line) for line in lines], [str(problem) for problem in found.problems]
+
+
+def written(tmp_path, entries, name="file.jsonl"):
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries), "utf-8")
+    return path
+
+
+def own(row_id, text):
+    return {"id": row_id, "model": "M", "response": text}
+
+
+def chat(row_id, text):
+    body = {"model": "M", "choices": [{"finish_reason": "stop", "message": {"content": text}}]}
+    name = Asked(row_id).custom_id
+    return {"id": "b", "custom_id": name, "response": {"status_code": 200, "body": body}}
+
+
+def claude(row_id, text):
+    told = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
+    result = {"type": "succeeded", "message": told}
+    return {"custom_id": Asked(row_id).custom_id, "result": result}
+
+
+def google(row_id, text):
+    made = {"finishReason": "STOP", "content": {"parts": [{"text": text}]}}
+    body = {"modelVersion": "M", "candidates": [made]}
+    return {"key": Asked(row_id).custom_id, "response": body}
+
+
+def harness(row_id, text):
+    said = {"filter": "none", "resps": [[text]], "filtered_resps": [text], "metrics": ["score"]}
+    return {"doc_id": 0, "doc": {"id": row_id}, "target": "", "score": float("nan"), **said}
+
+
+def episode(row_id, text):
+    nodes = [
+        {"message": {"role": "user", "content": "Q"}},
+        {"message": {"role": "assistant", "content": text}},
+    ]
+    call = {"model": "M", "finish_reason": "stop", "usage": None}
+    trace = {"agent": "a", "nodes": nodes, "calls": [call], "errors": []}
+    return {
+        "id": "e",
+        "task": {"type": "T", "data": {"id": row_id}, "key": row_id},
+        "traces": [trace],
+    }
+
+
+FORMS = [own, chat, claude, google, harness, episode]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_replies_come_out_of_every_form(tmp_path, form):
+    path = written(tmp_path, [form(*pair) for pair in REPLIES.items()])
+    lines, problems = taken(path, model=None if form is not harness else "M")
+    assert problems == []
+    assert {line["id"]: line["response"] for line in lines} == REPLIES
+    assert {line["model"] for line in lines} == {"M"}
+    assert is_own(str(path)) is (form is own)
+
+
+def test_details_of_lighteval(tmp_path):
+    path = tmp_path / "details.parquet"
+    rows = [
+        {
+            "doc": {"query": "Q", "id": str(i), "specific": {"id": row_id}},
+            "metric": {"score": 1.0},
+            "model_response": {
+                "text": [text, "again"],
+                "reasonings": ["hm", None],
+                "input_tokens": [1, 2, 3],
+                "output_tokens": [[4, 5], [6]],
+            },
+        }
+        for i, (row_id, text) in enumerate(REPLIES.items())
+    ]
+    pl.DataFrame(rows).write_parquet(path)
+    lines, problems = taken(path, model="M")
+    assert problems == []
+    first = [line for line in lines if "sample" not in line]
+    assert {line["id"]: line["response"] for line in first} == REPLIES
+    assert first[0]["usage"] == {"input_tokens": 3, "output_tokens": 2}
+    assert first[0]["reasoning"] == "hm"
+    assert {line["response"] for line in lines if line.get("sample") == 1} == {"again"}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl", "t.tsv"])
+def test_tables_with_columns_of_other_names(tmp_path, name):
+    path = tmp_path / name
+    frame = pl.DataFrame(
+        {"item": list(REPLIES), "output": list(REPLIES.values()), "n": [0, 1, 2], "id": [7, 8, 9]}
+    )
+    match path.suffix:
+        case ".parquet":
+            frame.write_parquet(path)
+        case ".jsonl":
+            frame.write_ndjson(path)
+        case suffix:
+            frame.write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    mapped = read_mapping("id=item,response=output,sample=n")
+    assert not is_own(str(path), mapped)
+    lines, problems = taken(path, mapped=mapped, model="M", setting="tools")
+    assert problems == []
+    assert [line["id"] for line in lines] == list(REPLIES)
+    assert [line.get("sample", 0) for line in lines] == [0, 1, 2]
+    assert {line["setting"] for line in lines} == {"tools"}
+    # An empty cell of CSV is no reply; an empty text elsewhere is one.
+    said = [line.get("response", "") for line in lines]
+    assert said == list(REPLIES.values())
+    assert ("response" in lines[-1]) is (path.suffix not in {".csv", ".tsv"})
+
+
+def test_a_table_with_our_columns_needs_no_map(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('id,answer,sample\ntwo_segments/07,"{""segments"": []}",1\n')
+    lines, problems = taken(path)
+    assert problems == []
+    assert lines == [{"id": "two_segments/07", "sample": 1, "answer": {"segments": []}}]
+
+
+def test_a_column_may_be_a_path(tmp_path):
+    path = written(tmp_path, [{"meta": {"item": "two_segments/07"}, "out": {"text": "x"}}])
+    lines, _ = taken(path, mapped=read_mapping("id=meta.item,response=out.text"))
+    assert lines == [{"id": "two_segments/07", "response": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("response=a", "where the id is"),
+        ("id=a,id=b", "once each"),
+        ("id", "once each"),
+        ("id=a,responce=b", "Did you mean 'response'"),
+    ],
+)
+def test_a_map_that_cannot_be_meant(text, said):
+    with pytest.raises(PredictionsError, match=said):
+        read_mapping(text)
+
+
+def test_lists_and_jobs_are_read_whole(tmp_path):
+    pairs = list(REPLIES.items())
+    as_list = tmp_path / "list.json"
+    as_list.write_text(json.dumps([claude(*pair) for pair in pairs], indent=2))
+    job = tmp_path / "job.json"
+    inlined = [
+        {"metadata": {"key": google(*pair)["key"]}, "response": google(*pair)["response"]}
+        for pair in pairs
+    ]
+    job.write_text(json.dumps({"name": "j", "dest": {"inlinedResponses": inlined}}, indent=2))
+    for path in (as_list, job):
+        assert not is_own(str(path))
+        lines, problems = taken(path)
+        assert problems == []
+        assert {line["id"]: line["response"] for line in lines} == REPLIES
+
+
+def test_an_error_file_without_a_model_is_of_the_model_of_its_output_file(tmp_path):
+    good = written(tmp_path, [chat("two_segments/07", "x")], "out.jsonl")
+    error = {"code": "batch_expired", "message": "m"}
+    failed = [{"id": "b", "custom_id": "two_segments-08", "response": None, "error": error}]
+    left = {"custom_id": "two_segments-09", "status": "not_run", "error": "needs vision"}
+    bad = written(tmp_path, [*failed, left], "err.jsonl")
+    sink = io.BytesIO()
+    found = gather([str(bad), str(good)], sink)
+    lines = [json.loads(line) for line in sink.getvalue().splitlines()]
+    assert found.problems == []
+    assert {line["model"] for line in lines} == {"M"}
+    assert [line.get("status") for line in lines] == [None, "api_error", "not_run"]
+    assert [found.origin(number) for number in (1, 2, 3)] == [
+        (str(good), 1),
+        (str(bad), 1),
+        (str(bad), 2),
+    ]
+    assert "err.jsonl: OpenAI batch (1), requests left out (1)" in found.recognised
+
+
+def test_of_two_models_an_error_is_given_to_neither(tmp_path):
+    path = written(tmp_path, [own_model("M"), own_model("N"), failing()])
+    lines, problems = taken(path)
+    assert len(lines) == 2
+    assert len(problems) == 1
+    assert "line 3: which model it is of" in problems[0]
+    lines, problems = taken(path, model="O")
+    assert {line["model"] for line in lines} == {"O"}
+    assert problems == []
+
+
+def own_model(name):
+    made = chat("two_segments/07", "x")
+    made["response"]["body"]["model"] = name
+    return made
+
+
+def failing():
+    return {"id": "b", "custom_id": "two_segments-08", "response": None, "error": {"code": "e"}}
+
+
+def test_repeats_and_rollouts_are_samples_and_filters_are_not(tmp_path):
+    line = harness("two_segments/07", "a") | {"resps": [["a", "b"]]}
+    path = written(tmp_path, [line, line | {"filter": "strict"}])
+    lines, problems = taken(path)
+    assert [(line.get("sample", 0), line["response"]) for line in lines] == [(0, "a"), (1, "b")]
+    assert problems == []
+    path = written(tmp_path, [episode("two_segments/07", "a"), episode("two_segments/07", "b")])
+    lines, problems = taken(path)
+    assert [(line.get("sample", 0), line["response"]) for line in lines] == [(0, "a"), (1, "b")]
+
+
+def test_a_rollout_that_failed_is_no_answer(tmp_path):
+    one = episode("two_segments/07", "x")
+    one["traces"][0] |= {"nodes": [], "errors": [{"type": "ModelError", "message": "m"}]}
+    two = episode("two_segments/08", "x") | {"traces": [], "errors": [{"message": "lost"}]}
+    call = {"prompt_tokens": 4, "completion_tokens": 5, "cached_input_tokens": 3}
+    three = episode("two_segments/09", "x")
+    three["traces"][0]["calls"] = [{"model": "M", "finish_reason": "length", "usage": call}] * 2
+    lines, problems = taken(written(tmp_path, [one, two, three]))
+    assert problems == []
+    told = {line["id"]: line for line in lines}
+    assert told["two_segments/07"]["error"] == "ModelError: m"
+    assert told["two_segments/08"]["error"] == "lost"
+    assert told["two_segments/09"]["status"] == "truncated"
+    assert told["two_segments/09"]["usage"] == {"input_tokens": 14, "output_tokens": 10}
+
+
+def test_what_cannot_be_placed_is_named_and_the_rest_is_read(tmp_path):
+    path = tmp_path / "out.jsonl"
+    good, strange = chat("two_segments/07", "x"), chat("two_segments/08", "y")
+    strange["custom_id"] = "request-17!"
+    rows = [json.dumps(good), "{broken", json.dumps(strange), '{"a": 1}', "", "[1]"]
+    path.write_text("\n".join(rows) + "\n")
+    lines, problems = taken(path)
+    assert len(lines) == 1
+    assert [problem.partition(": ")[0] for problem in problems] == [
+        f"{path}, line {number}" for number in (2, 3, 4, 6)
+    ]
+
+
+def test_our_own_lines_are_copied_as_they_stand_problems_and_all(tmp_path):
+    data = b'\xef\xbb\xbf{"id": "a/0"}\n\n{broken\n {"id":"a/1","x": 1e2}'
+    path = tmp_path / "own.jsonl.gz"
+    path.write_bytes(gzip.compress(data))
+    assert is_own(str(path))
+    sink = io.BytesIO()
+    found = gather([str(path), str(path)], sink)
+    assert sink.getvalue() == (data + b"\n") * 2
+    assert [found.origin(n)[1] for n in range(1, 9)] == [1, 2, 3, 4] * 2
+
+
+def test_requests_are_not_taken_for_replies(tmp_path):
+    path = written(tmp_path, [{"custom_id": "a-1", "method": "POST", "url": "u", "body": {}}])
+    with pytest.raises(PredictionsError, match="holds requests, not replies"):
+        is_own(str(path))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PAR1 and no more", "is damaged"),
+        (b"PK\x03\x04 and no more", "is a damaged zip archive"),
+    ],
+)
+def test_damaged_files_are_named(tmp_path, data, said):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(PredictionsError, match=said):
+        taken(path)
+
+
+def test_a_parquet_file_without_the_columns_says_which_it_has(tmp_path):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"item": ["a/0"], "out": ["x"]}).write_parquet(path)
+    with pytest.raises(
+        PredictionsError, match=r"it has item, out. Say which column is which: --map"
+    ):
+        taken(path)
+    with pytest.raises(PredictionsError, match="no column 'output'"):
+        taken(path, mapped=read_mapping("id=item,response=output"))
+
+
+def test_a_csv_file_that_is_none_loses_nothing_before_the_fault(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b'id,response\na/0,x\na/1,"y\nz"\na/2,\xff\n')
+    lines, problems = taken(path)
+    assert [(line["id"], line["response"]) for line in lines] == [("a/0", "x"), ("a/1", "y\nz")]
+    assert len(problems) == 1
+    assert "reading stopped here" in problems[0]
+
+
+KEYS = [
+    *("id", "custom_id", "key", "response", "error", "result", "message", "content", "choices"),
+    *("body", "doc", "doc_id", "resps", "traces", "task", "data", "nodes", "calls", "metadata"),
+    *("candidates", "parts", "text", "status"),
+]
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=6,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.lists(VALUES, max_size=4))
+def test_nothing_in_a_file_raises(tmp_path_factory, values):
+    path = tmp_path_factory.mktemp("any") / "file"
+    path.write_bytes(b"".join(json.dumps(value).encode() + b"\n" for value in values))
+    try:
+        sink = io.BytesIO()
+        found = gather([str(path)], sink)
+    except PredictionsError:
+        return
+    lines = sink.getvalue().splitlines(keepends=True)
+    assert len(lines) + len(found.problems) <= sum(1 for _ in values) * 4
+    for number in range(1, len(lines) + 1):
+        found.origin(number)
+        if found.kinds != [{"predictions": len(lines)}]:
+            jiter.from_json(lines[number - 1])
+
+
+def test_a_line_that_no_csv_reader_takes_is_no_table(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"id,resp\ronse\n1,2\n")
+    assert is_own(str(path))
+    with pytest.raises(
+        PredictionsError, match="has no column 'item'; it has none that can be read"
+    ):
+        is_own(str(path), read_mapping("id=item"))
+
+
+def test_what_stops_a_csv_reader_can_be_shown(tmp_path):
+    path = tmp_path / "file.csv"
+    path.write_bytes(b'id\tanswer\ntwo_segments/07\t{}\n"x"y\n')
+    _, (problem,) = taken(path)
+    assert problem.endswith("line 3: reading stopped here: '\\t' expected after '\"'")
+
+
+@pytest.mark.parametrize("bit", [424, 426])
+def test_parquet_that_its_library_aborts_or_panics_over_is_damaged(tmp_path, bit):
+    path = tmp_path / "file.parquet"
+    pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(path)
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+    with pytest.raises(PredictionsError, match="is damaged"):
+        gather([str(path)], io.BytesIO())

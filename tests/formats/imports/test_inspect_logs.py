@@ -1,0 +1,158 @@
+"""Logs of Inspect, written and read by its real library."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from scbench.base.errors import PredictionsError
+from scbench.formats.imports.files import is_own, read_file
+from scbench.formats.imports.gather import gather
+from scbench.formats.imports.inspect_logs import GRADER_FAILED
+
+pytest.importorskip("inspect_ai", reason="extra [inspect]")
+
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    EvalSample,
+    EvalSampleLimit,
+    EvalSpec,
+    read_eval_log,
+    write_eval_log,
+)
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+)
+
+
+def output(content, stop="stop", error=None) -> ModelOutput:
+    message = ChatMessageAssistant(content=content, model="M")
+    choice = ChatCompletionChoice(message=message, stop_reason=stop)
+    return ModelOutput(model="M", choices=[choice], error=error)
+
+
+def sample(row_id, content="x", stop="stop", epoch=1, **more) -> EvalSample:
+    more = {"output": output(content, stop), **more}
+    return EvalSample(id=row_id, epoch=epoch, input="Q", target="", **more)
+
+
+USAGE = ModelUsage(
+    input_tokens=9,
+    input_tokens_cache_read=100,
+    input_tokens_cache_write=20,
+    output_tokens=5,
+    reasoning_tokens=2,
+    total_tokens=134,
+)
+SAMPLES = [
+    sample("two_segments/07", '{"segments": []}', model_usage={"M": USAGE}),
+    sample("two_segments/07", "again", epoch=2),
+    sample("two_segments-08-S3-B900", [ContentReasoning(reasoning="hm"), ContentText(text="y")]),
+    sample("two_segments/09", "cut", "max_tokens"),
+    sample("two_segments/10", "cut", "model_length"),
+    sample("two_segments/11", "", "content_filter"),
+    sample("two_segments/12", "odd", "unknown"),
+    sample("two_segments/13", output=ModelOutput(), error=EvalError(
+        message="lost", traceback="", traceback_ansi="")),
+    sample("two_segments/14", output=output("", error="HTTP 500")),
+    sample("two_segments/15", "late", limit=EvalSampleLimit(type="time", limit=9)),
+    sample("two_segments/16", "", limit=EvalSampleLimit(type="operator", limit=1)),
+    # What failed after the reply was no fault of the model's.
+    *(
+        sample(f"two_segments/{place}", "said", error=EvalError(
+            message=told, traceback="", traceback_ansi=""))
+        for place, told in ((18, "Time limit exceeded. limit: 5 seconds"), (19, GRADER_FAILED))
+    ),
+    sample("two_segments/20", output=ModelOutput(), error=EvalError(
+        message="RetryError(<Future>)", traceback_ansi="",
+        traceback="x\nopenai.InternalServerError: 500 - no\n\nThe above exception was the direct "
+        "cause of the following exception:\n\ntenacity.RetryError: RetryError[<Future>]")),
+    sample(17, metadata={"id": "two_segments/17", "budget": 64}),
+    sample(99),
+]  # fmt: skip
+
+
+@pytest.fixture(params=[("log.eval", True), ("log.eval", False), ("log.json", True)])
+def log(request, tmp_path):
+    name, listed = request.param
+    ids = list({one.id: None for one in SAMPLES}) if listed else None
+    spec = EvalSpec(
+        created="2026-11-22T00:00:00+00:00",
+        task="scbench",
+        dataset=EvalDataset(sample_ids=ids),
+        model="M",
+        config=EvalConfig(epochs=2),
+    )
+    path = tmp_path / name
+    # A log of a run that broke off is read as far as it goes.
+    write_eval_log(EvalLog(eval=spec, status="error", samples=SAMPLES), str(path))
+    return path
+
+
+def test_every_sample_comes_with_what_became_of_it(log):
+    assert not is_own(str(log))
+    sink = io.BytesIO()
+    found = gather([str(log)], sink)
+    lines = [json.loads(line) for line in sink.getvalue().splitlines()]
+    assert {line["model"] for line in lines} == {"M"}
+    told = {(line["id"], line.get("sample", 0)): line for line in lines}
+    assert len(told) == len(SAMPLES) - 1
+    first = told["two_segments/07", 0]
+    assert first["response"] == '{"segments": []}'
+    assert first["usage"] == {"input_tokens": 129, "output_tokens": 5, "reasoning_tokens": 2}
+    assert told["two_segments/07", 1]["response"] == "again"
+    again = told["two_segments/08", 3]
+    assert (again["budget"], again["reasoning"], again["response"]) == (900, "hm", "y")
+    assert told["two_segments/17", 0]["budget"] == 64
+    status = {row_id[-2:]: line.get("status") for (row_id, _), line in told.items()}
+    assert status == {
+        **dict.fromkeys(("07", "08", "12", "17", "18", "19")),
+        **dict.fromkeys(("09", "10", "15"), "truncated"),
+        **dict.fromkeys(("13", "14", "16", "20"), "api_error"),
+        "11": "blocked",
+    }
+    assert told["two_segments/13", 0]["error"] == "lost"
+    assert told["two_segments/20", 0]["error"] == "openai.InternalServerError: 500 - no"
+    assert len(found.problems) == 1
+    assert '"99" is neither the id of an instance' in str(found.problems[0])
+    assert found.recognised == f"{log}: Inspect log ({len(SAMPLES)})"
+
+
+def test_a_log_that_is_too_large_is_refused_unread(log, monkeypatch):
+    monkeypatch.setattr("scbench.formats.imports.inspect_logs._MOST_BYTES", 100)
+    with pytest.raises(PredictionsError, match="the limit is 100"):
+        list(read_file(str(log)).entries)
+
+
+def test_samples_before_a_damaged_one_are_read(log, monkeypatch):
+    samples = read_eval_log(str(log)).samples
+
+    def broken(_):
+        yield from samples[:3]
+        raise ValueError("half a sample")
+
+    for name in ("_samples_apart", "_samples_at_once"):
+        monkeypatch.setattr(f"scbench.formats.imports.inspect_logs.{name}", broken)
+    sink = io.BytesIO()
+    found = gather([str(log)], sink)
+    told = [str(problem) for problem in found.problems]
+    assert sink.getvalue().count(b"\n") + len(told) == 4
+    assert f"{log}, line 4: reading stopped here: inspect_ai cannot read" in told[-1]
+    assert "half a sample" in told[-1]
+
+
+def test_a_log_that_was_damaged_is_named(tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", "{}")
+    with pytest.raises(PredictionsError, match="inspect_ai cannot read"):
+        list(read_file(str(path)).entries)

@@ -1,0 +1,151 @@
+"""Prompts out: the lines each provider takes, which items they hold, and how files are split."""
+
+import base64
+import json
+
+import jsonschema_rs
+import pytest
+
+from scbench.base.errors import PredictionsError
+from scbench.formats.custom_id import read_custom_id
+from scbench.formats.prompts import Form
+from scbench.formats.prompts.files import blocks, write_files
+from scbench.formats.prompts.forms import LIMITS, Limits, Settings, check_settings, line_of
+from scbench.formats.prompts.requests import Request, chosen_instances, requests
+from scbench.release.load import find_release
+
+PICTURED, PLAIN = "polynomial_curve_fitting/04", "two_segments/07"
+
+
+@pytest.fixture(scope="module")
+def held():
+    release = find_release()
+    found = chosen_instances(release, None, {PICTURED, PLAIN})
+    return {instance.id: instance for instance in found}
+
+
+def line(held, form, row_id=PICTURED, **settings):
+    given = Settings(**{"model": "M", **settings})
+    return json.loads(line_of(Request(held[row_id], 2, 999), form, given))
+
+
+def test_chat_lines_are_those_of_the_documentation(held):
+    made = line(held, Form.OPENAI_CHAT, structured=True)
+    body = made.pop("body")
+    assert made == {
+        "custom_id": "polynomial_curve_fitting-04-S2-B999",
+        "method": "POST",
+        "url": "/v1/chat/completions",
+    }
+    (message,) = body.pop("messages")
+    text, image = message["content"]
+    assert text == {"type": "text", "text": held[PICTURED].prompt}
+    assert image["type"] == "image_url"
+    head, data = image["image_url"]["url"].split(",")
+    assert head == "data:image/png;base64"
+    assert base64.b64decode(data) == held[PICTURED].images[0]
+    schema = body.pop("response_format")
+    assert schema["type"] == "json_schema"
+    assert schema["json_schema"]["strict"] is True
+    assert schema["json_schema"]["schema"] == json.loads(held[PICTURED].answer_schema)
+    assert body == {"model": "M", "max_completion_tokens": 999}
+
+
+def test_responses_lines(held):
+    made = line(held, Form.OPENAI_RESPONSES, structured=True)
+    assert made["url"] == "/v1/responses"
+    text, image = made["body"]["input"][0]["content"]
+    assert text["type"] == "input_text"
+    assert image["type"] == "input_image"
+    assert image["detail"] == "auto"
+    assert image["image_url"].startswith("data:image/png;base64,")
+    form = made["body"]["text"]["format"]
+    assert (form["type"], form["name"], form["strict"]) == ("json_schema", "answer", True)
+    assert made["body"]["max_output_tokens"] == 999
+
+
+def test_anthropic_lines(held):
+    made = line(held, Form.ANTHROPIC, structured=True)
+    image, text = made["params"]["messages"][0]["content"]
+    assert image["source"]["media_type"] == "image/png"
+    assert text["text"] == held[PICTURED].prompt
+    assert made["params"]["max_tokens"] == 999
+    assert made["params"]["output_config"]["format"]["type"] == "json_schema"
+
+
+def test_gemini_lines(held):
+    made = line(held, Form.GEMINI, structured=True)
+    assert read_custom_id(made["key"]) == (PICTURED, 2, 999)
+    text, image = made["request"]["contents"][0]["parts"]
+    assert text == {"text": held[PICTURED].prompt}
+    assert image["inlineData"]["mimeType"] == "image/png"
+    config = made["request"]["generationConfig"]
+    assert config["maxOutputTokens"] == 999
+    assert config["responseMimeType"] == "application/json"
+    jsonschema_rs.validator_for(config["responseJsonSchema"])
+
+
+@pytest.mark.parametrize("form", Form)
+def test_plain_lines_hold_no_schema_and_no_picture_where_there_is_none(held, form):
+    made = json.dumps(line(held, form, PLAIN))
+    assert "schema" not in made
+    assert "image/png" not in made
+
+
+def test_our_own_lines_say_what_a_prediction_wants(held):
+    made = line(held, Form.SCBENCH, max_output_tokens=5)
+    assert made["id"] == PICTURED
+    assert (made["sample"], made["budget"], made["max_output_tokens"]) == (2, 999, 999)
+    assert made["instance_hash"] == held[PICTURED].content_hash
+
+
+def test_without_a_budget_the_limit_is_the_other_one(held):
+    given = Settings("M", max_output_tokens=5)
+    made = json.loads(line_of(Request(held[PLAIN], 0, None), Form.ANTHROPIC, given))
+    assert made["params"]["max_tokens"] == 5
+    assert made["custom_id"] == "two_segments-07"
+
+
+@pytest.mark.parametrize("form", [Form.OPENAI_CHAT, Form.OPENAI_RESPONSES, Form.ANTHROPIC])
+def test_what_a_provider_would_refuse_is_refused_before(form):
+    with pytest.raises(PredictionsError, match="--model"):
+        check_settings(form, Settings(max_output_tokens=1), budgets=False)
+    check_settings(form, Settings("M", max_output_tokens=1), budgets=False)
+    if form is Form.ANTHROPIC:
+        with pytest.raises(PredictionsError, match="--max-output-tokens"):
+            check_settings(form, Settings("M"), budgets=False)
+
+
+def test_all_tries_at_an_item_have_ids_of_their_own(held):
+    made = list(requests(list(held.values()), samples=3, budgets=(100, 200)))
+    assert len({one.asked.custom_id for one in made}) == len(made) == 2 * 3 * 2
+
+
+def test_an_unknown_id_is_named_with_what_may_be_meant():
+    with pytest.raises(PredictionsError, match=r"two_segments/7.*Did you mean .*two_segments/07"):
+        chosen_instances(find_release(), None, {"two_segments/7"})
+
+
+def test_files_end_before_either_limit():
+    lines = [b"x" * size + b"\n" for size in (3, 3, 3, 9, 1, 1, 1, 1)]
+    made = [list(block) for block in blocks(lines, Limits(3, 10))]
+    assert [[len(line) - 1 for line in block] for block in made] == [
+        [3, 3],
+        [3],
+        [9],
+        [1, 1, 1],
+        [1],
+    ]
+    assert list(blocks([], Limits(1, 1))) == []
+    with pytest.raises(PredictionsError, match="11 bytes"):
+        list(map(list, blocks([b"y" * 11], Limits(3, 10))))
+
+
+def test_files_are_never_written_over(tmp_path):
+    limits = LIMITS[Form.OPENAI_CHAT]._replace(lines=2)
+    paths = write_files([b"1\n", b"2\n", b"3\n"], tmp_path / "new", limits)
+    assert [path.name for path in paths] == ["prompts-001.jsonl", "prompts-002.jsonl"]
+    assert b"".join(path.read_bytes() for path in paths) == b"1\n2\n3\n"
+    with pytest.raises(PredictionsError, match="is there already"):
+        write_files([b"4\n"], tmp_path / "new", limits)
+    assert paths[0].read_bytes() == b"1\n2\n"

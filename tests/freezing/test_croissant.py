@@ -1,0 +1,97 @@
+"""The Croissant file: right by its own validator, and readable by it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scbench.catalog import get_task
+from scbench.freezing.croissant import render_croissant
+from scbench.freezing.freeze import build_release
+from scbench.release.load import find_release
+from scbench.release.manifest import CROISSANT, REFERENCES, read_manifest
+
+READ = """
+import json, logging, sys, warnings
+warnings.simplefilter("ignore")  # its own and its libraries'
+import mlcroissant
+said = []
+logging.getLogger("absl").addHandler(type("Listen", (logging.Handler,), {
+    "emit": lambda self, record: said.append(record.getMessage())})())
+dataset = mlcroissant.Dataset(jsonld=sys.argv[1])
+issues = dataset.metadata.issues
+records = {name.id: list(dataset.records(name.id)) for name in dataset.metadata.record_sets}
+def plain(value):
+    if isinstance(value, list):
+        return [plain(part) for part in value]
+    return value.decode() if isinstance(value, bytes) else getattr(value, "size", value)
+print(json.dumps({
+    "issues": [*issues.errors, *issues.warnings, *said],
+    "records": {name: [{key: plain(value) for key, value in row.items()} for row in rows]
+                for name, rows in records.items()},
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def pictured(tmp_path_factory) -> Path:
+    """A small release with pictures in some rows."""
+    root = tmp_path_factory.mktemp("pictured") / "release"
+    build_release(
+        "0.0.1", root, [get_task("enumerate_edges"), get_task("polynomial_curve_fitting")]
+    )
+    return root
+
+
+@pytest.mark.slow
+def test_its_validator_has_nothing_to_say_and_reads_every_row(pictured):
+    done = subprocess.run(
+        [sys.executable, "-c", READ, pictured / CROISSANT],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["issues"] == []
+    release = find_release(str(pictured))
+    rows = release.instances()
+    for task in release.manifest.tasks:
+        read = found["records"][task]
+        assert [row[f"{task}/id"] for row in read] == [
+            row.id for row in rows.values() if row.task == task
+        ]
+        for row in read:
+            stored = rows[row[f"{task}/id"]]
+            assert row[f"{task}/prompt"] == stored.prompt
+            assert row[f"{task}/seed"] == stored.seed
+            assert len(row[f"{task}/images"]) == len(stored.images)
+    assert any(row["polynomial_curve_fitting/images"] for row in found["records"][task])
+    stored = release.references()
+    assert [row["references/answer"] for row in found["records"]["references"]] == [
+        ref.answer for ref in stored
+    ]
+
+
+def test_files_stand_in_it_with_their_hashes(sound):
+    manifest = read_manifest(sound)
+    text = (sound / CROISSANT).read_text("utf-8")
+    assert text == render_croissant(manifest)
+    value = json.loads(text)
+    assert value["version"] == manifest.version
+    assert manifest.rows_hash in value["description"]
+    files = {entry["contentUrl"]: entry for entry in value["distribution"]}
+    rows = {f"{kind}/{task}.parquet" for kind in ("data", "terse") for task in manifest.tasks}
+    assert set(files) == rows | {REFERENCES}
+    for path, entry in files.items():
+        assert entry["sha256"] == manifest.files[path].sha256
+        assert entry["contentSize"] == f"{(sound / path).stat().st_size} B"
+
+
+def test_every_field_is_explained(sound):
+    for record_set in json.loads((sound / CROISSANT).read_text("utf-8"))["recordSet"]:
+        assert all(field["description"] for field in record_set["field"])
+        keys = {key["@id"] for key in record_set["key"]}
+        assert keys <= {field["@id"] for field in record_set["field"]}

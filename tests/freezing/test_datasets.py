@@ -1,0 +1,284 @@
+"""What users of the ``datasets`` library see, from every place they may load from."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from scbench.base.model import Instance, rung_of
+from scbench.catalog import BUCKETS, MANIFOLDS
+from scbench.freezing.export import export_release
+from scbench.freezing.tables import INSTANCE_COLUMNS, instance_table, write_table
+from scbench.release.load import find_release
+from scbench.release.manifest import CANARY, REFERENCES, data_file, read_manifest
+
+SCBENCH = Path(sys.executable).with_name("scbench")
+
+LOAD = """
+import socket
+def refuse(*_):
+    raise AssertionError("a socket was opened")
+socket.socket.connect = refuse
+import json
+from datasets import get_dataset_config_names, load_dataset
+plain = load_dataset("scbench")
+streamed = load_dataset("scbench", streaming=True)
+print(json.dumps({
+    "configs": get_dataset_config_names("scbench"),
+    "splits": list(plain),
+    "ids": plain["test"]["id"][:],
+    "streamed": [row["id"] for row in streamed["test"]],
+    "features": str(plain["test"].features),
+    "references": load_dataset("scbench", "references", split="test").num_rows,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory):
+    """The library, offline and with a home of its own."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("HF_HOME", str(tmp_path_factory.mktemp("hf")))
+    patch.setenv("HF_HUB_OFFLINE", "1")
+    import datasets  # noqa: PLC0415  (reads the two when it is imported)
+
+    datasets.disable_progress_bars()
+    yield datasets
+    patch.undo()
+
+
+@pytest.fixture
+def load(datasets, tmp_path, monkeypatch):
+    """``load_dataset`` with a cache of its own, and no way to the network."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+    load_dataset = datasets.load_dataset
+
+    def load(*args: str, **options: object):
+        return load_dataset(*args, cache_dir=str(tmp_path / "cache"), **options)
+
+    return load
+
+
+def load_in_a_new_process(cwd: Path, home: Path) -> dict:
+    env = os.environ | {"HF_HOME": str(home), "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""}
+    command = [sys.executable, "-W", "error", "-c", LOAD]
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_loads_everything(found: dict, release: Path) -> None:
+    manifest = read_manifest(release)
+    ids = list(find_release(str(release)).instances())
+    assert found["splits"] == ["test"]
+    assert found["ids"] == found["streamed"] == ids
+    buckets = [b for b in BUCKETS if any(t.bucket == b for t in manifest.tasks.values())]
+    beside = ["terse", *["ladder"] * (manifest.ladder is not None), "references"]
+    assert found["configs"] == ["default", *buckets, *manifest.tasks, *beside]
+    counts = manifest.references
+    assert found["references"] == counts.references + counts.counter_references
+    assert "'images': List(Image(" in found["features"]
+
+
+def test_scbench_loads_from_the_root_of_the_repository(tmp_path):
+    """The card in scbench/ points beside it, and the package's own files do not disturb."""
+    root = tmp_path / "root"
+    shutil.copytree(Path(__file__).parents[2] / "scbench", root / "scbench")
+    (root / "scbench" / "README.md").unlink(missing_ok=True)
+    subprocess.run(
+        [
+            SCBENCH,
+            "release",
+            "build",
+            "0.1.0",
+            "--loader",
+            "scbench/README.md",
+            "--tasks",
+            "enumerate_edges,shikaku_rectangles",
+        ],
+        cwd=root,
+        check=True,
+        capture_output=True,
+    )
+    card = (root / "scbench" / "README.md").read_text("utf-8")
+    assert "- ../releases/0.1.0/data/enumerate_edges.parquet" in card
+    assert str(tmp_path) not in card
+    assert_loads_everything(
+        load_in_a_new_process(root, tmp_path / "hf"), root / "releases" / "0.1.0"
+    )
+
+
+def test_the_loader_takes_a_link_beside_it_to_the_releases(tmp_path):
+    (tmp_path / "releases").mkdir()
+    (tmp_path / "scbench").mkdir()
+    (tmp_path / "scbench" / "releases").symlink_to("../releases")
+    words = ["--loader", "scbench/README.md", "--tasks", "enumerate_edges", "--no-manifolds"]
+    command = [SCBENCH, "release", "build", "0.1.0", *words]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    card = (tmp_path / "scbench" / "README.md").read_text("utf-8")
+    assert "- releases/0.1.0/data/enumerate_edges.parquet" in card
+
+
+def test_scbench_loads_after_export_into_an_empty_folder(sound, tmp_path):
+    (tmp_path / "empty").mkdir()
+    command = [SCBENCH, "export", "scbench", "--release", str(sound)]
+    done = subprocess.run(
+        command, cwd=tmp_path / "empty", check=True, capture_output=True, text=True
+    )
+    assert 'release 0.0.1 is in scbench; load it with load_dataset("scbench")' in done.stderr
+    assert_loads_everything(load_in_a_new_process(tmp_path / "empty", tmp_path / "hf"), sound)
+
+
+def test_export_does_not_overwrite(sound, tmp_path):
+    (tmp_path / "scbench").mkdir()
+    (tmp_path / "scbench" / "mine").write_text("x")
+    command = [SCBENCH, "export", "scbench", "--release", str(sound)]
+    done = subprocess.run(command, cwd=tmp_path, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: scbench exists and is not an empty folder; name another folder\n"
+    )
+
+
+def test_every_config_holds_its_rows(load, whole):
+    manifest = read_manifest(whole)
+    release = find_release(str(whole))
+    groups = {task: [task] for task in manifest.tasks}
+    for bucket in (*BUCKETS, MANIFOLDS):
+        groups[bucket] = [t for t, record in manifest.tasks.items() if record.bucket == bucket]
+    groups["default"] = manifest.default_tasks
+    terse = load(str(whole), "terse", split="test")
+    assert terse["id"][:] == list(release.terse().instances())
+    assert terse.num_rows == load(str(whole), split="test").num_rows == 277
+    rungs = load(str(whole), "ladder", split="test")
+    assert rungs["id"][:] == list(release.ladder().instances())
+    assert rungs["rung"][:] == [rung_of(name) for name in rungs["id"]]
+    for config, tasks in groups.items():
+        if tasks:
+            rows = load(str(whole), config, split="test")
+            assert rows["id"][:] == list(release.instances(tasks)), config
+            assert rows.column_names == list(INSTANCE_COLUMNS)
+
+
+def test_rows_are_those_of_the_release(load, sound):
+    expected = find_release(str(sound)).instances()
+    for row in load(str(sound), split="test"):
+        assert Instance(**row | {"images": tuple(row["images"])}) == expected[row["id"]]
+
+
+@pytest.mark.parametrize("config", ["default", "axiomatic", "shikaku_rectangles", "references"])
+def test_every_config_streams(load, sound, config):
+    stream = load(str(sound), config, split="test", streaming=True)
+    plain = load(str(sound), config, split="test")
+    assert list(stream) == list(plain)
+    assert stream.features == plain.features
+
+
+def test_references_are_apart_and_carry_the_canary(load, sound):
+    stored = find_release(str(sound)).references()
+    rows = load(str(sound), "references", split="test")
+    assert rows["id"][:] == [ref.id for ref in stored]
+    assert rows["answer"][:] == [ref.answer for ref in stored]
+    assert set(rows["canary"]) == {CANARY}
+    default = load(str(sound), split="test")
+    assert not {"answer", "reference", "score"} & set(default.column_names)
+
+
+def test_every_config_streams_what_it_loads(load, sound, datasets):
+    manifest = read_manifest(sound)
+    names = datasets.get_dataset_config_names(str(sound))
+    assert names == ["default", "axiomatic", "constructive", *manifest.tasks, "terse", "references"]
+    for name in names:
+        rows = load(str(sound), name, split="test")
+        streamed = load(str(sound), name, split="test", streaming=True)
+        assert [row["id"] for row in streamed] == rows["id"][:]
+        assert streamed.features == rows.features
+
+
+def test_an_unknown_config_is_refused_with_the_known_ones(load, sound):
+    with pytest.raises(ValueError, match=r"BuilderConfig 'no_such' not found.*shikaku_rectangles"):
+        load(str(sound), "no_such")
+
+
+def test_files_load_by_themselves_with_their_types(load, sound, datasets):
+    rows = load("parquet", data_files=str(sound / data_file("enumerate_edges")), split="train")
+    assert rows.features["images"] == datasets.List(datasets.Image())
+    assert rows.features["seed"] == datasets.Value("int64")
+    assert rows.features["subtask"] == datasets.Value("int32")
+    answers = load("parquet", data_files=str(sound / REFERENCES), split="train")
+    assert answers.features["score"] == datasets.Value("float64")
+
+
+def png(red: int) -> bytes:
+    """A picture of one pixel."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    pixel = zlib.compress(bytes([0, red, 0, 0]))
+    parts = chunk(b"IHDR", head) + chunk(b"IDAT", pixel) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + parts
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_images_arrive_in_order_beside_rows_without(load, copy, forge, datasets, streaming):
+    pictures = (png(10), png(200))
+    rows = list(find_release(str(copy)).instances(["enumerate_edges"]).values())
+    rows[0] = rows[0].model_copy(update={"images": pictures})
+    write_table(copy / data_file("enumerate_edges"), instance_table(rows))
+    forge(copy)
+    assert find_release(str(copy)).instances()["enumerate_edges/00"].images == pictures
+    found = load(str(copy), "enumerate_edges", split="test", streaming=streaming)
+    assert found.features["images"] == datasets.List(datasets.Image())
+    undecoded = found.cast_column("images", datasets.List(datasets.Image(decode=False)))
+    first, second, *_ = undecoded
+    assert [image["bytes"] for image in first["images"]] == list(pictures)
+    assert [image["path"] for image in first["images"]] == [
+        "enumerate_edges_00_0.png",
+        "enumerate_edges_00_1.png",
+    ]
+    assert second["images"] == []
+
+
+def test_the_cards_own_code_runs(load, sound, tmp_path, monkeypatch):
+    """What a reader copies from the card works, and gives a file that the grader takes."""
+    monkeypatch.chdir(tmp_path)
+    export_release(find_release(str(sound)), Path("scbench"))
+    blocks = re.findall(
+        r"```python\n(.*?)```", Path("scbench/README.md").read_text("utf-8"), re.DOTALL
+    )
+    assert len(blocks) == 2
+    names = {"ask": lambda prompt, images: f"{len(prompt)} {len(images)}"}
+    monkeypatch.setattr("datasets.load_dataset", load)
+    for block in blocks:
+        exec(block, names)  # noqa: S102
+    lines = [json.loads(line) for line in Path("predictions.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == list(find_release(str(sound)).instances())
+    done = subprocess.run(
+        [
+            SCBENCH.with_name("scbench-grade"),
+            "predictions.jsonl",
+            "--release",
+            "scbench",
+            "--check",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

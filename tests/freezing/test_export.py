@@ -1,0 +1,113 @@
+"""Exporting: the whole release or nothing, and never over what is there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from scbench.base.errors import ReleaseError
+from scbench.freezing.export import export_release
+from scbench.release.load import find_release
+from scbench.release.manifest import MANIFEST
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("place", ["out", "deep/er/out", "out/"])
+def test_a_copy_is_the_release(sound, tmp_path, place):
+    export_release(find_release(str(sound)), tmp_path / place)
+    assert contents(tmp_path / place) == contents(sound)
+
+
+def test_an_empty_folder_is_filled_and_stays_the_same_folder(sound, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    before = out.stat().st_ino
+    export_release(find_release(str(sound)), out)
+    assert contents(out) == contents(sound)
+    assert out.stat().st_ino == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_folder_one_stands_in_can_be_filled(sound, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    export_release(find_release(str(sound)), Path())
+    assert contents(tmp_path) == contents(sound)
+    assert Path(MANIFEST).is_file()
+
+
+def test_a_link_to_an_empty_folder_is_filled(sound, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to("real")
+    export_release(find_release(str(sound)), tmp_path / "out")
+    assert contents(tmp_path / "real") == contents(sound)
+
+
+def file_in_folder(path: Path) -> None:
+    path.mkdir()
+    (path / ".hidden").write_text("mine")
+
+
+def plain_file(path: Path) -> None:
+    path.write_text("mine")
+
+
+def dangling_link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("occupy", [file_in_folder, plain_file, dangling_link])
+def test_what_is_there_is_never_touched(sound, tmp_path, occupy):
+    occupy(tmp_path / "out")
+    before = sorted(os.walk(tmp_path))
+    with pytest.raises(ReleaseError, match="out exists and is not an empty folder; name another"):
+        export_release(find_release(str(sound)), tmp_path / "out")
+    assert sorted(os.walk(tmp_path)) == before
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize("name", ["data/enumerate_edges.parquet", "schemas/prediction.json"])
+def test_a_changed_file_is_not_copied_and_nothing_is_left(copy, tmp_path, name, exists):
+    (copy / name).write_bytes((copy / name).read_bytes() + b" ")
+    home = tmp_path / "home"
+    home.mkdir()
+    if exists:
+        (home / "out").mkdir()
+    with pytest.raises(ReleaseError, match=rf"{name} was changed after it was frozen"):
+        export_release(find_release(str(copy)), home / "out")
+    assert [path.name for path in home.iterdir()] == (["out"] if exists else [])
+    assert not exists or list((home / "out").iterdir()) == []
+
+
+def test_a_file_no_manifest_lists_is_not_copied(copy, tmp_path):
+    (copy / "private").write_text("mine")
+    export_release(find_release(str(copy)), tmp_path / "out")
+    assert not (tmp_path / "out" / "private").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_of_ours(sound, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ReleaseError, match=r"file/out cannot be made: \["):
+        export_release(find_release(str(sound)), tmp_path / "file" / "out")
+
+
+def test_a_full_disk_leaves_nothing(sound, tmp_path, monkeypatch):
+    written = []
+    write = Path.write_bytes
+
+    def fail_at_last(path: Path, data: bytes) -> int:
+        written.append(path.name)
+        if len(written) == 5:
+            raise OSError(28, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", fail_at_last)
+    with pytest.raises(ReleaseError, match="No space left on device"):
+        export_release(find_release(str(sound)), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,218 @@
+"""The runner: which cases an experiment gives, and what happens where it cannot give enough."""
+
+import runpy
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from scbench.base.canonical import content_hash
+from scbench.base.errors import ExperimentError, GenerationError, ReleaseError, WorkSpentError
+from scbench.base.seeding import Stream
+from scbench.catalog import MANIFOLDS, available_tasks, get_task
+from scbench.freezing.cases import REPEATS, draw
+from scbench.freezing.experiment import experiment_of, plan
+from scbench.freezing.fresh import run
+from scbench.freezing.gather import gather
+from scbench.machine.processes import open_executor
+from scbench.release.load import find_release
+
+TOOL = Path(__file__).resolve().parents[2] / "tools" / "golden_cases.py"
+GOLDEN = SimpleNamespace(**runpy.run_path(str(TOOL)))
+OURS = [task.id for task in available_tasks() if task.package == "scbench"]
+
+
+def cases(seed: int, *blocks: dict, workers: int = 1) -> list:
+    experiment = experiment_of({"seed": seed, "task": blocks})
+    with open_executor(workers) as executor:
+        return list(draw(plan(experiment), seed, executor, set()))
+
+
+def inputs(seed: int, *blocks: dict) -> list[str]:
+    return [case["input"] for drawn in cases(seed, *blocks) for case in drawn.cases]
+
+
+@pytest.mark.parametrize("task_id", OURS)
+def test_cases_of_a_seed_are_those_written_down(task_id):
+    written = GOLDEN.stored().get(task_id)
+    if written is None and task_id not in find_release().manifest.tasks:
+        return  # until a release holds the task, what it draws may change
+    assert GOLDEN.golden(get_task(task_id)) == written, (
+        "if that is meant, raise the builder's version and run tools/golden_cases.py"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 4])
+def test_any_number_of_workers_draws_those_of_every_task(workers, ungraded):
+    drawable = [task_id for task_id in GOLDEN.stored() if task_id not in ungraded]
+    blocks = [{"id": task_id, "count": GOLDEN.COUNT} for task_id in drawable]
+    found = cases(GOLDEN.SEED, *blocks, workers=workers)
+    hashes = {drawn.planned.task.id: content_hash(list(drawn.cases)) for drawn in found}
+    assert hashes == {task_id: GOLDEN.stored()[task_id][1] for task_id in drawable}
+
+
+def test_cases_are_those_of_generate_random_with_a_stream_of_that_name():
+    (drawn,) = cases(5, {"id": "boolean", "count": 40, "length": 7})
+    parameters = (
+        get_task("boolean").builder.space(length=7).model_dump(mode="json", exclude={"count"})
+    )
+    stream = Stream("generate", 5, "boolean", parameters)
+    expected = get_task("boolean").builder(stream).generate_random(count=40, **parameters)
+    assert list(drawn.cases) == expected
+
+
+def test_adding_a_point_never_changes_another():
+    alone = cases(5, {"id": "boolean", "count": 20, "length": 9})
+    grid = {"length": [4, 9, 12], "format": ["T_F", "TRUE_FALSE"]}
+    more = cases(5, {"id": "arithmetic", "count": 3}, {"id": "boolean", "count": 20, "grid": grid})
+    same = [drawn for drawn in more if drawn.planned.parameters == alone[0].planned.parameters]
+    assert [drawn.cases for drawn in same] == [alone[0].cases]
+
+
+def test_more_cases_of_a_point_begin_with_the_same():
+    few, many = (inputs(5, {"id": "arithmetic", "count": n}) for n in (5, 250))
+    assert many[:5] == few
+
+
+def test_nothing_is_drawn_twice_in_the_whole_experiment():
+    # The two formats print different words, but the two chances of brackets give the same texts.
+    grid = {"prob_open": [0.1, 0.9], "format": ["T_F", "BINARY"]}
+    block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 30}
+    found = inputs(5, {**block, "grid": grid})
+    assert len(found) == 120
+    assert max(Counter(found).values()) == 1
+
+
+@pytest.mark.parametrize("task_id", OURS)
+def test_neighbouring_seeds_share_no_items(task_id):
+    task = get_task(task_id)
+    slow = {"lego_hemispherical_shell", "tetrahedra_shadow_projection", "terrain_levelling"}
+    count = 60 if task.bucket == MANIFOLDS else 2 if task_id in slow else 4
+    # The default spaces of these are so small that two seeds can meet by chance.
+    roomy = {
+        "topology_enumeration": {"corners": 6, "known": 3, "n_classes": 2},
+        "lego_hemispherical_shell": {"max_inner_cm": 20.0, "form": "wall"},
+    }
+    block = {"id": task_id, "count": count, **roomy.get(task_id, {})}
+    drawn = [drawn for seed in (41, 42, 43) for drawn in cases(seed, block)]
+    for reason in filter(None, (part.reason for part in drawn)):
+        raise GenerationError(reason)
+    found = [case["input"] for part in drawn for case in part.cases]
+    assert len(found) == 3 * count
+    assert len(set(found)) == len(found)
+
+
+def test_an_exhausted_space_ends_with_the_reason():
+    block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 10_000}
+    (drawn,) = cases(5, block)
+    # Eight rows of values and nine pairs of operators; the rarest may not turn up.
+    assert 68 < len(drawn.cases) <= 72
+    assert drawn.reason.startswith(f"{REPEATS} tries without a new case gave what was drawn alr")
+
+
+def test_a_point_that_others_have_emptied_gets_nothing_and_says_so():
+    block = {"id": "boolean", "length": 3, "max_depth": 0, "prob_negation": 0, "count": 72}
+    first, second = cases(5, {**block, "grid": {"prob_open": [0.1, 0.9]}})
+    assert (len(first.cases), first.reason) == (72, "")
+    assert len(second.cases) == 0
+    assert "the space at this point is too small" in second.reason
+
+
+def test_a_builder_that_fails_costs_tries_and_then_cases(monkeypatch):
+    builder = get_task("boolean").builder
+    real = builder.draw
+
+    def unlucky(self, point, rng):
+        if rng.below(3):
+            raise GenerationError("no luck\n at all")
+        return real(self, point, rng)
+
+    monkeypatch.setattr(builder, "draw", unlucky)
+    (drawn,) = cases(5, {"id": "boolean", "count": 10})
+    assert (len(drawn.cases), drawn.reason) == (10, "")
+    assert len({case["input"] for case in drawn.cases}) == 10
+
+    def broken(self, point, rng):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(builder, "draw", broken)
+    (drawn,) = cases(5, {"id": "boolean", "count": 10})
+    assert drawn.cases == ()
+    assert drawn.reason == (
+        "25 tries without a new case failed; the last: ZeroDivisionError: division by zero"
+    )
+
+
+def test_work_done_in_vain_ends_a_point_that_has_no_case_yet(monkeypatch):
+    builder = get_task("boolean").builder
+    real, drawn_seeds = builder.draw, []
+
+    def spent(self, point, rng):
+        drawn_seeds.append(rng)
+        if len(drawn_seeds) in when:
+            raise WorkSpentError("minutes of work; ask for less")
+        return real(self, point, rng)
+
+    monkeypatch.setattr(builder, "draw", spent)
+    monkeypatch.setattr("scbench.freezing.cases.at_once", lambda _: 1)
+    when = {1}
+    (drawn,) = cases(5, {"id": "boolean", "count": 1})
+    assert (drawn.cases, drawn.reason) == ((), "minutes of work; ask for less")
+    assert len(drawn_seeds) == 1
+    drawn_seeds.clear()
+    when = {2}
+    (drawn,) = cases(5, {"id": "boolean", "count": 3})
+    assert (len(drawn.cases), drawn.reason) == (3, "")
+
+
+IMPOSSIBLE = {"id": "hyper_snake", "count": 3, "dims": 2, "max_cells": 9, "walls": 50, "food": 20}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_impossible_point_ends_with_the_builders_reason(workers):
+    possible = {"id": "delaunay_triangulation", "count": 3, "points": 5}
+    hopeless, other = cases(5, IMPOSSIBLE, possible, workers=workers)
+    assert hopeless.cases == ()
+    assert hopeless.reason.startswith("5 tries without a new case failed; the last: ")
+    assert "ask for fewer walls" in hopeless.reason
+    assert (len(other.cases), other.reason) == (3, "")
+
+
+def test_every_reference_scores_one_and_the_first_case_of_a_point_proves_the_grader(experiment):
+    parts = list(run(experiment))
+    for part in parts:
+        right = [ref for ref in part.references if ref.kind == "reference"]
+        wrong = [ref for ref in part.references if ref.kind == "counter_reference"]
+        assert [ref.id for ref in right] == [instance.id for instance in part.instances]
+        assert all(ref.score == 1 for ref in right)
+        assert all(ref.score < 1 for ref in wrong)
+        assert {ref.id for ref in wrong} == {part.instances[0].id} if part.instances else set()
+        assert len(wrong) >= 3 or not part.instances
+    for task in ("arithmetic", "boolean", "delaunay_triangulation"):
+        numbers = [i.subtask for part in parts for i in part.instances if i.task == task]
+        assert numbers == list(range(len(numbers)))
+    gathered = gather(parts)
+    assert gathered.cases == sum(len(part.instances) for part in parts)
+    (short,) = gathered.shortfalls
+    assert (short.task, short.asked) == ("boolean", 50)
+    assert 15 < short.got <= 22
+
+
+def test_a_grader_that_is_wrong_is_an_error_and_no_shortfall(monkeypatch):
+    builder = get_task("arithmetic").builder
+    wrong = builder.answer_model(answer=10**9)
+    monkeypatch.setattr(builder, "reference", lambda *_: wrong)
+    with pytest.raises(ReleaseError, match="builder and grader disagree"):
+        list(run(experiment_of({"seed": 1, "task": [{"id": "arithmetic", "count": 2}]})))
+
+
+def test_nothing_at_all_is_an_error():
+    with pytest.raises(GenerationError, match="not one case could be drawn: 5 tries"):
+        gather(run(experiment_of({"seed": 1, "task": [IMPOSSIBLE]})))
+
+
+def test_without_a_seed_nothing_is_drawn():
+    with pytest.raises(ExperimentError, match="there is no seed"):
+        next(run(experiment_of({"task": [{"id": "boolean"}]})))

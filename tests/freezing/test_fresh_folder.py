@@ -1,0 +1,250 @@
+"""Generated folders: the same bytes however they are made, and no trace of a private seed."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from scbench.base.errors import ExperimentError, ResultsError
+from scbench.freezing import fresh_folder as folder_module
+from scbench.freezing.experiment import experiment_of, read_experiment
+from scbench.freezing.fresh_checkpoint import JOURNAL, work_folder
+from scbench.freezing.fresh_folder import generate_folder
+from scbench.freezing.overlap import overlap
+from scbench.release.load import find_release
+from scbench.release.manifest import CARD, MANIFEST, layout, read_manifest
+
+SMALL = {"seed": 3, "task": [{"id": "boolean", "count": 20, "grid": {"length": [4, 5, 6, 7]}}]}
+
+
+def test_a_folder_has_the_shape_of_a_release(folder, experiment, contents):
+    tasks = experiment.task_ids
+    assert set(contents(folder)) == layout(tasks) | {MANIFEST}
+    release = find_release(str(folder))
+    assert list(release.manifest.tasks) == tasks == release.manifest.default_tasks
+    assert release.manifest.is_generated
+    rows = release.instances()
+    assert len(rows) == release.manifest.instances
+    prefix = release.manifest.experiment.prefix
+    assert len(prefix) == 8
+    assert all(row_id.startswith(f"{prefix}:{row.task}/") for row_id, row in rows.items())
+    for row in rows.values():
+        point = row.whole_point
+        assert isinstance(row.seed, int)
+        assert row.difficulty == "unrated"
+        assert {"length", "depth"} <= point.keys() or row.bucket != "manifolds"
+    assert all(row.images for row in rows.values() if row.task == "polynomial_curve_fitting")
+    assert sum(task.seeds == {} for task in release.manifest.tasks.values()) == len(tasks)
+
+
+def test_its_name_is_that_of_its_rows_unless_it_is_given_one(folder, tmp_path):
+    manifest = read_manifest(folder)
+    assert manifest.version == f"generated-{manifest.rows_hash[:8]}"
+    small = experiment_of(SMALL)
+    named = generate_folder(small, tmp_path / "named", name="nightly.3").manifest
+    assert named.version == "nightly.3"
+    for name in ("1.0.0", "", "a/b", "..", "-x", "a" * 65, "1.0.0rc1"):
+        with pytest.raises(ExperimentError, match="is no name for generated cases"):
+            generate_folder(small, tmp_path / "other", name=name)
+    assert [path.name for path in tmp_path.iterdir()] == ["named"]
+
+
+def test_shortfalls_are_in_the_manifest_and_on_the_card(folder):
+    (short,) = read_manifest(folder).experiment.shortfalls
+    assert short.got < short.asked == 50
+    card = (folder / CARD).read_text("utf-8")
+    assert f"| boolean | 50 | {short.got} | {short.reason} |" in card
+
+
+def test_the_card_says_that_it_is_no_release_and_prints_no_base_seed(folder, seed):
+    card = (folder / CARD).read_text("utf-8")
+    assert "**This is not a release of the benchmark.**" in card
+    assert "generated cases generated-" in card
+    assert str(seed) not in card
+    assert "| arithmetic | 120 | `length` 3, 9; `max_depth` 0, 2 |" in card
+    assert "\n\n\n" not in card
+    assert read_manifest(folder).experiment.seed == seed
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_any_number_of_processes_gives_the_same_bytes(
+    folder, experiment, contents, tmp_path, workers
+):
+    generate_folder(experiment, tmp_path / "again", workers=workers)
+    assert contents(tmp_path / "again") == contents(folder)
+
+
+def test_another_seed_gives_other_items(folder, mixed, tmp_path, seed):
+    generate_folder(mixed(seed + 1), tmp_path / "other")
+    for found in overlap(find_release(str(folder)), find_release(str(tmp_path / "other"))):
+        if found.task != "boolean":  # which asks for all there is
+            assert (found.prompts, found.params) == ((), ())
+        else:
+            assert len(found.prompts) > 50
+    for found in overlap(find_release(str(folder)), find_release(str(folder))):
+        assert len(found.prompts) == len(found.params) == found.first == found.second
+
+
+def hidden(data: bytes, seed: int) -> list[bytes]:
+    """Every form of a seed that bytes hold."""
+    size = (seed.bit_length() + 7) // 8
+    forms = [str(seed).encode(), f"{seed:x}".encode(), f"{seed:X}".encode()]
+    forms += [seed.to_bytes(size, "big"), seed.to_bytes(size, "little")]
+    return [form for form in forms if form in data]
+
+
+def test_a_private_seed_is_nowhere(private_folder, folder, contents, seed):
+    assert hidden((folder / MANIFEST).read_bytes(), seed), "a public one is found by this search"
+    for data in contents(private_folder).values():
+        assert hidden(data, seed) == []
+    for path in private_folder.rglob("*.parquet"):
+        for row in pl.read_parquet(path).to_dicts():
+            assert seed not in row.values()
+            assert hidden(repr(row).encode(), seed) == []
+    manifest = read_manifest(private_folder)
+    assert manifest.experiment.seed is None
+    assert "The base seed of these instances is private" in (private_folder / CARD).read_text()
+    rows = find_release(str(private_folder)).instances()
+    public = find_release(str(folder)).instances()
+    assert {r.content_hash for r in rows.values()} == {r.content_hash for r in public.values()}
+
+
+def test_nothing_is_made_over_what_is_there(tmp_path):
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ExperimentError, match="exists; generated folders are never edited"):
+        generate_folder(experiment_of(SMALL), tmp_path / "out")
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ExperimentError, match="cannot be made"):
+        generate_folder(experiment_of(SMALL), tmp_path / "file" / "out")
+    with pytest.raises(ExperimentError, match="length"):
+        generate_folder(
+            experiment_of({"seed": 1, "task": [{"id": "boolean", "length": 1}]}), tmp_path / "new"
+        )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "out"]
+
+
+class Stopped(Exception):  # noqa: N818
+    """What ends a run in these tests."""
+
+
+def stop_after(points: int):
+    left = [points]
+
+    def on_cases(_: int) -> None:
+        if not left[0]:
+            raise Stopped
+        left[0] -= 1
+
+    return on_cases
+
+
+def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
+    folder, experiment, contents, tmp_path, seed
+):
+    out = tmp_path / "out"
+    for _ in range(2):
+        with pytest.raises(Stopped):
+            generate_folder(experiment, out, on_cases=stop_after(3))
+        assert not out.exists()
+        journal = (work_folder(out) / JOURNAL).read_bytes()
+        assert hidden(journal, seed) == []
+    done = generate_folder(experiment, out, workers=2)
+    assert done.resumed == 6
+    assert contents(out) == contents(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "swapped", "emptied"])
+def test_a_damaged_journal_costs_no_more_than_its_rest(contents, tmp_path, damage):
+    small = experiment_of(SMALL)
+    generate_folder(small, tmp_path / "whole")
+    out = tmp_path / "out"
+    with pytest.raises(Stopped):
+        generate_folder(small, out, on_cases=stop_after(3))
+    path = work_folder(out) / JOURNAL
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 3
+    expected = {"cut": 2, "flipped": 1, "swapped": 0, "emptied": 0}[damage]
+    match damage:
+        case "cut":
+            lines[2] = lines[2][:-5]
+        case "flipped":
+            lines[1] = lines[1].replace(b"TRUE", b"TRUF", 1)
+        case "swapped":
+            lines[:2] = lines[1::-1]
+        case "emptied":
+            lines = []
+    path.write_bytes(b"".join(lines))
+    assert generate_folder(small, out).resumed == expected
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_what_another_experiment_left_is_not_taken_over(contents, tmp_path):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    with pytest.raises(Stopped):
+        generate_folder(small, out, on_cases=stop_after(2))
+    for other in ({**SMALL, "seed": 4}, {**SMALL, "task": [{"id": "boolean", "count": 21}]}):
+        with pytest.raises(ExperimentError, match="another experiment, seed or version; throw it"):
+            generate_folder(experiment_of(other), out)
+    done = generate_folder(experiment_of({**SMALL, "seed": 4}), out, restart=True)
+    assert done.resumed == 0
+    generate_folder(experiment_of({**SMALL, "seed": 4}), tmp_path / "fresh")
+    assert contents(out) == contents(tmp_path / "fresh")
+
+
+def test_two_runs_do_not_work_in_one_place(monkeypatch, tmp_path):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    real = folder_module.run
+
+    def rival(*args: object, **options: object):
+        with pytest.raises(ResultsError, match="is at work in"):
+            generate_folder(small, out, restart=True)
+        return real(*args, **options)
+
+    monkeypatch.setattr(folder_module, "run", rival)
+    assert generate_folder(small, out).manifest.instances == 80
+
+
+def test_what_a_stranger_keeps_in_its_place_is_not_touched(tmp_path):
+    small, out = experiment_of(SMALL), tmp_path / "out"
+    held = work_folder(out)
+    held.mkdir()
+    (held / "thesis.txt").write_text("years of work")
+    for restart in (False, True):
+        with pytest.raises(ResultsError, match="was not made by scbench"):
+            generate_folder(small, out, restart=restart)
+    assert [path.name for path in held.iterdir()] == ["thesis.txt"]
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from scbench.freezing.experiment import read_experiment
+from scbench.freezing.fresh_folder import generate_folder
+
+def on_cases(cases):
+    if cases > 400:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    generate_folder(read_experiment(Path("e.toml")), Path("out"), workers=2, on_cases=on_cases)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_goes_on(contents, tmp_path):
+    lengths = list(range(3, 23))
+    text = f'seed = 3\n[[task]]\nid = "arithmetic"\ncount = 40\ngrid = {{ length = {lengths} }}\n'
+    (tmp_path / "e.toml").write_text(text)
+    (tmp_path / "killed.py").write_text(KILLED)
+    killed = subprocess.run([sys.executable, "killed.py"], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (tmp_path / "out").exists()
+    command = [Path(sys.executable).with_name("scbench"), "generate", "e.toml", "--out", "out"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "10 points drawn before the interruption" in done.stderr
+    generate_folder(read_experiment(tmp_path / "e.toml"), tmp_path / "fresh")
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")

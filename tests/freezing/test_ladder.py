@@ -1,0 +1,365 @@
+"""The table of rungs, what is drawn by it, and the config ladder of releases."""
+
+import json
+import shutil
+from itertools import pairwise
+
+import polars as pl
+import pyarrow as pa
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from scbench.base.errors import ExperimentError, ReleaseError
+from scbench.base.model import ladder_name, rung_of
+from scbench.catalog import get_task, paper_tasks
+from scbench.cli import grade, main
+from scbench.freezing.experiment import experiment_of, plan
+from scbench.freezing.freeze import build_release
+from scbench.freezing.fresh import taken
+from scbench.freezing.fresh_folder import generate_folder
+from scbench.freezing.ladder import (
+    MOST_ANSWER,
+    MOST_PROMPT,
+    ladder,
+    oversized,
+    own_ladder,
+    parse_ladder,
+    read_ladder,
+)
+from scbench.freezing.ladder_check import check_ladder
+from scbench.freezing.overlap import overlap
+from scbench.freezing.tables import read_table, write_table
+from scbench.freezing.verify import verify_release
+from scbench.grading.rows.index import KnownIds, LineKind
+from scbench.machine.processes import open_executor
+from scbench.release.load import find_release, open_release
+from scbench.release.manifest import CARD, CROISSANT, MANIFEST, ladder_file, read_manifest
+
+TABLE = """
+seed = 5
+count = 2
+
+[maze_3d]
+measure = "cells"
+words = "Longer routes."
+rungs = [ {{ size = 5, jumps = 1 }}, {rung} ]
+beyond = [ {{ size = 9, jumps = 2 }} ]
+
+[enumerate_edges]
+measure = "sides"
+words = "More squares."
+rungs = [ {{ squares = 2 }}, {{ squares = 7 }} ]
+"""
+SMALL = TABLE.format(rung="{ size = 7, jumps = 2 }")
+TASKS = [get_task("enumerate_edges"), get_task("maze_3d")]
+GREEDY = {"tetrahedra_shadow_projection", "pack_rectangular_prisms"}
+"""Scored by a share of area or volume, most of which greedy answers get on every rung so far."""
+SECRET = 0x5EED_0F_1ADD_E125_ECAE_7000
+
+
+@pytest.fixture(scope="session")
+def small():
+    return parse_ladder(SMALL)
+
+
+@pytest.fixture(scope="session")
+def runged(tmp_path_factory, small):
+    """A release of two tasks with a small ladder. Not to be changed."""
+    folder = tmp_path_factory.mktemp("runged") / "0.0.4"
+    build_release("0.0.4", folder, TASKS, ladder=small.experiment())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def secret(tmp_path_factory):
+    """Two rungs of the package's own ladder with a private seed. Not to be changed."""
+    out = tmp_path_factory.mktemp("secret") / "folder"
+    blocks = own_ladder([get_task("two_segments")]).task[:2]
+    own = ladder().experiment(tasks=["two_segments"], seed=SECRET, private=True)
+    generate_folder(own.model_copy(update={"task": blocks}), out)
+    return out
+
+
+# The ladder of this package, as its newest release holds it.
+
+
+def means(task, column):
+    """Return the mean of a column of the references on each rung of a task's published ladder."""
+    found = {}
+    for ref in find_release().ladder().references():
+        if ref.id.startswith(f"{task.id}/"):
+            found.setdefault(rung_of(ref.id), []).append(getattr(ref, column))
+    return {rung: sum(values) / len(values) for rung, values in found.items()}
+
+
+def test_every_task_has_a_ladder_of_at_least_eight_rungs_and_one_beyond():
+    table = ladder()
+    assert list(table.tasks) == [task.id for task in paper_tasks()]
+    assert all(len(held.rungs) >= 8 and held.beyond for held in table.tasks.values())
+    assert table.count >= 6
+    found = find_release().ladder().instances()
+    per_rung = {}
+    for row in found.values():
+        per_rung.setdefault((row.task, rung_of(row.id)), []).append(row)
+    assert set(map(len, per_rung.values())) == {table.count}
+    assert len(found) == table.count * sum(len(held.rungs) for held in table.tasks.values())
+    assert len({row.seed for row in found.values()}) == len(found)
+    own = {(row.prompt, row.all_params) for row in find_release().instances().values()}
+    drawn = {(row.prompt, row.all_params) for row in found.values()}
+    assert len(drawn) == len(found)
+    assert not drawn & own
+
+
+@pytest.mark.parametrize("task", [get_task(name) for name in ladder().tasks], ids=str)
+def test_the_measure_rises_and_the_ladder_begins_below_the_paper_and_ends_above(task):
+    found = means(task, "measure")
+    assert list(found) == list(range(1, len(found) + 1))
+    assert all(low < high for low, high in pairwise(found.values()))
+    builder = task.builder()
+    paper = [builder.measure(item.params) for item in builder.paper()]
+    *_, second, top = found.values()
+    assert found[1] < min(paper)
+    assert second > max(paper), "at least two rungs are above the paper's hardest instance"
+    assert top > max(paper)
+
+
+@pytest.mark.parametrize("task", [get_task(name) for name in ladder().tasks], ids=str)
+def test_the_top_rung_is_not_reached_without_insight(task):
+    *_, top = means(task, "floor").values()
+    assert top < (0.95 if task.id in GREEDY else 0.5)
+
+
+def test_prompts_and_answers_of_the_ladder_are_short():
+    release = find_release().ladder()
+    prompts = {row.id: row.prompt for row in release.instances().values()}
+    for ref in release.references():
+        assert ref.score == 1
+        assert not oversized(prompts[ref.id], ref.answer), ref.id
+
+
+def test_what_is_too_long_is_said():
+    assert oversized("x" * (MOST_PROMPT - 1), "y" * (MOST_ANSWER - 1)) == ""
+    assert "60,000" in oversized("x" * MOST_PROMPT, "y")
+    assert "40,000" in oversized("x", "y" * MOST_ANSWER)
+
+
+# Names.
+
+
+def test_rungs_are_read_from_ids_alone():
+    assert ladder_name(3, 2) == "ladder-03-2"
+    assert rung_of("csg_union/ladder-03-2") == rung_of("b001f663:csg_union/ladder-03-2") == 3
+    assert rung_of("a/ladder-112-10") == 112
+    for other in ("csg_union/03", "a/03-terse", "a/ladder-3-2", "a/ladder-03", "ladder-03-x", ""):
+        assert rung_of(other) is None
+    assert rung_of("a/ladder-" + "9" * 100_000 + "-1") is None
+
+
+# The table.
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seed = ", "this is not TOML"),
+        ("seed = 1", "tasks"),
+        (SMALL.replace("maze_3d", "maze_4d"), "unknown task 'maze_4d'. Did you mean 'maze_3d'?"),
+        (TABLE.format(rung="{ size = 99 }"), "maze_3d, rung 2: size: must be at most 40"),
+        (TABLE.format(rung="{ sise = 9 }"), "maze_3d, rung 2: maze_3d has no parameter 'sise'"),
+        (TABLE.format(rung="{ jumps = 1, size = 5 }"), "maze_3d, rung 2: is the same point as r"),
+        (TABLE.format(rung="{ size = 9, count = 3 }"), "maze_3d, rung 2: 'count' is no parameter"),
+        (SMALL.replace("size = 9", "size = 2"), "maze_3d, rung 3: size: must be at least 5"),
+        (TABLE.format(rung="7"), "maze_3d: rungs, entry 2"),
+        (SMALL.replace('measure = "cells"', ""), "maze_3d: measure: is missing"),
+        (SMALL.replace("count = 2", "count = 0"), "count"),
+        (SMALL.replace("[maze_3d]", "[maze_3d]\nruns = 2"), "maze_3d: runs"),
+    ],
+)
+def test_a_mistake_in_the_table_is_named_with_task_and_rung(text, said):
+    with pytest.raises(ExperimentError) as caught:
+        parse_ladder(text)
+    assert said in str(caught.value)
+
+
+def test_a_table_is_read_from_a_file(tmp_path, small):
+    path = tmp_path / "own.toml"
+    with pytest.raises(ExperimentError, match="cannot be read"):
+        read_ladder(path)
+    path.write_text(SMALL, "utf-8")
+    assert read_ladder(path) == small
+    path.write_text(TABLE.format(rung="{ size = 99 }"), "utf-8")
+    with pytest.raises(ExperimentError, match=r"own.toml: maze_3d, rung 2"):
+        read_ladder(path)
+
+
+def test_an_experiment_of_the_table(small):
+    whole = small.experiment()
+    assert [(b.id, b.rung, b.count) for b in whole.task] == [
+        ("enumerate_edges", 1, 2), ("enumerate_edges", 2, 2), ("maze_3d", 1, 2), ("maze_3d", 2, 2),
+    ]  # fmt: skip
+    assert whole.seed == 5
+    assert small.experiment(private=True).seed is None
+    (ninth,) = small.experiment(tasks=["maze_3d"], rung=3, count=4, seed=8).task
+    assert (ninth.rung, ninth.count, ninth.parameters) == (3, 4, {"size": 9, "jumps": 2})
+    with pytest.raises(ExperimentError, match="enumerate_edges ends at rung 2"):
+        small.experiment(rung=3)
+    with pytest.raises(ExperimentError, match="counted from 1"):
+        small.experiment(rung=0)
+    with pytest.raises(ExperimentError, match="no task 'maze3d'"):
+        small.experiment(tasks=["maze3d"])
+
+
+def test_rungs_and_measures_belong_together():
+    block = {"id": "maze_3d", "rung": 1}
+    for wrong in (
+        {"task": [block]},
+        {"measures": {"maze_3d": "cells"}, "task": [{"id": "maze_3d"}]},
+        {"measures": {"maze_3d": "cells"}, "task": [block, {"id": "dates"}]},
+        {"measures": {"maze_3d": "cells", "dates": "days"}, "task": [block]},
+    ):
+        with pytest.raises(ExperimentError, match="measure"):
+            experiment_of(wrong)
+
+
+def test_the_checker_says_what_is_wrong(small):
+    (first, second) = check_ladder(small, ["enumerate_edges"])
+    assert first.problems == second.problems == ()
+    turned = small.tasks["enumerate_edges"].rungs[::-1]
+    task = small.tasks["enumerate_edges"].model_copy(update={"rungs": turned})
+    falling = small.model_copy(update={"tasks": {"enumerate_edges": task}})
+    _, second = check_ladder(falling)
+    assert "on the rung below" in second.problems[0]
+
+
+# Releases.
+
+
+def test_a_release_has_a_config_of_its_own(runged):
+    manifest = read_manifest(runged)
+    assert list(manifest.ladder.tasks) == ["enumerate_edges", "maze_3d"]
+    assert manifest.instances == sum(len(task.builder().paper()) for task in TASKS)
+    head = yaml.safe_load((runged / CARD).read_text("utf-8").split("---\n")[1])
+    paths = {c["config_name"]: c["data_files"][0]["path"] for c in head["configs"]}
+    assert paths["ladder"] == list(map(ladder_file, manifest.ladder.tasks))
+    columns = {c["config_name"]: [f["name"] for f in c["features"]] for c in head["dataset_info"]}
+    assert {*columns["ladder"]} - {*columns["default"]} == {"rung"}
+    sets = {part["name"] for part in json.loads((runged / CROISSANT).read_text())["recordSet"]}
+    assert "maze_3d-ladder" in sets
+    rows = pl.read_parquet(runged / ladder_file("maze_3d"))
+    assert rows["rung"].to_list() == [1, 1, 2, 2]
+    assert rows["id"].to_list() == [f"maze_3d/ladder-0{r}-{k}" for r in (1, 2) for k in (1, 2)]
+
+
+def test_the_ladder_is_found_as_a_release(runged):
+    release = open_release(runged)
+    rungs = find_release(f"{runged}+ladder")
+    assert rungs.version == "0.0.4+ladder"
+    assert rungs.manifest.is_ladder
+    assert not rungs.manifest.is_generated
+    assert not release.manifest.is_ladder
+    assert [ref.id for ref in rungs.references()] == list(rungs.instances())
+    assert all(ref.measure > 0 for ref in rungs.references())
+    assert all(ref.measure is None for ref in release.references())
+    assert {ref.id for ref in release.references()} == {*release.instances()}
+    assert release.fitting("maze_3d/ladder-01-1").version == rungs.version
+    assert release.fitting("maze_3d/01") is release
+    chosen, others = release.choose(["ladder", "maze_3d"])
+    assert (chosen.version, others) == (rungs.version, ["maze_3d"])
+    with pytest.raises(ReleaseError, match="apart"):
+        release.choose(["ladder", "terse"])
+    assert {*release.terse().instances()} == {f"{name}-terse" for name in release.instances()}
+
+
+def test_a_release_without_a_ladder_says_so(sound):
+    with pytest.raises(ReleaseError, match="no config 'ladder'"):
+        find_release(f"{sound}+ladder")
+
+
+def test_withdrawn_rungs_stand_with_the_ladder(small):
+    gone = {"maze_3d/ladder-01-1": "wrong", "maze_3d/02": "wrong"}
+    manifest = find_release().manifest.model_copy(update={"withdrawn": gone})
+    assert list(manifest.of_ladder().withdrawn) == ["maze_3d/ladder-01-1"]
+    assert list(manifest.of_terse().withdrawn) == ["maze_3d/02-terse"]
+
+
+def test_what_is_graded_is_what_is_chosen(runged, tmp_path):
+    names = ["--release", str(runged)]
+    asked = CliRunner().invoke(main.app, ["example", *names, "--tasks", "ladder"])
+    lines = [line for line in asked.stdout.splitlines() if '"oracle"' in line]
+    assert len(lines) == 8
+    file = tmp_path / "answers.jsonl"
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    out = ["--out", str(tmp_path / "out"), "--quiet", "--workers", "1"]
+    done = CliRunner().invoke(grade.app, [str(file), *names, *out, "--tasks", "ladder"])
+    assert done.exit_code == 0, done.output
+    rows = pl.read_parquet(tmp_path / "out" / "results.parquet")
+    assert rows["score"].to_list() == [1.0] * 8
+    assert rows["release"].unique().to_list() == ["0.0.4+ladder"]
+    done = CliRunner().invoke(grade.app, [str(file), *names, *out, "--restart"])
+    assert done.exit_code == 1
+    assert "--tasks ladder" in done.output
+
+
+def test_ids_of_the_other_config_are_not_chosen():
+    ladder_ids = KnownIds(["maze_3d/ladder-01-1"], ["maze_3d"], ["maze_3d"])
+    assert ladder_ids.place("maze_3d/03") == LineKind.NOT_CHOSEN
+    assert ladder_ids.place("maze_3d/ladder-09-1") == LineKind.UNKNOWN
+    fixed = KnownIds(["maze_3d/03"], ["maze_3d"], ["maze_3d"])
+    assert fixed.place("maze_3d/ladder-09-1") == LineKind.NOT_CHOSEN
+    assert fixed.place("maze_3d/44") == LineKind.UNKNOWN
+
+
+def test_verify_draws_the_ladder_again(runged, tmp_path, forge):
+    (said,) = verify_release(runged)
+    assert said == f"{MANIFEST}: ladder is not the one that this package draws"
+    copy = shutil.copytree(runged, tmp_path / "copy")
+    path = copy / ladder_file("maze_3d")
+    table = read_table(path.read_bytes())
+    prompts = table["prompt"].to_pylist()
+    column = table.schema.get_field_index("prompt")
+    changed = pa.array([prompts[0] + " ", *prompts[1:]], table.schema.field(column).type)
+    write_table(path, table.set_column(column, table.schema.field(column), changed))
+    forge(copy)
+    assert any(p.startswith(f"{ladder_file('maze_3d')}: ") for p in verify_release(copy))
+
+
+def test_only_what_is_frozen_has_a_ladder(tmp_path, small):
+    with pytest.raises(ReleaseError, match="maze_3d is to be on the ladder and is not frozen"):
+        build_release("0.0.4", tmp_path / "r", TASKS[:1], ladder=small.experiment())
+
+
+# Private ladders.
+
+
+def test_a_private_ladder_is_new_and_keeps_its_seed(secret):
+    release = open_release(secret)
+    manifest = release.manifest
+    assert manifest.is_generated
+    assert manifest.is_ladder
+    assert manifest.experiment.seed is None
+    names = list(release.instances())
+    prefix = manifest.experiment.prefix
+    assert names[0] == f"{prefix}:two_segments/ladder-01-1"
+    assert [rung_of(name) for name in names] == [1] * 6 + [2] * 6
+    for path in secret.rglob("*"):
+        if path.is_file():
+            assert str(SECRET).encode() not in path.read_bytes()
+    # The first rung has eighteen instances in all, so that chance would repeat some.
+    for held in (find_release(), find_release().ladder()):
+        assert all(not found.prompts for found in overlap(release, held))
+    assert verify_release(secret) == ()
+    assert verify_release(secret, seed=SECRET) == ()
+    assert release.choose(["ladder"])[0] is release
+
+
+def test_a_ladder_avoids_the_fixed_lists_and_the_published_rungs():
+    task = get_task("two_segments")
+    own = own_ladder([task])
+    with open_executor(1) as executor:
+        assert len(taken(own, task.id, executor)) == len(task.builder().paper())
+        other = own.model_copy(update={"seed": 1})
+        rungs = sum(point.point.count for point in plan(own))
+        assert len(taken(other, task.id, executor)) == len(task.builder().paper()) + rungs
+        # A table of one's own may have a task that the package's has not.
+        assert taken(other, "arithmetic", executor) == set()

@@ -1,0 +1,170 @@
+"""Publishing to folders and to targets of fsspec: whole, proven, never changed, indexed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from scbench.base.errors import ReleaseError
+from scbench.catalog import get_task
+from scbench.freezing.freeze import build_release
+from scbench.freezing.mirror import publish_to_target
+from scbench.release.load import find_release, open_release
+from scbench.release.manifest import CARD, MANIFEST
+
+
+@pytest.fixture
+def memory(request):
+    """A folder of fsspec's file system in memory."""
+    system = fsspec.filesystem("memory")
+    name = f"/{request.node.name}"
+    yield system, f"memory:/{name}"
+    if system.exists(name):
+        system.rm(name, recursive=True)
+
+
+def files(system, folder: str) -> dict[str, bytes]:
+    return {path.split(folder, 1)[1]: system.cat_file(path) for path in system.find(folder)}
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {
+        f"/{path.relative_to(root).as_posix()}": path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_folder_holds_versions_and_an_index(sound, tmp_path, scheme):
+    target = tmp_path / "shelf"
+    newer = tmp_path / "newer"
+    build_release("0.0.10", newer, [get_task("shikaku_rectangles")])
+    for root in (newer, sound):
+        publish_to_target(open_release(root), f"{scheme}{target}")
+    index = json.loads((target / "index.json").read_text("utf-8"))
+    assert index["name"] == "scbench"
+    assert list(index["releases"]) == ["0.0.1", "0.0.10"]
+    manifest = open_release(sound).manifest
+    assert index["releases"]["0.0.1"] == {
+        "path": "0.0.1", "digest": manifest.digest, "rows_hash": manifest.rows_hash,
+        "tasks": 2, "instances": 14, "scores": 14, "withdrawn": 0,
+    }  # fmt: skip
+    assert contents(target / "0.0.1") == contents(sound)
+    assert find_release(str(target / "0.0.10")).version == "0.0.10"
+    assert sorted(path.name for path in target.iterdir()) == ["0.0.1", "0.0.10", "index.json"]
+
+
+def test_any_target_of_fsspec_will_do(sound, memory):
+    system, url = memory
+    said: list[str] = []
+    publish_to_target(open_release(sound), f"{url}/shelf/", said.append)
+    held = files(system, url.removeprefix("memory:/") + "/shelf/0.0.1")
+    assert held == contents(sound)
+    assert said[0].startswith("19 files to ")
+    index = system.cat_file(f"{url}/shelf/index.json")
+    assert list(json.loads(index)["releases"]) == ["0.0.1"]
+
+
+def test_a_dry_run_writes_nothing(sound, tmp_path, memory):
+    _, url = memory
+    for target in (str(tmp_path / "shelf"), url):
+        said: list[str] = []
+        publish_to_target(open_release(sound), target, said.append, dry_run=True)
+        assert [line.split()[0] for line in said] == ["19", "0.0.1"]
+    assert not (tmp_path / "shelf").exists()
+    assert not fsspec.filesystem("memory").exists(url)
+
+
+def test_the_same_again_is_compared_only(sound, tmp_path, memory):
+    for target in (str(tmp_path / "shelf"), memory[1]):
+        publish_to_target(open_release(sound), target)
+        said: list[str] = []
+        publish_to_target(open_release(sound), target, said.append)
+        assert said[0].endswith("holds this release already")
+
+
+def test_a_version_is_never_changed(sound, copy, forge, tmp_path, memory):
+    (copy / CARD).write_text("# Better\n", "utf-8")
+    forge(copy)
+    for target in (str(tmp_path / "shelf"), memory[1]):
+        publish_to_target(open_release(sound), target)
+        with pytest.raises(ReleaseError, match=r"holds another release .*README\.md|MANIFEST"):
+            publish_to_target(open_release(copy), target)
+    assert contents(tmp_path / "shelf" / "0.0.1") == contents(sound)
+
+
+def test_a_damaged_copy_is_told(sound, tmp_path):
+    publish_to_target(open_release(sound), str(tmp_path))
+    (tmp_path / "0.0.1" / CARD).unlink()
+    with pytest.raises(ReleaseError, match=r"holds another release .*README\.md: cannot be read"):
+        publish_to_target(open_release(sound), str(tmp_path))
+
+
+class BrokenError(Exception):
+    pass
+
+
+def test_an_interrupted_copy_is_completed(sound, memory, monkeypatch):
+    system, url = memory
+    write, left = type(system).pipe_file, [4]
+
+    def give_up(self, path, value, **options):
+        if not left[0]:
+            raise BrokenError("the wire is cut\nhere")
+        left[0] -= 1
+        return write(self, path, value, **options)
+
+    monkeypatch.setattr(type(system), "pipe_file", give_up)
+    with pytest.raises(
+        ReleaseError, match=r"cannot be used: BrokenError: the wire is cut here; once it"
+    ):
+        publish_to_target(open_release(sound), url)
+    folder = url.removeprefix("memory:/") + "/0.0.1"
+    assert f"/{MANIFEST}" not in files(system, folder)
+    left[0] = 1000
+    publish_to_target(open_release(sound), url)
+    assert files(system, folder) == contents(sound)
+
+
+def test_foreign_files_are_not_mixed_in(sound, tmp_path, memory):
+    (tmp_path / "0.0.1").mkdir()
+    (tmp_path / "0.0.1" / "mine.txt").write_text("x")
+    memory[0].pipe_file(f"{memory[1]}/0.0.1/mine.txt", b"x")
+    for target in (str(tmp_path), memory[1]):
+        with pytest.raises(ReleaseError, match=r"holds mine\.txt, which is no part of the release"):
+            publish_to_target(open_release(sound), target)
+
+
+@pytest.mark.parametrize("text", ["not JSON", "[]", '{"releases": [1]}', '{"releases": {"a": 1}}'])
+def test_an_index_that_is_none_is_left_alone(sound, tmp_path, text):
+    (tmp_path / "index.json").write_text(text)
+    with pytest.raises(ReleaseError, match="is no index of releases"):
+        publish_to_target(open_release(sound), str(tmp_path))
+    assert (tmp_path / "index.json").read_text() == text
+
+
+@pytest.mark.parametrize("target", ["nosuch://x/y", "\x00"])
+def test_a_target_that_cannot_be_used_is_told(sound, target):
+    with pytest.raises(ReleaseError, match="cannot be used"):
+        publish_to_target(open_release(sound), target)
+
+
+def test_command_publishes_to_a_folder(hub_command, sound, copy, tmp_path):
+    class Nowhere:
+        url = "http://127.0.0.1:9"
+
+    args = ("scbench", "release", "publish")
+    done = hub_command(Nowhere, *args, sound, "--to", "shelf", "--dry-run")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
+    assert not (tmp_path / "shelf").exists()
+    done = hub_command(Nowhere, *args, sound, "--to", "shelf")
+    assert done.returncode == 0, done.stderr
+    assert contents(tmp_path / "shelf" / "0.0.1") == contents(sound)
+    shutil.rmtree(copy / "schemas")
+    done = hub_command(Nowhere, *args, copy, "--to", "elsewhere")
+    assert done.returncode == 1
+    assert "not published" in done.stderr
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,0 +1,82 @@
+"""Grading opens no socket, whatever form the release has; reading is quick."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from scbench.freezing.example import example_predictions
+from scbench.release.load import find_release
+
+BIN = Path(sys.executable).parent
+
+# Loaded by every Python process that is started with its folder on the path, workers included.
+BLOCK = """
+import socket
+_init = socket.socket.__init__
+def refuse(self, family=-1, *args, **options):
+    _init(self, family, *args, **options)
+    if self.family in (socket.AF_INET, socket.AF_INET6):
+        self.close()
+        raise AssertionError("a socket was opened")
+def look_up(*args, **options):
+    raise AssertionError("a name was looked up")
+socket.socket.__init__ = refuse
+socket.getaddrinfo = socket.gethostbyname = look_up
+"""
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """A function that runs a command in which no process can open a socket to anywhere."""
+    (tmp_path / "block").mkdir()
+    (tmp_path / "block" / "sitecustomize.py").write_text(BLOCK)
+
+    def run(*args: object) -> subprocess.CompletedProcess[str]:
+        env = os.environ | {"PYTHONPATH": str(tmp_path / "block"), "HOME": str(tmp_path)}
+        command = [BIN / str(args[0]), *map(str, args[1:])]
+        return subprocess.run(
+            command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def test_the_block_holds(alone):
+    for code in ("socket.socket()", "socket.create_connection(('127.0.0.1', 9))"):
+        done = alone("python", "-c", f"import socket; {code}")
+        assert "AssertionError: a " in done.stderr
+    assert alone("python", "-c", "import socket; socket.socketpair()").returncode == 0
+
+
+@pytest.mark.parametrize("form", ["folder", "zip", "installed"])
+def test_grading_opens_no_socket(alone, sound, tmp_path, form):
+    names = {"folder": str(sound), "zip": f"{tmp_path}/release.zip"}
+    shutil.make_archive(f"{tmp_path}/release", "zip", sound)
+    release = ("--release", names[form]) if form in names else ()
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("\n".join(example_predictions(find_release(str(sound)))), "utf-8")
+    done = alone(
+        *("scbench-grade", predictions, *release, "--out", tmp_path / "out", "--workers", 2),
+        *("--partial", "--tasks", "enumerate_edges,shikaku_rectangles", "--format", "json"),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["tasks"]
+    assert [row["scored"] for row in rows if row["model"] == "oracle"] == [8, 6]
+    assert all(row["mean"] == 1 for row in rows if row["model"] == "oracle")
+    assert not any(row["grader_error"] for row in rows)
+
+
+def test_a_release_is_read_quickly(whole):
+    find_release(str(whole)).instances()  # loads what reading needs
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        assert find_release(str(whole)).instances()
+        best = min(best, time.process_time() - start)
+    assert best < 0.3

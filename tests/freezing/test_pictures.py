@@ -1,0 +1,54 @@
+"""The pictures on the card: drawn at the build, listed with their hashes, drawn anew to verify."""
+
+import pytest
+
+from scbench.base.version import __version__
+from scbench.freezing.freeze import installed
+from scbench.freezing.verify import verify_release
+from scbench.release.manifest import CARD, MANIFEST, picture_file, read_manifest
+from scbench.report.picture import LOOK
+
+EDGES, SHIKAKU = map(picture_file, ("enumerate_edges", "shikaku_rectangles"))
+
+
+def test_the_card_shows_every_task(sound):
+    card = (sound / CARD).read_text("utf-8")
+    assert f"![Enumerate Edges: an instance with a right answer]({EDGES})" in card
+    assert f"]({SHIKAKU})" in card
+    assert read_manifest(sound).files[EDGES].bytes == (sound / EDGES).stat().st_size
+
+
+def test_another_picture_is_found_though_its_hash_fits(copy, forge):
+    (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
+    assert any(problem.startswith(f"{EDGES}: ") for problem in verify_release(copy))
+    forge(copy)
+    assert f"{EDGES}: differs from what is drawn anew" in verify_release(copy)
+
+
+def test_a_picture_that_is_taken_out_is_missed(copy, forge):
+    (copy / EDGES).unlink()
+    forge(copy)
+    problems = verify_release(copy)
+    assert f"{MANIFEST}: does not list {EDGES}, though it lists other pictures" in problems
+    assert f"{CARD}: differs from what is written anew" in problems
+
+
+def test_a_foreign_picture_is_no_part_of_a_release(copy, forge):
+    (copy / "gallery" / "maze_3d.png").write_bytes(b"x")
+    forge(copy)
+    said = f"{MANIFEST}: lists gallery/maze_3d.png, which is no part of a release of these tasks"
+    assert said in verify_release(copy)
+
+
+@pytest.mark.parametrize("key", ["package_version", "vl-convert-python", "pictures"])
+def test_what_another_version_drew_is_known_by_its_hash(copy, forge, key):
+    (copy / EDGES).write_bytes((copy / SHIKAKU).read_bytes())
+
+    def older(record: dict) -> None:
+        place = record if key in record else record["libraries"]
+        assert place[key] in {__version__, installed(key), LOOK}
+        place[key] = "0.0.1"
+
+    forge(copy, older)
+    # The card names the versions, so it differs; the picture is not among the problems.
+    assert not [problem for problem in verify_release(copy) if "gallery" in problem]

@@ -1,0 +1,239 @@
+"""What is remembered: made and judged once, never believed when damaged, left out on demand."""
+
+import os
+import subprocess
+import sys
+from base64 import b64decode, b64encode
+from dataclasses import replace
+from pathlib import Path
+from zlib import compress, decompress
+
+import pytest
+from contract import remember
+
+from scbench.base.canonical import canonical_json, parse_json
+from scbench.base.errors import ReleaseError, WorkSpentError
+from scbench.catalog import get_task
+from scbench.freezing import floors, proofs
+from scbench.freezing.experiment import experiment_of
+from scbench.freezing.fresh import run
+from scbench.freezing.frozen_task import freeze_task
+from scbench.freezing.verify import verify_release
+
+TASK = get_task("enumerate_edges")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "proofs" / "now.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """As in a new process."""
+    proofs._read.cache_clear()
+    yield
+    proofs._read.cache_clear()
+
+
+@pytest.fixture
+def judged(monkeypatch):
+    """How often an answer was judged, as a list that grows."""
+    calls = []
+    real = floors.judge
+    monkeypatch.setattr(floors, "judge", lambda *a: calls.append(a) or real(*a))
+    return calls
+
+
+def rewrite(path, score):
+    """Change the first score of each reference, with a hash that fits."""
+    lines = []
+    for line in path.read_bytes().splitlines():
+        _, key, value = line.split(b" ", 2)
+        scores = parse_json(decompress(b64decode(value)))
+        if scores[0] == 1:
+            scores[0] = score
+        text = b64encode(compress(canonical_json(scores).encode()))
+        lines.append(b" ".join([proofs._check(key, text), key, text]) + b"\n")
+    path.write_bytes(b"".join(lines))
+    proofs._read.cache_clear()
+
+
+def test_what_was_judged_is_not_judged_again(path, judged):
+    first = freeze_task(TASK, proofs=path)
+    assert len(judged) >= len(first.references) > 0
+    judged.clear()
+    proofs._read.cache_clear()
+    assert freeze_task(TASK, proofs=path) == first
+    assert not judged
+
+
+def test_from_scratch_nothing_is_remembered(path, judged):
+    first = freeze_task(TASK, proofs=path)
+    count = len(judged)
+    assert freeze_task(TASK) == first
+    assert len(judged) == 2 * count
+
+
+def test_what_the_golden_verdicts_judge_is_not_judged_again(judged, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = freeze_task(TASK)
+    judged.clear()
+    for instance, item in zip(first.instances, TASK.builder().paper(), strict=True):
+        stored = [ref for ref in first.references if ref.id == instance.id]
+        remember(TASK, item.params, [(ref.answer, ref.score) for ref in stored])
+    assert freeze_task(TASK, proofs=proofs.proofs_file()) == first
+    blind = [TASK.builder().baselines(item.params) for item in TASK.builder().paper()]
+    assert len(judged) == sum(map(len, blind)), "all but the answers without insight"
+
+
+def test_another_answer_is_judged(path, judged, monkeypatch):
+    first = freeze_task(TASK, proofs=path)
+    judged.clear()
+    builder = type(TASK.builder())
+    real = builder.counter_references
+    monkeypatch.setattr(
+        builder, "counter_references", lambda self, p: {**real(self, p), "extra": {"edges": "?"}}
+    )
+    monkeypatch.setattr(builder, "version", builder.version + 1)
+    more = freeze_task(TASK, proofs=path)
+    assert len(more.references) == len(first.references) + len(first.instances) == len(judged)
+
+
+def test_what_was_drawn_and_solved_is_not_drawn_again(path, monkeypatch):
+    experiment = experiment_of({"seed": 3, "task": [{"id": TASK.id, "count": 4}]})
+    first = list(run(experiment, proofs=path))
+    assert first == list(run(experiment))
+    proofs._read.cache_clear()
+    for name in ("rows_at", "reference", "counter_references", "baselines"):
+        monkeypatch.setattr(type(TASK.builder()), name, None)
+    assert list(run(experiment, proofs=path)) == first
+    with pytest.raises(TypeError):
+        list(run(experiment))
+
+
+def test_what_cannot_be_drawn_is_remembered_with_its_reason(path, monkeypatch):
+    asked = []
+
+    def no_room(seed):
+        asked.append(seed)
+        raise WorkSpentError("there is no room")
+
+    monkeypatch.setattr(type(TASK.builder()), "rows_at", lambda *_: no_room)
+    experiment = experiment_of({"seed": 1, "task": [{"id": TASK.id, "count": 4}]})
+    (first,) = run(experiment, proofs=path)
+    count = len(asked)
+    assert (first.instances, first.reason) == ((), "there is no room")
+    assert [*run(experiment, proofs=path)] == [first]
+    assert len(asked) == count > 0
+
+
+def test_damaged_lines_are_judged_again(path, judged):
+    first = freeze_task(TASK, proofs=path)
+    whole = path.read_bytes()
+    for at in range(0, whole.index(b"\n"), 7):
+        for bits in (1, 128):
+            damaged = bytearray(whole)
+            damaged[at] ^= bits
+            path.write_bytes(bytes(damaged))
+            judged.clear()
+            proofs._read.cache_clear()
+            assert freeze_task(TASK, proofs=path) == first
+            assert judged
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff\xfe", b"[]\n{}\n1\n[1,2,3]\n", b'["a",["1"],"b"]\n'])
+def test_a_file_that_is_none_does_no_harm(path, text):
+    path.parent.mkdir()
+    path.write_bytes(text)
+    assert freeze_task(TASK, proofs=path) == freeze_task(TASK)
+
+
+def test_a_remembered_score_must_agree_too(path):
+    freeze_task(TASK, proofs=path)
+    rewrite(path, 0.5)
+    with pytest.raises(ReleaseError, match=r"scores 0\.5, but a reference must score 1"):
+        freeze_task(TASK, proofs=path)
+
+
+def test_a_forged_score_is_found_from_scratch(path, copy, monkeypatch):
+    """Whoever lies to the cache fools a check that uses it, and no other."""
+    real = floors.judge
+
+    def harsh(task, params, answer):
+        verdicts = real(task, params, answer)
+        return tuple(replace(verdict, score=0.25) for verdict in verdicts)
+
+    verify_release(copy, proofs=path)
+    monkeypatch.setattr(floors, "judge", harsh)
+    proofs._read.cache_clear()
+    assert verify_release(copy, proofs=path) == ()
+    problems = verify_release(copy)
+    assert any("must score 1" in line for line in problems), problems
+
+
+def test_what_cannot_be_written_is_judged(tmp_path, judged):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "now.jsonl"
+    freeze_task(TASK, proofs=path)
+    assert judged
+
+
+def test_tasks_of_other_packages_are_not_remembered(path):
+    parity = get_task("parity")
+    assert freeze_task(parity, proofs=path) == freeze_task(parity)
+    assert not path.exists()
+
+
+def test_the_file_is_one_of_the_code_the_libraries_and_the_machine(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = proofs.proofs_file()
+    assert first.parent == tmp_path / "scbench" / "proofs"
+    names = {first.name}
+    for change in (
+        lambda patch: patch.setattr(proofs, "installed", lambda _: "99"),
+        lambda patch: patch.setattr(proofs.platform, "node", lambda: "another"),
+        lambda patch: patch.setattr(proofs, "_JUDGED_BY", ("graders",)),
+    ):
+        with monkeypatch.context() as patch:
+            change(patch)
+            proofs._state.cache_clear()
+            names.add(proofs.proofs_file().name)
+    proofs._state.cache_clear()
+    assert len(names) == 4
+    assert proofs.proofs_file() == first
+
+
+def test_scores_by_old_code_go(path):
+    path.parent.mkdir()
+    for i in range(20):
+        old = path.with_name(f"{i}.jsonl")
+        old.write_text("")
+        os.utime(old, (i, i))
+    freeze_task(TASK, proofs=path)
+    names = {file.name for file in path.parent.iterdir()}
+    assert len(names) == 8
+    assert names > {f"{i}.jsonl" for i in range(14, 20)}
+    assert "now.jsonl" in names
+
+
+def test_the_commands_remember_and_are_told_not_to(tmp_path, path, copy):
+    command = [Path(sys.executable).with_name("scbench"), "release", "verify", copy, "-q"]
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def verify(*options):
+        subprocess.run([*command, "--workers", "1", *options], check=True, env=env)
+
+    verify("--from-scratch")
+    assert not (tmp_path / "cache").exists()
+    verify()
+    made, judged = sorted((tmp_path / "cache" / "scbench" / "proofs").iterdir(), key=is_of_scores)
+    for name in ("enumerate_edges", "shikaku_rectangles"):
+        freeze_task(get_task(name), proofs=path)
+    (ours,) = set(path.parent.iterdir()) - {path}
+    assert set(judged.read_bytes().splitlines()) == set(path.read_bytes().splitlines())
+    assert set(made.read_bytes().splitlines()) == set(ours.read_bytes().splitlines())
+
+
+def is_of_scores(file):
+    return not file.stem.endswith("-made")

@@ -1,0 +1,367 @@
+"""Publishing on the Hub, with the real clients against a Hub on this machine."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from scbench.base.canonical import sha256
+from scbench.base.errors import HubError, ReleaseError
+from scbench.catalog import get_task
+from scbench.freezing.example import example_predictions
+from scbench.freezing.freeze import build_release
+from scbench.freezing.publish import plan_upload, publish_on_hub
+from scbench.release.load import find_release, open_release
+from scbench.release.manifest import CARD, EVAL, MANIFEST, data_file
+
+# The client's own way of sending large files.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+REPO = "org/scbench"
+READER = "hf_reader"
+SCHEMA = "schemas/prediction.json"
+
+LOAD = """
+import json, socket
+connect = socket.socket.connect
+def only_here(self, address):
+    assert address[0] == "127.0.0.1", address
+    return connect(self, address)
+socket.socket.connect = only_here
+from datasets import get_dataset_config_names, load_dataset
+where = {"path": "org/scbench", "revision": "v0.0.1", "split": "test"}
+configs = get_dataset_config_names("org/scbench", revision="v0.0.1")
+print(json.dumps({
+    "rows": [[row["id"], row["prompt"]] for row in load_dataset(**where)],
+    "streamed": {
+        name: [row["id"] for row in load_dataset(**where, name=name, streaming=True)]
+        for name in configs
+    },
+}))
+"""
+
+
+def publish(root: Path, repo: str = REPO) -> list[str]:
+    said: list[str] = []
+    release = open_release(root)
+    publish_on_hub(release, plan_upload(release, repo), said.append)
+    return said
+
+
+def stored(hub, tag: str = "v0.0.1") -> dict[str, bytes]:
+    repo = hub.repos[REPO]
+    return repo.commits[repo.tags[tag]]
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file()
+    }
+
+
+def sent(root: Path) -> dict[str, bytes]:
+    """What goes to the Hub: not the file that it refuses."""
+    return {name: data for name, data in contents(root).items() if name != EVAL}
+
+
+def assert_published(hub, root: Path) -> None:
+    held = stored(hub)
+    del held[".gitattributes"]
+    assert held == sent(root)
+    assert hub.repos[REPO].messages == ["initial commit", "Release 0.0.1"]
+
+
+@pytest.fixture
+def newer(tmp_path) -> Path:
+    """A later release, without one of the tasks."""
+    root = tmp_path / "newer"
+    build_release("0.0.2", root, [get_task("shikaku_rectangles")])
+    return root
+
+
+def test_a_release_becomes_one_commit_with_a_tag(hub, sound):
+    assert publish(sound) == [
+        "creating org/scbench",
+        "uploading to org/scbench",
+        "tagging v0.0.1",
+        "downloading v0.0.1",
+    ]
+    assert_published(hub, sound)
+    # Parquet goes to the storage of large files, text into the commit.
+    assert hub.count("PUT", "/store/") == 5
+    assert hub.count("POST", "/commit/") == 1
+
+
+def test_a_dry_run_looks_and_changes_nothing(hub, sound):
+    release = open_release(sound)
+    lines = plan_upload(release, REPO).lines(release)
+    assert lines[0] == "create the data set repository org/scbench"
+    assert "as tester, upload 18 files" in lines[1]
+    assert lines[2].startswith("leave out eval.yaml: the Hub refuses evaluation frameworks")
+    assert lines[3:] == ["tag the commit v0.0.1", "download v0.0.1 and compare every byte"]
+    assert hub.repos == {}
+    assert not hub.count("(POST|PUT)", "")
+
+
+def test_a_dry_run_needs_no_token(hub, sound, monkeypatch, tmp_path):
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+    release = open_release(sound)
+    lines = plan_upload(release, REPO, dry_run=True).lines(release)
+    assert lines[1].startswith("upload 18 files")
+    assert "ask for a token: set HF_TOKEN, or run `hf auth login`" in lines
+    assert hub.repos == {}
+
+
+def test_the_next_release_replaces_the_files_and_keeps_the_tags(hub, sound, newer):
+    publish(sound)
+    release = open_release(newer)
+    plan = plan_upload(release, REPO)
+    assert data_file("enumerate_edges") in plan.deleted
+    assert any(
+        line.startswith("delete data/enumerate_edges.parquet") for line in plan.lines(release)
+    )
+    publish(newer)
+    held = stored(hub, "v0.0.2")
+    del held[".gitattributes"]
+    assert held == sent(newer)
+    assert stored(hub).keys() - {".gitattributes"} == sent(sound).keys()
+    assert find_release(f"{REPO}@v0.0.1").version == "0.0.1"
+    assert find_release(f"{REPO}@v0.0.2").version == "0.0.2"
+    assert find_release(f"{REPO}@main").version == "0.0.2"
+
+
+def test_a_tag_is_never_moved(hub, copy, forge, sound):
+    publish(sound)
+    before = dict(hub.repos[REPO].tags)
+    (copy / CARD).write_text("# Better\n", "utf-8")
+    forge(copy)
+    with pytest.raises(
+        ReleaseError, match=r"another release under v0\.0\.1 .*MANIFEST.json.*new ver"
+    ):
+        publish(copy)
+    assert hub.repos[REPO].tags == before
+    assert_published(hub, sound)
+
+
+def test_publishing_the_same_again_compares_and_uploads_nothing(hub, sound):
+    publish(sound)
+    assert publish(sound) == ["downloading v0.0.1"]
+    assert_published(hub, sound)
+
+
+def test_what_is_no_release_is_not_replaced(hub, sound):
+    hub.add_repo(REPO).commit({"train.csv": b"1,2\n", CARD: b"mine"}, "mine")
+    with pytest.raises(HubError, match=r"holds files that are no release, such as train\.csv"):
+        publish(sound)
+    assert hub.repos[REPO].tags == {}
+
+
+# Where an upload may be cut off, and how: everything after the fault is missing.
+BREAKS = {
+    "creating": ("POST", "/repos/create", "drop"),
+    "created, answer lost": ("POST", "/repos/create", "do and drop"),
+    "asking how": ("POST", "/preupload/", "drop"),
+    "asking where": ("POST", "/objects/batch", "drop"),
+    "a large file": ("PUT", "/store/", "drop"),
+    "committing": ("POST", "/commit/", "drop"),
+    "committed, answer lost": ("POST", "/commit/", "do and drop"),
+    "tagging": ("POST", "/tag/", "drop"),
+    "tagged, answer lost": ("POST", "/tag/", "do and drop"),
+    "listing": ("GET", "/tree/", "drop"),
+    "downloading": ("GET", "/resolve/", "drop"),
+}
+
+
+@pytest.mark.parametrize("at", BREAKS)
+def test_a_broken_upload_is_told_and_completed_by_a_retry(hub, sound, at):
+    method, path, how = BREAKS[at]
+    hub.fail(method, path, how, times=50)
+    told = ""
+    try:
+        publish(sound)
+    except HubError as error:
+        told = str(error)
+    # Older clients of the Hub list nothing while they publish.
+    unasked = at == "listing" and not hub.count(method, path)
+    assert unasked or re.search(r"connection to the Hub (failed|broke).*same command again", told)
+    hub.faults.clear()
+    publish(sound)
+    assert_published(hub, sound)
+
+
+def test_large_files_that_arrived_are_not_sent_again(hub, sound):
+    hub.fail("POST", "/commit/", 500, times=9)
+    with pytest.raises(HubError):
+        publish(sound)
+    sent = hub.count("PUT", "/store/")
+    hub.faults.clear()
+    publish(sound)
+    assert hub.count("PUT", "/store/") == sent == 5
+
+
+def test_a_passing_fault_is_not_even_noticed(hub, sound):
+    hub.fail("PUT", "/store/", 503)
+    hub.fail("PUT", "/store/", "drop")
+    hub.fail("POST", "/preupload/", 502)
+    publish(sound)
+    assert_published(hub, sound)
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("hf_wrong", r"does not accept the token \(HTTP 401\).*HF_TOKEN"),
+        (
+            READER,
+            r"may not do this to org/scbench \(HTTP 403\).*right to write.*rights to write he",
+        ),
+        (None, r"no Hugging Face token on this machine; set HF_TOKEN, or run `hf auth login`"),
+    ],
+    ids=["wrong", "may only read", "none"],
+)
+def test_a_token_that_does_not_do_is_told(hub, sound, monkeypatch, tmp_path, token, said):
+    if token is None:
+        monkeypatch.delenv("HF_TOKEN")
+        monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+    else:
+        monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(HubError, match=said) as caught:
+        publish(sound)
+    assert "hf_" not in str(caught.value)
+    assert hub.repos == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "said"),
+    [
+        ("GET", "/whoami", 500, r"Hub itself fails \(HTTP 500\)"),
+        ("GET", "/whoami", 429, r"asks for fewer requests \(HTTP 429\)"),
+        ("GET", "/refs", 503, r"Hub itself fails \(HTTP 503\); nothing is lost"),
+        ("POST", "/repos/create", 403, r"may not do this to org/scbench \(HTTP 403\)"),
+        ("POST", "/preupload/", 403, r"HTTP 403.*the Hub says: planted"),
+        ("PUT", "/store/", 500, r"Hub itself fails \(HTTP 500\)"),
+        ("POST", "/commit/", 502, r"Hub itself fails \(HTTP 502\)"),
+        ("POST", "/commit/", 412, r"changed by someone else meanwhile \(HTTP 412\)"),
+        ("POST", "/tag/", 409, r"changed by someone else meanwhile \(HTTP 409\)"),
+        ("POST", "/commit/", 418, r"refused the request for org/scbench \(HTTP 418\)"),
+    ],
+)
+def test_what_the_hub_answers_is_told_and_a_retry_completes(hub, sound, method, path, status, said):
+    hub.fail(method, path, status, times=50)
+    with pytest.raises(HubError, match=said):
+        publish(sound)
+    hub.faults.clear()
+    publish(sound)
+    assert_published(hub, sound)
+
+
+def test_what_others_did_meanwhile_is_not_overwritten(hub, sound, newer):
+    publish(sound)
+    release = open_release(newer)
+    plan = plan_upload(release, REPO)
+    hub.repos[REPO].commit({**stored(hub), "LICENSE": b"MIT"}, "licence")
+    with pytest.raises(HubError, match=r"changed by someone else meanwhile \(HTTP 412\)"):
+        publish_on_hub(release, plan)
+    assert "v0.0.2" not in hub.repos[REPO].tags
+
+
+def test_no_hub_at_all_is_told(hub, sound, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(HubError, match="connection to the Hub failed"):
+        publish(sound)
+
+
+@pytest.mark.parametrize("repo", ["scbench", "a/b/c", "", "org/", "org/x y", "../x"])
+def test_what_names_no_repository_is_refused(hub, sound, repo):
+    with pytest.raises(HubError, match="is no repository of the Hub; name one as ORG/NAME"):
+        publish(sound, repo)
+    assert hub.log == []
+
+
+@pytest.mark.parametrize("name", [MANIFEST, CARD, SCHEMA, data_file("enumerate_edges")])
+def test_bytes_that_come_back_changed_are_told(hub, sound, monkeypatch, name):
+    publish(sound)
+    held = stored(hub)
+    held[name] = changed = held[name].replace(b"e", b"f", 1)
+    hub.objects[sha256(changed)] = changed
+    with pytest.raises(ReleaseError, match=rf"another release under v0\.0\.1.*{name}"):
+        publish(sound)
+
+
+@pytest.mark.slow
+def test_commands_publish_load_and_grade_end_to_end(hub, hub_command, sound, tmp_path):
+    """Publish by command, load by tag in a fresh process, grade against the Hub: same scores."""
+    done = hub_command(hub, "scbench", "release", "publish", sound, "--repo", REPO, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "would: tag the commit v0.0.1" in done.stdout
+    assert hub.repos == {}
+    done = hub_command(hub, "scbench", "release", "publish", sound, "--repo", REPO)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.endswith("release 0.0.1 is published and verified\n")
+    assert_published(hub, sound)
+
+    done = hub_command(hub, "python", "-W", "error", "-c", LOAD)
+    assert done.returncode == 0, done.stderr
+    loaded = json.loads(done.stdout)
+    release = find_release(str(sound))
+    rows = release.instances()
+    assert loaded["rows"] == [[row.id, row.prompt] for row in rows.values()]
+    assert list(loaded["streamed"]) == [
+        "default", "axiomatic", "constructive", *release.manifest.tasks, "terse",
+        "references",
+    ]  # fmt: skip
+    assert loaded["streamed"]["default"] == list(rows)
+    assert loaded["streamed"]["references"] == [ref.id for ref in release.references()]
+
+    predictions = tmp_path / "predictions.jsonl"
+    predictions.write_text("\n".join(example_predictions(release)), "utf-8")
+    summaries = []
+    for name, cut in (
+        (sound, {}),
+        (f"{REPO}@v0.0.1", {}),
+        (f"{REPO}@v0.0.1", {"HF_HUB_OFFLINE": "1"}),
+    ):
+        out = tmp_path / f"out{len(summaries)}"
+        args = ("scbench-grade", predictions, "--release", name, "--out", out, "-q")
+        done = hub_command(hub, *args, **cut)
+        assert done.returncode == 0, done.stderr
+        summaries.append(json.loads((out / "summary.json").read_text("utf-8")))
+        assert (out / "results.parquet").read_bytes() == (
+            tmp_path / "out0" / "results.parquet"
+        ).read_bytes()
+    assert summaries[0]["tasks"] == summaries[1]["tasks"] == summaries[2]["tasks"]
+
+
+def test_a_release_that_does_not_verify_is_not_published(hub, hub_command, copy):
+    (copy / SCHEMA).unlink()
+    done = hub_command(hub, "scbench", "release", "publish", copy, "--repo", REPO)
+    assert done.returncode == 1
+    assert f"{SCHEMA}: missing" in done.stdout
+    assert "does not verify" in done.stderr
+    assert "not published" in done.stderr
+    assert hub.log == []
+
+
+def test_a_command_without_a_target_is_wrong_usage(hub, hub_command, sound):
+    for targets in ((), ("--repo", REPO, "--to", "x")):
+        done = hub_command(hub, "scbench", "release", "publish", sound, *targets)
+        assert done.returncode == 2
+        assert "name one target" in done.stderr
+
+
+def test_a_published_release_can_be_verified_by_name(hub, hub_command, sound):
+    publish(sound)
+    done = hub_command(hub, "scbench", "release", "verify", f"{REPO}@v0.0.1", "-q")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    hub.repos[REPO].commits[hub.repos[REPO].tags["v0.0.1"]]["extra.txt"] = b"x"
+    done = hub_command(
+        hub, "scbench", "release", "verify", f"{REPO}@v0.0.1", "-q", HF_HUB_CACHE="elsewhere"
+    )
+    assert (done.returncode, done.stdout) == (
+        1,
+        "extra.txt: the manifest does not list this file\n",
+    )

@@ -1,0 +1,224 @@
+"""Verifying generated folders: with the base seed, with a wrong one, and without any."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from scbench.base.canonical import sha256
+from scbench.base.errors import ExperimentError, ReleaseError
+from scbench.base.model import Instance
+from scbench.catalog import get_task
+from scbench.freezing.croissant import render_croissant
+from scbench.freezing.experiment import experiment_of
+from scbench.freezing.freeze import build_release
+from scbench.freezing.fresh_folder import generate_folder
+from scbench.freezing.tables import read_table, write_table
+from scbench.freezing.verify import verify_release
+from scbench.release.manifest import CROISSANT, MANIFEST, Manifest
+from scbench.release.records import FileRecord
+
+DATA = "data/arithmetic.parquet"
+EXPERIMENT = {
+    "seed": 0xABCDEF_0123_4567_89AB,
+    "task": [
+        {"id": "arithmetic", "count": 6, "grid": {"length": [4, 8]}},
+        {"id": "boolean", "count": 80, "length": 3, "max_depth": 0, "prob_negation": 0},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> dict[str, Path]:
+    """The same cases with a public and with a private seed, and those of another private seed."""
+    home = tmp_path_factory.mktemp("redraw")
+    kinds = {"public": {}, "private": {"private": True}, "other": {"private": True, "seed": 4}}
+    for name, change in kinds.items():
+        generate_folder(experiment_of(EXPERIMENT | change), home / name)
+    return {name: home / name for name in kinds}
+
+
+@pytest.fixture
+def copy(folders, tmp_path):
+    def copy(kind: str) -> Path:
+        return Path(shutil.copytree(folders[kind], tmp_path / kind))
+
+    return copy
+
+
+def forge(root: Path, change=lambda _: None) -> None:
+    """Make the manifest agree with the files again, as a careful forger would."""
+    record = json.loads((root / MANIFEST).read_text("utf-8"))
+    change(record)
+    for path in root.rglob("*"):
+        if path.is_file() and path.name not in {MANIFEST, CROISSANT}:
+            data = path.read_bytes()
+            name = path.relative_to(root).as_posix()
+            record["files"][name] = {"sha256": sha256(data), "bytes": len(data)}
+    manifest = Manifest.model_validate(record)
+    (root / CROISSANT).write_text(render_croissant(manifest), "utf-8")
+    data = (root / CROISSANT).read_bytes()
+    manifest.files[CROISSANT] = FileRecord(sha256=sha256(data), bytes=len(data))
+    (root / MANIFEST).write_text(manifest.sealed().text(), "utf-8")
+
+
+def rewrite(root: Path, change) -> None:
+    table = read_table((root / DATA).read_bytes())
+    rows = table.to_pylist()
+    write_table(root / DATA, pa.Table.from_pylist(change(rows) or rows, schema=table.schema))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_sound_folder_has_no_problems(folders, workers):
+    steps = []
+    assert verify_release(folders["public"], steps.append, workers=workers) == ()
+    assert "drawn instances" in steps
+    assert verify_release(folders["private"], workers=workers) == ()
+    assert verify_release(folders["private"], seed=EXPERIMENT["seed"], workers=workers) == ()
+
+
+def test_folders_of_every_kind_of_task_verify(folder, private_folder, seed):
+    assert verify_release(folder) == ()
+    assert verify_release(private_folder) == ()
+    assert verify_release(private_folder, seed=seed) == ()
+
+
+def test_a_wrong_seed_is_one_problem_and_not_one_for_each_row(folders):
+    problems = verify_release(folders["private"], seed=4)
+    assert problems == (f"{MANIFEST}: the rows were not drawn with the seed given",)
+    problems = verify_release(folders["public"], seed=4)
+    seed = EXPERIMENT["seed"]
+    assert problems == (f"{MANIFEST}: experiment.seed is {seed}, not the one given",)
+
+
+def test_a_release_that_was_not_drawn_has_no_seed(tmp_path):
+    build_release("0.0.1", tmp_path / "out", [get_task("enumerate_edges")])
+    (problem,) = verify_release(tmp_path / "out", seed=4)
+    assert problem == f"{MANIFEST}: nothing in this release was drawn, so no seed belongs to it"
+
+
+def edit(rows: list[dict]) -> None:
+    """Change a prompt and make the row's own hash right again."""
+    rows[3]["prompt"] += " Answer quickly."
+    values = {key: rows[3][key] for key in rows[3] if key not in {"id", "content_hash", "canary"}}
+    rows[3]["content_hash"] = Instance.freeze(**values | {"images": ()}).content_hash
+
+
+def edit_point(rows: list[dict]) -> None:
+    rows[3]["point"] = json.dumps({**json.loads(rows[3]["point"]), "length": 5})
+
+
+FORGERIES = {
+    "prompt edited": (edit, ":arithmetic/03 differs from the builder's in prompt, content_hash"),
+    "seed gone": (lambda r: r[2].update(seed=None), "row 2 has no seed, or a point that the exp"),
+    "point not drawn at": (edit_point, "row 3 has no seed, or a point that the experiment does"),
+    "point no JSON": (lambda r: r[3].update(point="{"), "row 3 has no seed, or a point"),
+    "point a list": (lambda r: r[3].update(point="[1]"), "row 3 has no seed, or a point"),
+    "row dropped": (lambda r: r[:-1], '5 rows at point {"division":false,"length":8'),
+    "points swapped": (lambda r: r[6:] + r[:6], "the points are not in the order of the experim"),
+    "row repeated": (lambda r: [*r[:6], *r[6:7] * 2, *r[7:11]], ":arithmetic/06"),
+    "params edited": (
+        lambda r: r[0].update(params='{"expression":"1 + 1 + 1 + 1"}'),
+        ":arithmetic/00 differs from the builder's in params",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_forged_rows_are_named_without_the_seed(copy, kind):
+    change, said = FORGERIES[kind]
+    root = copy("private")
+    rewrite(root, change)
+    forge(root)
+    problems = verify_release(root)
+    assert any(said in line for line in problems), problems
+    assert not any("SHA-256" in line for line in problems)
+    assert verify_release(root, seed=EXPERIMENT["seed"])
+
+
+def test_cases_of_another_seed_are_found_with_the_seed_alone(folders, copy):
+    """A whole row of another draw is as good as ours, unless one knows what ours are."""
+    root = copy("private")
+    foreign = read_table((folders["other"] / DATA).read_bytes()).to_pylist()
+    rewrite(root, lambda rows: [*rows[:5], {**foreign[5], "id": rows[5]["id"]}, *rows[6:]])
+    problems = verify_release(root, seed=EXPERIMENT["seed"])
+    assert any(":arithmetic/05 differs from the builder's in prompt" in p for p in problems)
+    data = {name: read_table((root / name).read_bytes()) for name in (DATA,)}
+    assert data[DATA].num_rows == 12
+
+
+def test_forged_experiments_are_named(copy):
+    def ask_for_less(record: dict) -> None:
+        record["experiment"]["tasks"][0]["count"] = 5
+
+    def ask_for_the_impossible(record: dict) -> None:
+        record["experiment"]["tasks"][0]["grid"] = {"length": [4, 800]}
+
+    def ask_for_nobody(record: dict) -> None:
+        record["experiment"]["tasks"][0]["id"] = "arithmetics"
+
+    def hide_the_shortfall(record: dict) -> None:
+        record["experiment"]["shortfalls"] = []
+
+    def invent_a_shortfall(record: dict) -> None:
+        record["experiment"]["shortfalls"][0]["got"] = 80
+
+    for change, said in (
+        (ask_for_less, 'rows at point {"division":false'),
+        (ask_for_the_impossible, "length: must be at most 500; got 800"),
+        (ask_for_nobody, "unknown task 'arithmetics'"),
+        (hide_the_shortfall, ", must be 80"),
+        (invent_a_shortfall, "boolean has 80 of 80 cases at a point where 80 were asked for"),
+    ):
+        root = copy("private")
+        forge(root, change)
+        problems = verify_release(root)
+        assert any(said in line for line in problems), (said, problems)
+        shutil.rmtree(root)
+
+    root = copy("public")
+    forge(root, lambda record: record["experiment"].update(seed=5))
+    problems = verify_release(root)
+    assert any(":arithmetic/00" in line for line in problems)
+
+
+def test_a_task_cannot_be_left_out(copy):
+    def drop(record: dict) -> None:
+        del record["tasks"]["boolean"]
+        record["files"] = {k: v for k, v in record["files"].items() if "boolean" not in k}
+
+    for kind in ("public", "private"):
+        root = copy(kind)
+        for path in root.rglob("*boolean*"):
+            path.unlink()
+        forge(root, drop)
+        assert verify_release(root) != ()
+
+
+def test_damaged_rows_never_raise(copy):
+    for kind in ("public", "private"):
+        root = copy(kind)
+        (root / DATA).write_bytes(b"PAR1 not really")
+        forge(root)
+        problems = verify_release(root)
+        assert any(line.startswith(f"{DATA}: cannot be read") for line in problems)
+
+
+def test_a_frozen_release_must_hold_the_packages_own_manifolds(tmp_path):
+    ours = experiment_of({"seed": 1, "task": [{"id": "boolean", "count": 3}]})
+    manifest = build_release("0.0.1", tmp_path / "out", [], experiment=ours)
+    assert not manifest.is_generated
+    assert verify_release(tmp_path / "out") == (
+        f"{MANIFEST}: experiment is not the one that this package draws manifolds by",
+    )
+
+
+def test_a_task_is_frozen_or_drawn_and_not_both(tmp_path):
+    experiment = experiment_of({"seed": 1, "task": [{"id": "enumerate_edges"}]})
+    with pytest.raises(ReleaseError, match="enumerate_edges is to be frozen from its list and to"):
+        build_release("0.0.1", tmp_path / "o", [get_task("enumerate_edges")], experiment=experiment)
+    seedless = experiment_of({"task": [{"id": "boolean"}]})
+    with pytest.raises(ExperimentError, match="there is no seed"):
+        build_release("0.0.1", tmp_path / "x", [], experiment=seedless)

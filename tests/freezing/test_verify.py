@@ -1,0 +1,700 @@
+"""Verification: every kind of damage is named, whoever did it and however carefully."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from scbench.base.errors import CannotGrade, ReleaseError
+from scbench.base.model import Instance
+from scbench.catalog import all_tasks
+from scbench.freezing.freeze import pictures
+from scbench.freezing.frozen_task import freeze_task
+from scbench.freezing.tables import read_table, write_table
+from scbench.freezing.verify import _check_manifest, verify_release
+from scbench.release.manifest import CARD, MANIFEST, REFERENCES, read_manifest
+
+DATA = "data/enumerate_edges.parquet"
+OTHER = "data/shikaku_rectangles.parquet"
+SCHEMA = "schemas/enumerate_edges.answer.json"
+FROZEN = cache(freeze_task)
+DRAWN: dict[tuple[str, ...], dict[str, bytes]] = {}
+
+
+def drawn(frozen, workers):
+    key = tuple(part.task.id for part in frozen)
+    if key not in DRAWN:
+        DRAWN[key] = pictures(frozen, workers)
+    return DRAWN[key]
+
+
+@pytest.fixture(autouse=True)
+def quick_builders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build and draw each task once: that is pure, and here it is the comparison that is tested."""
+    monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", FROZEN)
+    monkeypatch.setattr("scbench.freezing.verify.pictures", drawn)
+
+
+def rows(root: Path, name: str) -> tuple[list[dict], pa.Schema]:
+    table = read_table((root / name).read_bytes())
+    return table.to_pylist(), table.schema
+
+
+def rewrite(root: Path, name: str, change, schema: pa.Schema | None = None) -> None:
+    """Change the rows of a file as a list, or give it other columns."""
+    found, old = rows(root, name)
+    found = change(found) or found
+    write_table(root / name, pa.Table.from_pylist(found, schema=schema or old))
+
+
+def edit_row(row: dict) -> None:
+    """Change a prompt and make the row's own hash right again."""
+    row["prompt"] += " Answer quickly."
+    values = {key: row[key] for key in row if key not in {"id", "content_hash", "canary"}}
+    row["content_hash"] = Instance.freeze(**values | {"images": ()}).content_hash
+
+
+def edit_manifest(root: Path, change) -> None:
+    record = json.loads((root / MANIFEST).read_text("utf-8"))
+    change(record)
+    (root / MANIFEST).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def assert_names(problems: tuple[str, ...], *patterns: str) -> None:
+    for pattern in patterns:
+        assert any(re.search(pattern, line) for line in problems), (pattern, problems)
+
+
+def test_a_sound_release_has_no_problems(sound):
+    steps = []
+    assert verify_release(sound, steps.append) == ()
+    assert {"files", "enumerate_edges", "references"} <= set(steps)
+
+
+def test_every_file_is_named_when_a_byte_flips(copy):
+    names = [path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()]
+    assert len(names) == 19
+    rng = random.Random(0)
+    for name in names:
+        before = (copy / name).read_bytes()
+        for at in (0, len(before) - 1, *rng.sample(range(len(before)), 3)):
+            flipped = bytearray(before)
+            flipped[at] ^= 1 << rng.randrange(8)
+            (copy / name).write_bytes(flipped)
+            assert_names(verify_release(copy), re.escape(name))
+        (copy / name).write_bytes(before)
+    assert verify_release(copy) == ()
+
+
+@pytest.mark.slow
+def test_every_flipped_byte_of_the_manifest_is_noticed(copy):
+    # Not by what is rebuilt: a flip here must never be left to the builders to find.
+    before = (copy / MANIFEST).read_bytes()
+    for at in range(len(before)):
+        flipped = bytearray(before)
+        flipped[at] ^= 1
+        (copy / MANIFEST).write_bytes(flipped)
+        try:
+            manifest = read_manifest(copy, check_digest=False)
+        except ReleaseError as error:
+            problems = (str(error),)
+        else:
+            problems = tuple(_check_manifest(copy, manifest))
+        assert_names(problems, MANIFEST)
+
+
+def test_damaged_parquet_never_raises(copy, forge):
+    rng = random.Random(1)
+    for name in (DATA, REFERENCES):
+        before = (copy / name).read_bytes()
+        for _ in range(25):
+            damaged = bytearray(before)
+            for _ in range(rng.choice([1, 3, 30])):
+                damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+            if rng.random() < 0.2:
+                damaged = damaged[: rng.randrange(len(damaged))]
+            (copy / name).write_bytes(damaged)
+            if bytes(damaged) != before:
+                assert_names(verify_release(copy), name)
+        (copy / name).write_bytes(before)
+
+
+# What someone may do to a release without mending any hash, and what must be said.
+DAMAGE = {
+    "row edited": (
+        lambda root: rewrite(root, DATA, lambda found: edit_row(found[2])),
+        [
+            rf"{DATA}: .*manifest",
+            rf"{DATA}: row enumerate_edges/02 differs .* in prompt, content_h",
+        ],
+    ),
+    "hash of a row not mended": (
+        lambda root: rewrite(root, DATA, lambda found: found[0].update(difficulty="trivial")),
+        [rf"{DATA}: row enumerate_edges/00 differs from the builder's in difficulty$"],
+    ),
+    "file missing": (
+        lambda root: (root / OTHER).unlink(),
+        [rf"^{OTHER}: missing$"],
+    ),
+    "references missing": (
+        lambda root: (root / REFERENCES).unlink(),
+        [rf"^{REFERENCES}: missing$"],
+    ),
+    "folder missing": (
+        lambda root: shutil.rmtree(root / "schemas"),
+        [rf"^{SCHEMA}: missing$", "^schemas/prediction.json: missing$"],
+    ),
+    "file added": (
+        lambda root: (root / "data" / "extra.parquet").write_bytes(b"x"),
+        ["^data/extra.parquet: the manifest does not list this file$"],
+    ),
+    "hidden file added": (
+        lambda root: (root / ".notes").write_text("x"),
+        [r"^\.notes: the manifest does not list this file$"],
+    ),
+    "file with an odd name added": (
+        lambda root: (root / "a\nb\udcff").write_text("x"),
+        [r"^'a\\nb\\udcff': the manifest does not list this file$"],
+    ),
+    "pipe added": (
+        lambda root: os.mkfifo(root / "pipe"),
+        ["^pipe: the manifest does not list this file$"],
+    ),
+    "dangling link added": (
+        lambda root: (root / "link").symlink_to("nowhere"),
+        ["^link: the manifest does not list this file$"],
+    ),
+    "link to a file elsewhere": (
+        lambda root: ((root / DATA).rename(root.parent / "x"), (root / DATA).symlink_to("../../x")),
+        [f"^{DATA}: is a link, not a file$"],
+    ),
+    "link to nowhere": (
+        lambda root: ((root / DATA).unlink(), (root / DATA).symlink_to("nowhere")),
+        [f"^{DATA}: is a link, not a file$"],
+    ),
+    "linked folder": (
+        lambda root: (
+            (root / "data").rename(root.parent / "d"),
+            (root / "data").symlink_to("../d"),
+        ),
+        [f"^{DATA}: missing$", "^data: the manifest does not list this file$"],
+    ),
+    "linked manifest": (
+        lambda root: (
+            (root / MANIFEST).rename(root.parent / "m"),
+            (root / MANIFEST).symlink_to("../m"),
+        ),
+        [f"^{MANIFEST}: is a link, not a file$"],
+    ),
+    "folder in place of a file": (
+        lambda root: ((root / DATA).unlink(), (root / DATA).mkdir()),
+        [f"^{DATA}: missing$"],
+    ),
+    "pipe in place of a file": (
+        lambda root: ((root / DATA).unlink(), os.mkfifo(root / DATA)),
+        [f"^{DATA}: is not a regular file$"],
+    ),
+    "emptied": (
+        lambda root: (root / DATA).write_bytes(b""),
+        [f"^{DATA}: 0 bytes, the manifest says", f"^{DATA}: cannot be read: ArrowInvalid"],
+    ),
+    "not Parquet": (
+        lambda root: (root / REFERENCES).write_text("id,answer\n"),
+        [f"^{REFERENCES}: cannot be read: ArrowInvalid"],
+    ),
+    "card edited": (
+        lambda root: (root / CARD).write_text("# Better\n"),
+        [f"^{CARD}: .*the manifest says", f"^{CARD}: differs from what is written anew$"],
+    ),
+    "schema edited": (
+        lambda root: (root / SCHEMA).write_text("{}\n"),
+        [f"^{SCHEMA}: .*the manifest says", f"^{SCHEMA}: differs from what is written anew$"],
+    ),
+    "manifest edited": (
+        lambda root: edit_manifest(root, lambda record: record.update(package_version="9")),
+        [f"^{MANIFEST}: was changed after it was frozen"],
+    ),
+    "tasks swapped in the manifest": (
+        lambda root: edit_manifest(
+            root, lambda record: record.update(tasks=dict(reversed(record["tasks"].items())))
+        ),
+        [f"^{MANIFEST}: was changed after it was frozen"],
+    ),
+    "manifest laid out anew": (
+        lambda root: (root / MANIFEST).write_text(
+            json.dumps(json.loads((root / MANIFEST).read_text("utf-8"))), "utf-8"
+        ),
+        [f"^{MANIFEST}: is not written as scbench writes it$"],
+    ),
+    "manifest missing": (
+        lambda root: (root / MANIFEST).unlink(),
+        [f"is not a release folder: {MANIFEST}: No such file"],
+    ),
+    "manifest not JSON": (
+        lambda root: (root / MANIFEST).write_bytes(b"\x00\xff"),
+        [f"{MANIFEST} is not a manifest: Invalid JSON"],
+    ),
+    "manifest of something else": (
+        lambda root: (root / MANIFEST).write_text('{"files": {}}'),
+        [f"{MANIFEST} is not a manifest: .*is missing"],
+    ),
+    "manifest names files elsewhere": (
+        lambda root: edit_manifest(
+            root, lambda record: record["files"].update({"../x": record["files"][DATA]})
+        ),
+        [rf"{MANIFEST} is not a manifest: files\.\.\./x"],
+    ),
+    "everything gone": (shutil.rmtree, [f"is not a release folder: {MANIFEST}"]),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_is_named(copy, kind):
+    damage, said = DAMAGE[kind]
+    damage(copy)
+    assert_names(verify_release(copy), *said)
+
+
+SEEN_BY_HASHES = [kind for kind in DAMAGE if kind not in {
+    "manifest missing", "manifest not JSON", "manifest of something else", "everything gone",
+    "manifest names files elsewhere",
+}]  # fmt: skip
+"""Of the rest the manifest cannot be read, and nothing else is looked at."""
+
+
+class BuiltError(Exception):
+    """Something is made again, which takes minutes of a real release."""
+
+
+@pytest.mark.parametrize("kind", SEEN_BY_HASHES)
+def test_what_a_hash_shows_is_said_before_anything_is_made(copy, kind, monkeypatch):
+    def never(*_: object, **__: object):
+        raise BuiltError
+
+    monkeypatch.setattr("scbench.freezing.verify.freeze_tasks", never)
+    damage, said = DAMAGE[kind]
+    damage(copy)
+    told: list[str] = []
+    with pytest.raises(BuiltError):
+        verify_release(copy, on_hashes=told.extend)
+    # What hashes show stands in the messages of damage first; rows and texts are made anew.
+    assert any(re.search(pattern, line) for line in told for pattern in said) or any(
+        line.startswith((DATA, REFERENCES)) for line in told
+    ), told
+
+
+def test_there_are_twenty_kinds_of_damage_that_hashes_show():
+    assert len(SEEN_BY_HASHES) >= 20
+
+
+def reorder(found: list[dict]) -> list[dict]:
+    return [found[1], found[0], *found[2:]]
+
+
+def other_type(root: Path, name: str, column: str) -> None:
+    found, schema = rows(root, name)
+    at = schema.get_field_index(column)
+    schema = schema.set(at, schema.field(at).with_type(pa.large_string()))
+    write_table(root / name, pa.Table.from_pylist(found, schema=schema))
+
+
+def without(root: Path, name: str, column: str) -> None:
+    write_table(root / name, read_table((root / name).read_bytes()).drop_columns([column]))
+
+
+def plain(root: Path, name: str) -> None:
+    table = read_table((root / name).read_bytes())
+    write_table(root / name, table.replace_schema_metadata(None))
+
+
+def swap_columns(root: Path, name: str) -> None:
+    table = read_table((root / name).read_bytes())
+    write_table(root / name, table.select(list(reversed(table.schema.names))))
+
+
+# What a forger does who makes every hash of the manifest right again: the builders must notice.
+FORGERIES = {
+    "row edited, content hash mended": (
+        lambda root: rewrite(root, DATA, lambda found: edit_row(found[2])),
+        None,
+        [rf"^{DATA}: row enumerate_edges/02 differs from the builder's in prompt, content_hash$"],
+    ),
+    "row edited, rows_hash made up": (
+        lambda root: rewrite(root, DATA, lambda found: edit_row(found[2])),
+        lambda record: (
+            record.update(rows_hash="0" * 64),
+            record["tasks"]["enumerate_edges"].update(rows_hash="1" * 64),
+        ),
+        [
+            rf"^{DATA}: row enumerate_edges/02 differs",
+            f"^{MANIFEST}: rows_hash is '0+', computed anew it is",
+            rf"^{MANIFEST}: tasks\.enumerate_edges\.rows_hash is '1+', computed anew it is",
+        ],
+    ),
+    "parameters made easier": (
+        lambda root: rewrite(
+            root,
+            DATA,
+            lambda found: found[3].update(params=found[0]["params"], prompt=found[0]["prompt"]),
+        ),
+        None,
+        [rf"^{DATA}: row enumerate_edges/03 differs from the builder's in prompt, params$"],
+    ),
+    "picture slipped in": (
+        lambda root: rewrite(
+            root, DATA, lambda found: found[0].update(images=[{"bytes": b"x", "path": "x.png"}])
+        ),
+        None,
+        [rf"^{DATA}: row enumerate_edges/00 differs from the builder's in images$"],
+    ),
+    "row dropped": (
+        lambda root: rewrite(root, DATA, lambda found: found[:-1]),
+        lambda record: record["tasks"]["enumerate_edges"].update(instances=7, scores=7),
+        [
+            rf"^{DATA}: row enumerate_edges/07 is missing$",
+            rf"^{MANIFEST}: tasks\.enumerate_edges\.instances is 7, computed anew it is 8$",
+        ],
+    ),
+    "row twice": (
+        lambda root: rewrite(root, DATA, lambda found: [*found, found[0]]),
+        None,
+        [rf"^{DATA}: row enumerate_edges/00 stands there 2 times$"],
+    ),
+    "row of another task": (
+        lambda root: rewrite(root, DATA, lambda found: [*found, found[0] | {"id": "x/00\n"}]),
+        None,
+        [rf"^{DATA}: row 'x/00\\n' is not one the builder makes$"],
+    ),
+    "rows reordered": (
+        lambda root: rewrite(root, DATA, reorder),
+        None,
+        [rf"^{DATA}: the rows are not in the order"],
+    ),
+    "references reordered": (
+        lambda root: rewrite(root, REFERENCES, reorder),
+        None,
+        [rf"^{REFERENCES}: the rows are not in the order"],
+    ),
+    "reference edited": (
+        lambda root: rewrite(
+            root, REFERENCES, lambda found: found[0].update(answer=found[1]["answer"])
+        ),
+        None,
+        [rf"^{REFERENCES}: row enumerate_edges/00 reference differs .* in answer$"],
+    ),
+    "score edited": (
+        lambda root: rewrite(root, REFERENCES, lambda found: found[1].update(score=0.5)),
+        lambda record: record["references"].update(rows_hash="2" * 64),
+        [
+            rf"^{REFERENCES}: row enumerate_edges/00 \w+ differs from the builder's in score$",
+            rf"^{MANIFEST}: references\.rows_hash is '2+', computed anew it is",
+        ],
+    ),
+    "reference dropped": (
+        lambda root: rewrite(root, REFERENCES, lambda found: found[1:]),
+        None,
+        [rf"^{REFERENCES}: row enumerate_edges/00 reference is missing$"],
+    ),
+    "reference twice": (
+        lambda root: rewrite(root, REFERENCES, lambda found: [found[0], *found]),
+        None,
+        [rf"^{REFERENCES}: row enumerate_edges/00 reference stands there 2 times$"],
+    ),
+    "canary taken out": (
+        lambda root: rewrite(
+            root, REFERENCES, lambda found: [row | {"canary": ""} for row in found]
+        ),
+        None,
+        [rf"^{REFERENCES}: row enumerate_edges/00 reference differs .* in canary$"],
+    ),
+    "canary of the manifest": (
+        lambda _: None,
+        lambda record: record.update(canary=""),
+        [f"^{MANIFEST}: canary is '', computed anew it is 'scbench canary"],
+    ),
+    "column of another type": (
+        lambda root: other_type(root, DATA, "prompt"),
+        None,
+        [rf"^{DATA}: column prompt is large_string not null, must be string not null$"],
+    ),
+    "id of another type": (
+        lambda root: other_type(root, REFERENCES, "id"),
+        None,
+        [rf"^{REFERENCES}: column id is large_string not null, must be string not null$"],
+    ),
+    "column missing": (
+        lambda root: without(root, DATA, "seed"),
+        None,
+        [rf"^{DATA}: column seed is missing$"],
+    ),
+    "column added": (
+        lambda root: write_table(
+            root / DATA,
+            read_table((root / DATA).read_bytes()).append_column("answer", [["x"] * 8]),
+        ),
+        None,
+        [rf"^{DATA}: column answer is no part of the format$"],
+    ),
+    "columns in another order": (
+        lambda root: swap_columns(root, DATA),
+        None,
+        [rf"^{DATA}: the order of the columns, or their metadata"],
+    ),
+    "features taken out": (
+        lambda root: plain(root, DATA),
+        None,
+        [rf"^{DATA}: the order of the columns, or their metadata"],
+    ),
+    "schema edited": (
+        lambda root: (root / SCHEMA).write_text("{}\n"),
+        None,
+        [f"^{SCHEMA}: differs from what is written anew$"],
+    ),
+    "card edited": (
+        lambda root: (root / CARD).write_text((root / CARD).read_text("utf-8") + "Trust me.\n"),
+        None,
+        [f"^{CARD}: differs from what is written anew$"],
+    ),
+    "grader version raised": (
+        lambda _: None,
+        lambda record: record["tasks"]["enumerate_edges"].update(grader_version=99),
+        [rf"^{MANIFEST}: tasks\.enumerate_edges\.grader_version is 99, computed anew it is \d+$"],
+    ),
+    "bucket changed": (
+        lambda _: None,
+        lambda record: record["tasks"]["enumerate_edges"].update(bucket="planning"),
+        [rf"^{MANIFEST}: tasks\.enumerate_edges\.bucket is 'planning', computed anew it is 'axiom"],
+    ),
+    "name changed": (
+        lambda _: None,
+        lambda record: record.update(name="other"),
+        [f"^{MANIFEST}: name is 'other', computed anew it is 'scbench'$"],
+    ),
+    "version changed": (
+        lambda _: None,
+        lambda record: record.update(version="9.9.9"),
+        [f"^{CARD}: differs from what is written anew$"],
+    ),
+    "library versions changed": (
+        lambda _: None,
+        lambda record: record["libraries"].update(pyarrow="1.0"),
+        [f"^{CARD}: differs from what is written anew$"],
+    ),
+    "file added and listed": (
+        lambda root: (root / "data" / "extra.parquet").write_bytes(b"x"),
+        None,
+        [f"^{MANIFEST}: lists data/extra.parquet, which is no part of a release of these tasks$"],
+    ),
+    "file dropped and not listed": (
+        lambda root: (root / OTHER).unlink(),
+        None,
+        [f"^{MANIFEST}: does not list {OTHER}, which a release of these tasks has$"],
+    ),
+    "references dropped and not listed": (
+        lambda root: (root / REFERENCES).unlink(),
+        None,
+        [f"^{MANIFEST}: does not list {REFERENCES}"],
+    ),
+    "schema dropped and not listed": (
+        lambda root: (root / SCHEMA).unlink(),
+        None,
+        [f"^{MANIFEST}: does not list {SCHEMA}"],
+    ),
+    "task dropped, its rows left": (
+        lambda root: (root / OTHER).unlink(),
+        lambda record: record["tasks"].pop("shikaku_rectangles"),
+        [
+            rf"^{REFERENCES}: row shikaku_rectangles/00 reference is not one the builder makes$",
+            f"^{MANIFEST}: lists schemas/shikaku_rectangles.answer.json, which is no part",
+            f"^{MANIFEST}: rows_hash is",
+        ],
+    ),
+    "task nobody knows": (
+        lambda _: None,
+        lambda record: record["tasks"].update(enumerate_edge=record["tasks"]["enumerate_edges"]),
+        [
+            "^task enumerate_edge: this installation has no such task.*mean 'enumerate_edges'",
+            f"^{MANIFEST}: does not list data/enumerate_edge.parquet",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", FORGERIES)
+def test_a_forgery_with_right_hashes_is_named(copy, forge, kind):
+    damage, change, said = FORGERIES[kind]
+    damage(copy)
+    forge(copy, change or (lambda _: None))
+    problems = verify_release(copy)
+    assert_names(problems, *said)
+    assert not any("SHA-256" in line or "digest" in line for line in problems)
+
+
+def test_forging_nothing_is_no_forgery(copy, forge):
+    before = (copy / MANIFEST).read_bytes()
+    forge(copy)
+    assert (copy / MANIFEST).read_bytes() == before
+    assert verify_release(copy) == ()
+
+
+def test_all_problems_are_told_at_once(copy):
+    (copy / CARD).unlink()
+    (copy / SCHEMA).write_text("{}")
+    (copy / "extra").write_text("x")
+    rewrite(copy, DATA, lambda found: edit_row(found[0]))
+    assert_names(verify_release(copy), CARD, SCHEMA, "extra", DATA)
+
+
+def test_problems_come_in_the_same_order_each_time(copy):
+    rewrite(copy, DATA, lambda found: found[:2])
+    rewrite(copy, REFERENCES, lambda found: found[:2])
+    first = verify_release(copy)
+    assert len(first) > 20
+    assert verify_release(copy) == first
+
+
+def test_other_library_versions_are_no_problem(copy, monkeypatch):
+    """Rows must be equal wherever they are built; the bytes of files need not be."""
+    monkeypatch.setattr("scbench.freezing.freeze.installed", lambda _: "99.0")
+    monkeypatch.setattr("scbench.freezing.freeze.__version__", "99.0")
+    assert verify_release(copy) == ()
+
+
+def test_rows_are_checked_where_the_references_cannot_be_judged(copy, monkeypatch):
+    def cannot(task, params, answer):
+        raise CannotGrade("the engine is not installed")
+
+    monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", freeze_task)
+    monkeypatch.setattr("scbench.freezing.floors.judge", cannot)
+    why = "cannot be built again: .*/00: reference cannot be judged: the engine is not installed$"
+    whole = verify_release(copy)
+    assert len(whole) == 2
+    assert_names(whole, f"^task enumerate_edges: {why}", f"^task shikaku_rectangles: {why}")
+    rewrite(copy, OTHER, lambda found: edit_row(found[0]))
+    assert_names(verify_release(copy), f"^{OTHER}: row shikaku_rectangles/00 differs")
+
+
+def test_parquet_written_otherwise_holds_the_same_rows(copy, forge):
+    table = read_table((copy / DATA).read_bytes())
+    pq.write_table(
+        table, copy / DATA, compression="snappy", row_group_size=3, use_compliant_nested_type=False
+    )
+    forge(copy)
+    assert verify_release(copy) == ()
+
+
+def broken_builder(task):
+    class Broken:
+        version = 1
+
+        def paper(self):
+            raise LookupError("no data\nhere")
+
+    return type("Broken", (type(task),), {"__slots__": (), "builder": property(lambda _: Broken)})
+
+
+def test_a_builder_that_fails_is_a_finding_and_the_rest_is_checked(copy, monkeypatch):
+    task = all_tasks()["enumerate_edges"]
+    broken = replace(task)
+    object.__setattr__(broken, "__class__", broken_builder(task))
+    monkeypatch.setattr("scbench.freezing.frozen_task.freeze_task", freeze_task)
+    monkeypatch.setattr(
+        "scbench.freezing.verify.all_tasks", lambda: dict(all_tasks()) | {task.id: broken}
+    )
+    problems = verify_release(copy)
+    assert problems == ("task enumerate_edges: cannot be built again: LookupError: no data",)
+    rewrite(copy, OTHER, lambda found: edit_row(found[0]))
+    rewrite(copy, REFERENCES, lambda found: found[-1].update(score=0.25))
+    assert_names(
+        verify_release(copy),
+        f"^{OTHER}: row shikaku_rectangles/00 differs",
+        f"^{REFERENCES}: row shikaku_rectangles/05 .* in score$",
+    )
+
+
+@pytest.mark.parametrize("name", [DATA, REFERENCES, SCHEMA, CARD])
+def test_a_file_that_may_not_be_read_is_named(sound, monkeypatch, name):
+    opened = os.open
+
+    def refuse(path: str | Path, *how: int, **more: int) -> int:
+        if path == sound / name:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *how, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert_names(verify_release(sound), f"^{name}: cannot be read: Permission denied$")
+
+
+def test_a_task_without_a_text_for_the_card_is_named(sound, monkeypatch, tmp_path):
+    monkeypatch.setattr("scbench.catalog.files", lambda _: tmp_path)
+    assert_names(verify_release(sound), "^task enumerate_edges: the dataset card needs a text")
+
+
+def run_verify(folder: object, *options: str) -> subprocess.CompletedProcess[str]:
+    command = Path(sys.executable).with_name("scbench")
+    return subprocess.run(
+        [command, "release", "verify", str(folder), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_command_says_that_a_release_is_sound(sound):
+    done = run_verify(sound)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.endswith("0.0.1: sound\n")
+    quiet = run_verify(sound, "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "row edited",
+        "file with an odd name added",
+        "manifest not JSON",
+        "not Parquet",
+        "everything gone",
+    ],
+)
+def test_command_prints_problems_and_exits_with_1(copy, kind):
+    damage, said = DAMAGE[kind]
+    damage(copy)
+    done = run_verify(copy)
+    assert done.returncode == 1
+    assert_names(tuple(done.stdout.splitlines()), *said)
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "problems" in done.stderr
+
+
+def test_command_names_a_folder_that_is_not_there(tmp_path):
+    done = run_verify(tmp_path / "nowhere")
+    assert done.returncode == 1
+    assert "nowhere is not a release folder" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_what_hashes_alone_show_is_told_before_anything_is_made_again(copy):
+    with (copy / DATA).open("ab") as file:
+        file.write(b"more")
+    events = []
+    problems = verify_release(
+        copy,
+        events.append,
+        on_hashes=events.append,
+    )
+    assert events[:2] == ["files", problems[:1]]
+    assert DATA in problems[0]
+    assert "bytes, the manifest says" in problems[0]
+    assert len(problems) > 1, "what is made again is compared all the same"

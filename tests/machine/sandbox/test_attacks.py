@@ -1,0 +1,120 @@
+"""Attacks on the sandbox: each is refused, and what comes after it is judged as if it had not been.
+
+The attacks are in ``attacks.py``. One program makes them all, in every kind of sandbox that this
+machine can put up; how each has to end is told here, by name.
+"""
+
+import json
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scbench.machine import sandbox
+from scbench.machine.sandbox import ChildError, Limits, run_python, system_calls
+
+KINDS = [name for name in sandbox.KINDS if name != "rlimits" and not sandbox.trouble(name)]
+LIMITS = Limits(seconds=20, memory=2**29, output=2**20, processes=6, files=2**20)
+NUMBERS = {
+    word.split()[0]: word.split()[1 + (platform.machine() == "aarch64")]
+    for word in (system_calls._FATAL + ",clone 56 220,clone3 435 435,fsopen 430 430").split(",")
+}
+EXPECTED = {
+    name: end
+    for end, names in {
+        "signal 31": """
+            key_left key_read keyring traced_parent traced_itself memory_of_the_parent
+            memory_of_the_parent_written bpf perf_events io_uring page_faults file_handle
+            another_kernel kernel_module kernel_module_from_a_file calls_of_32_bits calls_of_x32
+        """,
+        "EPERM": """
+            shared_memory_hoard memory_file_hoard message_queue semaphores nested_user_namespace
+            cloned_user_namespace entering_a_namespace mount mounted_processes pivot_root chroot
+            personality raised_limits_of_another raised_limits outliving_the_parent open_to_tracing
+            socket_inet socket_inet6 socket_unix socket_netlink socket_packet socket_crypto
+            socket_virtual_machine datagram_to_an_address device fifo
+        """,
+        "ENOSYS": "clone3_with_flags new_mount_calls",
+        "ENOENT": "memory_through_proc terminal",
+        "ENOTTY": "typed_into_the_terminal",
+        "EFBIG": "sparse_file",
+        "ENOSPC": "empty_files",
+        "nothing": """
+            handed_descriptors environment installed_packages signal_to_the_first_process
+        """,
+    }.items()
+    for name in names.split()
+}
+ELSEWHERE = {"calls_of_32_bits", "calls_of_x32"} if platform.machine() != "x86_64" else set()
+
+
+@pytest.fixture(autouse=True)
+def allowed(monkeypatch):
+    monkeypatch.setattr(sandbox, "_allowed", True)
+
+
+@cache
+def ended(kind: str) -> dict[str, str]:
+    """How each attack ended, by name."""
+    os.environ["SCBENCH_ANYTHING"] = "hidden"
+    try:
+        source = Path(__file__).with_name("attacks.py").read_text("utf-8")
+        numbers = f"NUMBERS = { ({name: int(number) for name, number in NUMBERS.items()})!r}\n"
+        done = run_python(numbers.encode() + source.encode(), LIMITS, kind)
+    finally:
+        del os.environ["SCBENCH_ANYTHING"]
+    assert done.code == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", sorted(EXPECTED.keys() - ELSEWHERE))
+def test_an_attack_is_refused(kind, name):
+    assert ended(kind)[name] == EXPECTED[name]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_attack_goes_unjudged(kind):
+    assert ended(kind).keys() == EXPECTED.keys() - ELSEWHERE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_ends_itself_and_its_group_ends_nothing_else(kind):
+    with pytest.raises(ChildError, match="signal 9"):
+        run_python(b"import os; os.kill(0, 9)", LIMITS, kind)
+    assert run_python(b"print(1)", LIMITS, kind).stdout == b"1\n"
+
+
+@pytest.mark.parametrize(
+    ("known", "first", "count"),
+    [
+        ("0 0 4294967295", 0x70000000, sandbox._USERS_EACH),
+        ("0 100000 65536", 65534, 1),  # a container with few users
+        ("0 1000 1", None, 1),  # with none but root
+    ],
+)
+def test_children_of_root_are_users_of_their_own_where_there_are_any(
+    monkeypatch, known, first, count
+):
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(sandbox.Path, "read_text", lambda *_: f"  {known}\n")
+    users = {sandbox._own_user() for _ in range(sandbox._USERS_EACH)}
+    assert len(users) == count
+    assert users == {first} or 0x70000000 <= min(users) <= max(users) < 0x80000000
+
+
+def test_others_than_root_have_no_further_users(monkeypatch):
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 1000)
+    assert sandbox._own_user() is None
+
+
+def test_packages_are_hidden_wherever_programs_may_read(tmp_path):
+    lib, elsewhere = tmp_path / "lib", tmp_path / "elsewhere"
+    real, kept = lib / "python3.11" / "site-packages", lib / "kept"
+    for folder in (real, kept, elsewhere, lib / "python3"):
+        folder.mkdir(parents=True)
+    (lib / "python3" / "dist-packages").symlink_to(kept)
+    (lib / "python3.11" / "dist-packages").symlink_to(elsewhere)
+    assert sandbox._packages((str(lib),)) == [str(kept), str(real)]

@@ -1,0 +1,88 @@
+import os
+
+import pytest
+
+from scbench.machine import sandbox
+from scbench.machine.sandbox import ChildError, Limits, groups, run_python
+
+HOARD = b"""
+import ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+pages = 0
+for number in range(1000, 60_000):  # each page in tables of its own
+    place = libc.mmap(ctypes.c_void_p(number << 30), 4096, 3, 0x100022, -1, ctypes.c_long(0))
+    if place == number << 30:
+        ctypes.memset(place, 1, 1)
+        pages += 1
+print(pages)
+"""
+LIMITS = Limits(seconds=60, memory=2**29, processes=1, files=2**20)
+
+
+@pytest.fixture
+def hierarchy(tmp_path, monkeypatch):
+    """A folder that looks like a hierarchy of groups, in which this process is in ``/work/own``."""
+    (tmp_path / "work" / "own").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "work"):
+        (folder / "cgroup.procs").touch()
+        (folder / "cgroup.subtree_control").write_text("cpu memory\n")
+    (tmp_path / "self").write_text("4:memory:/elsewhere\n0::/work/own\n")
+    monkeypatch.setattr(groups, "_ROOT", tmp_path)
+    monkeypatch.setattr(groups, "_OWN", tmp_path / "self")
+    monkeypatch.setattr(groups, "_SYSTEMD", tmp_path / "no systemd")
+    monkeypatch.setattr(groups, "_PATIENCE", 1)
+    groups.home.cache_clear()
+    sandbox._tried.cache_clear()
+    yield tmp_path
+    groups.home.cache_clear()
+    sandbox._tried.cache_clear()
+
+
+def test_groups_are_made_beside_ours(hierarchy):
+    assert groups.home() == hierarchy / "work"
+
+
+def test_the_group_of_all_has_none_beside_it(hierarchy):
+    (hierarchy / "self").write_text("0::/\n")
+    assert groups.home() == hierarchy
+
+
+@pytest.mark.parametrize("missing", ["self", "work/cgroup.subtree_control", "work/cgroup.procs"])
+def test_without_a_hierarchy_there_are_no_groups(hierarchy, missing):
+    (hierarchy / missing).unlink()
+    assert groups.home() is None
+
+
+def test_groups_that_do_not_count_memory_are_of_no_use(hierarchy):
+    (hierarchy / "work" / "cgroup.subtree_control").write_text("cpu\n")
+    assert groups.home() is None
+
+
+@pytest.mark.parametrize(("user", "delegated"), [(0, False), (0, True), (1000, False)])
+def test_root_makes_no_groups_in_what_systemd_keeps(hierarchy, monkeypatch, user, delegated):
+    monkeypatch.setattr(groups, "_SYSTEMD", hierarchy)
+    monkeypatch.setattr(groups, "_delegated", lambda place: delegated and place == hierarchy)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert (groups.home() is not None) == (user != 0 or delegated)
+
+
+@pytest.mark.skipif(bool(sandbox.trouble("namespaces")), reason="no namespaces on this machine")
+def test_a_group_that_cannot_be_entered_is_done_without(hierarchy, monkeypatch):
+    monkeypatch.setattr(sandbox, "_allowed", True)
+    assert sandbox.trouble("namespaces") == ""
+    assert not sandbox._tried("namespaces").counted
+    assert run_python(b"print(1)", LIMITS, "namespaces").stdout == b"1\n"
+
+
+@pytest.mark.skipif(not sandbox._tried("namespaces").counted, reason="no groups on this machine")
+def test_what_the_kernel_keeps_for_a_program_counts(monkeypatch):
+    monkeypatch.setattr(sandbox, "_allowed", True)
+    place = groups.home()
+    before = set(place.iterdir())
+    assert run_python(b"print(1)", LIMITS, "namespaces").stdout == b"1\n"
+    with pytest.raises(ChildError, match="signal 9"):
+        run_python(HOARD, LIMITS, "namespaces")
+    with pytest.raises(ChildError, match="within 1 s"):
+        run_python(b"while True: pass", Limits(seconds=1), "namespaces")
+    assert set(place.iterdir()) == before

@@ -1,0 +1,108 @@
+"""A folder for one process: found again after a kill, refused where it is not ours."""
+
+import errno
+import fcntl
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from scbench.base.errors import ResultsError
+from scbench.machine.work_folder import MARKER, WorkFolder, interrupted
+
+HOLD = """
+import os, sys
+from pathlib import Path
+from scbench.machine.work_folder import WorkFolder
+work = WorkFolder(Path(sys.argv[1]))
+work.mark("first")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / ".work"
+
+
+def test_it_is_found_again_with_its_identity_and_removed_whole(path):
+    work = WorkFolder(path)
+    assert (work.found, work.locked) == ("", True)
+    assert interrupted(path)
+    work.mark("a run")
+    (path / "parts").mkdir()
+    (path / "parts" / "1").write_text("x")
+    work.close()
+    work = WorkFolder(path)
+    assert work.found == "a run"
+    assert (path / "parts" / "1").exists()
+    work.remove()
+    assert not path.exists()
+    assert not interrupted(path)
+
+
+def test_what_was_not_marked_is_no_run(path):
+    WorkFolder(path).close()
+    assert WorkFolder(path).found == ""
+
+
+def test_it_has_one_holder_and_death_frees_it(path):
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(ResultsError, match=rf"process {holder.pid} on .* is at work"):
+        WorkFolder(path)
+    holder.kill()
+    holder.communicate()
+    work = WorkFolder(path)
+    assert work.found == "first"
+    assert json.loads((path / MARKER).read_text())["pid"] == os.getpid()
+    work.remove()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: path.write_text("a file"),
+        lambda path: (path.mkdir(), (path / "thesis.tex").write_text("years of work")),
+        lambda path: (path.mkdir(), (path / MARKER).write_text('{"run": 7}')),
+        lambda path: (path.mkdir(), (path / MARKER).touch(), (path / "thesis.tex").touch()),
+        lambda path: (path.mkdir(), (path / MARKER).symlink_to(path.parent / "other")),
+        lambda path: (path.with_name("far").mkdir(), path.symlink_to(path.with_name("far"))),
+        lambda path: path.symlink_to(path.with_name("nowhere")),
+    ],
+    ids=["a file", "unmarked", "another's marker", "empty marker", "link", "folder link", "dead"],
+)
+def test_what_is_not_ours_is_refused_and_left_as_it_is(path, make):
+    make(path)
+    before = sorted((file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*"))
+    with pytest.raises(ResultsError, match="was not made by scbench"):
+        WorkFolder(path)
+    after = sorted((file.as_posix(), file.lstat().st_mtime_ns) for file in path.parent.rglob("*"))
+    assert after == before
+
+
+def test_clearing_follows_no_links(path, tmp_path):
+    far = tmp_path / "far"
+    far.mkdir()
+    (far / "kept").write_text("x")
+    work = WorkFolder(path)
+    (path / "link").symlink_to(far)
+    (path / "folder").mkdir()
+    (path / "folder" / "link").symlink_to(far)
+    (path / "file").symlink_to(far / "kept")
+    work.remove()
+    assert (far / "kept").read_text() == "x"
+    assert not path.exists()
+
+
+def test_a_file_system_without_locks_is_told(path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert not WorkFolder(path).locked

@@ -1,0 +1,283 @@
+"""Finding values in text: read as Python would read it, and nothing leads it deep."""
+
+import ast
+import json
+import time
+import warnings
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scbench.scoring.answers.scan import folded, scan
+
+displays = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def read(text: str):
+    """Return the value that a whole text is; None if it is none."""
+    whole = [
+        span for span in scan(text, ()).outermost if text.strip() == text[span.start : span.end]
+    ]
+    return whole[0].parse() if whole else None
+
+
+@given(displays)
+@example(((),))
+@example(((1,),))
+@example({"a": ("'", '"', "\\", "\n\t\x00\x7f", "é💥\u2028", "'\"")})
+def test_what_python_prints_is_read_back(value):
+    assert json.dumps(read(repr([value]))) == json.dumps([value])
+
+
+@given(displays)
+def test_json_stays_what_it_is(value):
+    assert json.dumps(read(json.dumps([value]))) == json.dumps([value])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(1, 2)", [1, 2]),
+        ("(1,)", [1]),
+        ("(1)", 1),
+        ("((1, 2))", [1, 2]),
+        ("(((1)))", 1),
+        ("()", []),
+        ("[(1), (2,), ()]", [1, [2], []]),
+        ("{'a': (1)}", {"a": 1}),
+        ("[1, 2,]", [1, 2]),
+        ("{'a': 1,}", {"a": 1}),
+        ('{"a": [1, 2,], "b": true, "c": null,}', {"a": [1, 2], "b": True, "c": None}),
+        ("[True, False, None]", [True, False, None]),
+        (
+            "[.5, -.5, +.5, 1., -1., +1, 1.e2, 1E+2, -0]",
+            [0.5, -0.5, 0.5, 1.0, -1.0, 1, 1e2, 1e2, 0],
+        ),
+        ("[1, # one\n 2]", [1, 2]),
+        ("['# no comment', \"// nor this\"]", ["# no comment", "// nor this"]),
+        (
+            '[\'it\\\'s\', "a \\"b\\"", \'say "x"\', "don\'t"]',
+            ["it's", 'a "b"', 'say "x"', "don't"],
+        ),
+        (r"['\x41\u00e9\U0001F4A5\n\0\q\/\1018']", ["Aé💥\n\0\\q/A8"]),
+        (r"['\ud83d\ude00']", ["😀"]),
+        ("['one\\\ntwo']", ["onetwo"]),
+        ("['''a\n'b''c''', \"\"\"d\"e\n\"\"\"]", ["a\n'b''c", 'd"e\n']),
+        ("['', \"\", '''''', '[{(', ')}]']", ["", "", "", "[{(", ")}]"]),
+        ("['a\tb']", ["a\tb"]),
+        ("['--------', '((((((((']", ["--------", "(((((((("]),
+        (" \n[\r\n1\t]\n ", [1]),
+    ],
+)
+def test_python_and_slips_of_json_are_read(text, value):
+    assert json.dumps(read(text)) == json.dumps(value)
+
+
+REFUSED = {
+    "name": "[x]",
+    "call": "[print(1)]",
+    "import": "__import__('os').system('true')",
+    "power": "[9**9**9]",
+    "product": "[9*9]",
+    "sum": "[1+1]",
+    "sign run": "[--1]",
+    "sign and space": "[- 1]",
+    "sign of true": "[-True]",
+    "not": "[not True]",
+    "comparison": "[1 < 2]",
+    "complex": "[1j]",
+    "hexadecimal": "[0x10]",
+    "underscore": "[1_000]",
+    "leading zero": "[01]",
+    "lone point": "[.]",
+    "NaN": "[NaN]",
+    "nan": "[nan]",
+    "Infinity": "[-Infinity]",
+    "call of float": "[float('nan')]",
+    "1e999": "[1e999]",
+    "ellipsis": "[1, ...]",
+    "set": "{1, 2}",
+    "set of text": "{'a'}",
+    "number as key": "{1: 2}",
+    "tuple as key": "{(1, 2): 3}",
+    "key twice": "{'a': 1, 'a': 1}",
+    "key twice, escaped": r"{'a': 1, '\x61': 1}",
+    "colon in list": "[1: 2]",
+    "colon in tuple": "{('a': 1)}",
+    "bytes": "[b'a']",
+    "f-string": "[f'a']",
+    "raw": "[r'a']",
+    "neighbours": "['a' 'b']",
+    "numbers side by side": "[1 2]",
+    "comma first": "[,1]",
+    "comma alone": "[,]",
+    "commas": "[1,,2]",
+    "comma in tuple": "(,)",
+    "comma in object": "{,}",
+    "colon and comma": "{'a':,}",
+    "top-level comma": "[1], [2]",
+    "two values": "[1] [2]",
+    "star": "[*[1]]",
+    "comprehension": "[x for x in [1]]",
+    "subscript": "[[1][0]]  [0]",
+    "crossed": "[(1])",
+    "unclosed": "[1",
+    "unopened": "1]",
+    "unclosed text": "['a]",
+    "line end in text": "['a\nb']",
+    "unclosed triple": "['''a]",
+    "high surrogate": r"['\ud800']",
+    "low surrogate": r"['\udc00']",
+    "beyond Unicode": r"['\U00110000\ud800']",
+    "text after": "[1] done",
+    "empty": "",
+    "long integer": "[" + "9" * 5000 + "]",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
+def test_anything_else_is_refused(text):
+    assert read(text) is None
+
+
+@given(
+    st.lists(st.sampled_from([*"[](){},:'\"-+.#\n\\ 1", "'''", '"""', "True", "'a'", "'a':", "1,"]))
+)
+@example(["[", "'''", "'", "]"])
+@example(["(", "(", ")", ",", ")"])
+@example(["{", "'a':", "(", ")", ",", "}"])
+@example(["[", "'''", "\\", "1", "'''", "]"])
+@example(["'", "\\", "[", "'"])
+def test_no_arrangement_of_tokens_raises_or_is_read_otherwise_than_by_python(tokens):
+    text = "".join(tokens)
+    value = read(text)
+    if value is not None:
+        with warnings.catch_warnings(action="ignore"):  # of escapes that mean nothing
+            expected = ast.literal_eval(text.strip())
+        assert json.dumps(value) == json.dumps(expected)
+
+
+@given(st.text())
+def test_no_text_raises(text):
+    for around in ("{}", "[{}]", "['{}", '["{}"]'):
+        scan(around.replace("{}", text), {"a"}, "a")
+
+
+FILL = 900_000
+HOSTILE = {
+    "signs": "[" + "-" * FILL + "1]",
+    "spaced signs": "[" + "- " * (FILL // 2) + "1]",
+    "continued signs": "[" + "-\\\n" * (FILL // 3) + "1]",
+    "brackets": "[" * FILL,
+    "closed brackets": "(" * (FILL // 2) + ")" * (FILL // 2),
+    "objects": "{'a':" * (FILL // 5),
+    "powers": "[" + "9**" * (FILL // 3) + "9]",
+    "digits": "[" + "9" * FILL + "]",
+    "hexadecimal": "[0x" + "f" * FILL + "]",
+    "text": "['" + "a" * FILL + "']",
+    "text of escapes": "['" + r"\n" * (FILL // 2) + "']",
+    "text never closed": "['" + "a" * FILL,
+    "backslashes": "['" + "\\" * FILL,
+    "triple never closed": "['''" + "'' " * (FILL // 3),
+    "escaped triple": '["""' + '\\"""' * (FILL // 4),
+    "empty texts": "[" + "''," * (FILL // 3) + "]",
+    "quotes": "[" + "'" * FILL,
+    "comments": "[" + "#\n" * (FILL // 2) + "]",
+    "one comment": "[#" + "#" * FILL,
+    "blanks": "[" + " " * FILL + "]",
+    "commas": "[" + "," * FILL + "]",
+    "points": "[" + "." * FILL + "]",
+    "numbers": "[" + "1," * (FILL // 2) + "]",
+    "exponents": "[" + "1e" * (FILL // 2) + "]",
+    "words": "[" + "True" * (FILL // 4) + "]",
+    "tuples": "[" + "(1)," * (FILL // 4) + "]",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_is_done_with_quickly_and_never_leads_deep(text):
+    started = time.monotonic()
+    scan(text, {"a"}, "a")
+    assert time.monotonic() - started < 5, "a second at most if linear, minutes if quadratic"
+
+
+def test_values_are_read_up_to_a_depth_of_two_hundred():
+    assert read("(" * 200 + "1," + "),".join([""] * 200) + ")") is not None
+    assert read("[" * 201 + "]" * 201) is None
+
+
+REPAIRED = {
+    "// comment": ('{"a": [1] // one\n}', "comment"),
+    "/* comment */": ('{"a": /* all\nof it */ [1]}', "comment"),
+    "bare key": ("{a: [1]}", "unquoted_key"),
+    "equals sign": ('{"a" = [1]}', "equals_sign"),
+    "curly quotes": ("{\u201ca\u201d: [1]}", "curly_quotes"),
+    "single curly quotes": ("{\u2018a\u2019: [1]}", "curly_quotes"),
+    "escaped quotes": ('{\\"a\\": [1]}', "escaped_quotes"),
+    "LaTeX": ('\\{"a": [1]\\}', "latex_escapes"),
+    "no-break blanks": ('{\u00a0"a":\u202f[1]}', "special_blanks"),
+    "quoted lines": ('{\n> "a": [\n> 1]\n> }', "quoted_lines"),
+    "trailing comma": ('{"a": [1,],}', "trailing_comma"),
+    "tuple": ('{"a": (1,)}', "python_literal"),
+}
+
+
+@pytest.mark.parametrize(("text", "repair"), REPAIRED.values(), ids=REPAIRED)
+def test_repairs_are_recorded(text, repair):
+    (span,) = scan(f"see {text} there", {"a"}).objects
+    assert (span.parse(), span.repairs) == ({"a": [1]}, (repair,))
+
+
+def test_what_was_repaired_elsewhere_is_not_recorded():
+    found = scan('{"b": {a: 1}, "a": {"a": 2}}', {"a"}).objects
+    spans = {json.dumps(span.parse()): span.repairs for span in found}
+    assert spans['{"a": 2}'] == ()
+    assert spans['{"a": 1}'] == ("unquoted_key",)
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ('{"a": [1, NaN]}', [0]),
+        ('{"a": [1', [0]),
+        ('{"b": [1', []),
+        ('{"a": ...}', []),
+        ('{"a": <number>}', []),
+        ('see {"a": 1} and {"a": 1 2}', [17]),
+    ],
+)
+def test_where_an_object_breaks_off_is_told(text, starts):
+    assert scan(text, {"a"}).broken == starts
+
+
+def test_a_value_behind_stray_brackets_and_quotes_is_found():
+    for before in (
+        '[0, 1) and 5" wide ',
+        '[ "so ',
+        "{ [ (",
+        "{'",
+        "[# ",
+        "[// x ",
+        "don't [",
+        '{"',
+    ):
+        spans = scan(f'{before}{{"a": [1]}}', {"a"}).objects
+        assert [span.parse() for span in spans] == [{"a": [1]}], before
+
+
+def test_names_are_compared_without_case_and_hyphens():
+    assert folded("Number_Sequence") == folded("number-sequence") == folded("numberSequence")
+    assert folded("a b") == "ab"

@@ -1,0 +1,153 @@
+"""Judging: an answer of another shape scores 0 and says where; what a grader gives is kept."""
+
+import pytest
+
+from scbench.base.model import Check, Verdict
+from scbench.catalog import get_task
+from scbench.scoring.judge import MAX_VALUES, judge, schema_check, size_check
+
+DELAUNAY = get_task("delaunay_triangulation")
+SQUARE = DELAUNAY.params_model(points=((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.1, 0.9)), decimals=1)
+RIGHT = {"triangles": [[0, 1, 3], [1, 2, 3]]}
+
+
+def giving(verdicts):
+    def grade(params, answer):
+        return verdicts
+
+    return grade
+
+
+def judged(answer) -> Verdict:
+    [verdict] = judge(DELAUNAY, SQUARE, answer)
+    return verdict
+
+
+def test_a_right_answer_scores_1():
+    assert judged(RIGHT).score == 1
+    assert judged(RIGHT).notes == ()
+
+
+THREE = "must be three whole numbers from 0"
+BAD = {
+    "null": (None, "must be an object with the key 'triangles'; got null"),
+    "number": (3, "must be an object with the key 'triangles'; got 3"),
+    "true": (True, "must be an object with the key 'triangles'; got true"),
+    "text": ("[[0, 1, 2]]", "A model's text belongs in response, not in answer."),
+    "array": ([[0, 1, 2]], "must be an object with the key 'triangles'; got a list of 1 entry"),
+    "empty": ({}, "triangles: is missing"),
+    "wrong key": ({"triangle": []}, "triangles: is missing"),
+    "null inside": (
+        {"triangles": None},
+        "triangles: must be a list of lists of three whole",
+    ),
+    "object inside": ({"triangles": {"0": [0, 1, 2]}}, "got an object with the keys '0'"),
+    "boolean": ({"triangles": [[0, True, 2]]}, f"triangles.0: {THREE}; got [0, true, 2]."),
+    "digits": ({"triangles": [[0, "1", 2]]}, f'triangles.0: {THREE}; got [0, "1", 2].'),
+    "float": ({"triangles": [[0, 1.5, 2]]}, f"triangles.0: {THREE}; got [0, 1.5, 2]."),
+    "infinite": (
+        {"triangles": [[0, float("inf"), 2]]},
+        f"triangles.0: {THREE}; got [0, Inf",
+    ),
+    "NaN": ({"triangles": [[0, float("nan"), 2]]}, f"triangles.0: {THREE}; got [0, NaN, 2]."),
+    "negative": ({"triangles": [[0, 1, -1]]}, f"triangles.0: {THREE}; got [0, 1, -1]."),
+    "two": ({"triangles": [[0, 1, 2], [0, 1]]}, f"triangles.1: {THREE}; got [0, 1]."),
+}
+
+
+@pytest.mark.parametrize(("answer", "said"), BAD.values(), ids=BAD)
+def test_an_answer_of_another_shape_scores_0_and_says_where(answer, said):
+    verdict = judged(answer)
+    assert verdict.score == 0
+    [check] = verdict.checks
+    assert (check.id, check.passed) == ("answer_schema", False)
+    assert check.message.startswith("The answer does not have the asked-for shape: ")
+    assert said in check.message
+
+
+def test_many_faults_are_counted_and_some_shown():
+    [check] = judged({"triangles": [["a"] * 3] * 40}).checks
+    assert "(and 35 more)" in check.message
+    assert check.details["count"] == 40
+    places = [fault["at"] for fault in check.details["errors"]]
+    assert places == [f"triangles.{i}" for i in range(5)]
+
+
+def test_unknown_keys_are_ignored_with_a_note():
+    assert judged(RIGHT | {"why": 1}).score == 1
+    assert judged(RIGHT | {"why": 1}).notes == ("ignored 1 unknown key: 'why'",)
+    many = {f"{i}\n\x1b{'k' * 9000}": i for i in range(9)}
+    [note] = judged(RIGHT | many).notes
+    assert note.startswith("ignored 9 unknown keys: '0\\n\\x1bkkk")
+    assert note.isprintable()
+    assert len(note) < 300
+
+
+@pytest.mark.parametrize("index", [10**18, 10**400, 10**4299])
+def test_huge_integers_are_wrong_answers_not_faults(index):
+    assert judged({"triangles": [[0, 1, 2], [0, 2, index]]}).score == 0
+
+
+def test_every_score_of_a_task_gets_the_schema_check(make_task):
+    task, params = make_task(giving(None), scores=9)
+    verdicts = judge(task, params, {})
+    assert [verdict.score for verdict in verdicts] == [0.0] * 9
+    assert {check.id for verdict in verdicts for check in verdict.checks} == {"answer_schema"}
+
+
+def test_a_task_of_several_scores_gets_as_many_verdicts(make_task):
+    three = tuple(Verdict(i / 2, (), notes=("own",)) for i in range(3))
+    task, params = make_task(giving(three), scores=3)
+    verdicts = judge(task, params, {"values": [], "extra": 1})
+    assert [verdict.score for verdict in verdicts] == [0, 0.5, 1]
+    assert verdicts[1].notes == ("own", "ignored 1 unknown key: 'extra'")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, r"must give 2 verdicts, gave \(NoneType\)"),
+        (Verdict(1.0, ()), r"must give 2 verdicts, gave \(Verdict\)"),
+        ((), r"must give 2 verdicts, gave \(\)"),
+        ((Verdict(1.0, ()), 1.0), r"must give 2 verdicts, gave \(Verdict, float\)"),
+        ([Verdict(1.0, ())] * 2, r"must give 2 verdicts, gave \(list\)"),
+    ],
+)
+def test_a_grader_that_gives_anything_else_is_at_fault(make_task, given, said):
+    task, params = make_task(giving(given), scores=2)
+    with pytest.raises(TypeError, match=said):
+        judge(task, params, {"values": []})
+
+
+def test_what_a_grader_raises_is_raised(make_task):
+    def grade(params, answer):
+        raise ZeroDivisionError("division by zero")
+
+    task, params = make_task(grade)
+    with pytest.raises(ZeroDivisionError):
+        judge(task, params, {"values": []})
+
+
+def test_answers_of_too_many_values_fail_the_resource_limit():
+    half = [[0, 0]] * (MAX_VALUES // 3 - 10)
+    assert size_check({"triangles": half}) is None
+    for answer in ([0] * MAX_VALUES, {"a": half, "b": [half]}, {str(i): 0 for i in range(500_001)}):
+        check = size_check(answer)
+        assert isinstance(check, Check)
+        assert (check.id, check.passed) == ("resource_limit", False)
+        assert "500,000 values" in check.message
+
+
+@pytest.mark.parametrize("answer", [None, 1, "a" * 5_000_000, [], {}, [[[[]]]]])
+def test_answers_of_few_values_pass_it(answer):
+    assert size_check(answer) is None
+
+
+def test_the_largest_list_of_faults_that_is_made_is_short():
+    answer = {"triangles": [""] * (MAX_VALUES - 10)}
+    assert size_check(answer) is None
+    with pytest.raises(ValueError, match="499990 validation errors") as caught:
+        DELAUNAY.answer_model.model_validate(answer)
+    check = schema_check(caught.value, answer, DELAUNAY.answer_model)
+    assert len(check.message) < 1000
+    assert check.details["count"] == MAX_VALUES - 10

@@ -1,0 +1,315 @@
+"""Outcomes: what happened to each row, and that nothing a grader does gets past it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scbench.base.canonical import parse_json
+from scbench.base.model import Prediction, Status, Verdict
+from scbench.catalog import get_task
+from scbench.scoring.judge import MAX_VALUES
+from scbench.scoring.outcomes import (
+    MAX_ANSWER_CHARACTERS,
+    Outcome,
+    grade_prediction,
+    without_answer,
+)
+
+PARITY = get_task("parity")
+ODD = PARITY.params_model(bits="1")
+RIGHT = {"bit": 1}
+FOUND = '```json\n{"bit": 1}\n```'
+PROSE = "It is odd."
+REFUSAL = "I'm sorry, but I can't help with that."
+
+answered, unparsed, truncated, refused = (
+    Status.ANSWERED,
+    Status.UNPARSED,
+    Status.TRUNCATED,
+    Status.REFUSED,
+)
+blocked, missing, api_error, not_run = (
+    Status.BLOCKED,
+    Status.MISSING,
+    Status.API_ERROR,
+    Status.NOT_RUN,
+)
+
+
+def outcome(**fields) -> Outcome:
+    prediction = Prediction.model_validate({"id": "parity/01", **fields})
+    return grade_prediction(prediction, PARITY, ODD)
+
+
+ROWS = {
+    # call fails, times out or returns nothing
+    "nothing": ({}, missing, None, "the line holds neither answer nor response"),
+    "null": ({"answer": None, "response": None}, missing, None, "neither answer nor response"),
+    "blank": ({"response": " \n"}, unparsed, 0, "the response is empty"),
+    "blank, stopped": ({"response": "", "finish_reason": "stop"}, unparsed, 0, "is empty"),
+    "blank, answered": ({"response": "", "status": "answered"}, unparsed, 0, "is empty"),
+    "error": ({"error": "timeout"}, api_error, None, "timeout"),
+    "error and blank": ({"error": "timeout", "response": ""}, api_error, None, "timeout"),
+    "error and half a text": ({"error": "reset", "response": "The"}, api_error, None, "reset"),
+    "error, yet an answer": ({"error": "slow", "response": FOUND}, answered, 1, ""),
+    "error at the limit": ({"error": "x", "finish_reason": "length"}, api_error, None, "x"),
+    "long error": ({"error": "e" * 9000}, api_error, None, "e" * 500),
+    # malformed JSON
+    "prose": ({"response": PROSE}, unparsed, 0, "no answer can be read from the text"),
+    "broken": ({"response": '{"bit": 1'}, unparsed, 0, "no answer can be read"),
+    "NaN": ({"response": '{"bit": NaN}'}, unparsed, 0, "no answer can be read"),
+    "Python": ({"response": "{'bit': 1,}"}, answered, 1, ""),
+    "only thoughts": ({"response": f"<think>{FOUND}</think>"}, unparsed, 0, "no answer can be"),
+    # empty payload, required key absent
+    "empty object": ({"answer": {}}, answered, 0, ""),
+    "empty object in text": ({"response": "{}"}, unparsed, 0, "no answer can be read"),
+    "empty text as answer": ({"answer": ""}, answered, 0, ""),
+    "false as answer": ({"answer": False}, answered, 0, ""),
+    "wrong key": ({"answer": {"bits": 1}}, answered, 0, ""),
+    "text as answer": ({"answer": '{"bit": 1}'}, answered, 0, ""),
+    # truncated at the output cap
+    "cut off, blank": ({"response": "", "finish_reason": "length"}, truncated, 0, "no text"),
+    "cut off, no text": ({"finish_reason": "max_tokens"}, truncated, 0, "no text"),
+    "cut off in prose": ({"response": PROSE, "finish_reason": "length"}, truncated, 0, "length"),
+    "cut off in JSON": ({"response": '{"bit": ', "finish_reason": "length"}, truncated, 0, ""),
+    "cut off after all": ({"response": FOUND, "finish_reason": "length"}, answered, 1, ""),
+    "cut off refusal": ({"response": REFUSAL, "finish_reason": "length"}, truncated, 0, ""),
+    "said to be cut off": ({"status": "truncated"}, truncated, 0, "as the prediction says"),
+    "said so, prose": ({"status": "truncated", "response": PROSE}, truncated, 0, "as the"),
+    "said so, answer": ({"status": "truncated", "response": FOUND}, answered, 1, ""),
+    "said so, field": ({"status": "truncated", "answer": RIGHT}, answered, 1, ""),
+    # provider policy block
+    "filtered": ({"finish_reason": "content_filter"}, blocked, None, "content_filter"),
+    "filtered, blank": ({"response": "", "finish_reason": "SAFETY"}, blocked, None, "safety"),
+    "filtered midway": ({"response": "Th", "finish_reason": "refusal"}, blocked, None, "refusal"),
+    "filtered with error": (
+        {"error": "policy", "finish_reason": "content_filter"},
+        blocked,
+        None,
+        "content_filter",
+    ),
+    "filtered, yet answered": ({"response": FOUND, "finish_reason": "safety"}, answered, 1, ""),
+    "said to be blocked": ({"status": "blocked", "error": "policy"}, blocked, None, "policy"),
+    # model refuses in words
+    "refusal": ({"response": REFUSAL}, refused, 0, "the text declines and holds no answer"),
+    "refusal and prose": ({"response": f"{REFUSAL} {PROSE}"}, refused, 0, "the text declines"),
+    "refusal, then fence": ({"response": f"{REFUSAL} But:\n{FOUND}"}, answered, 1, ""),
+    "refusal in thought": ({"response": f"<think>{REFUSAL}</think>{PROSE}"}, unparsed, 0, ""),
+    "said to be refused": ({"status": "refused", "response": PROSE}, refused, 0, "as the pred"),
+    "said so, no text": ({"status": "refused"}, refused, 0, "as the prediction says"),
+    "said to refuse, answer": ({"status": "refused", "response": FOUND}, answered, 1, ""),
+    # early stop of a runner, and other statuses a lab may give
+    "not run": ({"status": "not_run"}, not_run, None, "as the prediction says"),
+    "missing": ({"status": "missing", "error": "lost"}, missing, None, "lost"),
+    "api_error": ({"status": "api_error"}, api_error, None, "as the prediction says"),
+    "api_error with text": ({"status": "api_error", "response": FOUND}, api_error, None, ""),
+    "answered": ({"status": "answered", "response": FOUND}, answered, 1, ""),
+    "answered in prose": ({"status": "answered", "response": PROSE}, unparsed, 0, ""),
+    "answered with refusal": ({"status": "answered", "response": REFUSAL}, refused, 0, ""),
+    # graded
+    "right": ({"answer": RIGHT}, answered, 1, ""),
+    "wrong": ({"answer": {"bit": 0}}, answered, 0, ""),
+    "in text": ({"response": FOUND}, answered, 1, ""),
+    # grader raises
+    "raises": ({"answer": RIGHT | {"mood": "raise"}}, Status.GRADER_ERROR, None, "RuntimeError: "),
+}
+
+
+@pytest.mark.parametrize(("fields", "status", "score", "reason"), ROWS.values(), ids=ROWS)
+def test_what_happened_to_a_row_is_told_by_its_status(fields, status, score, reason):
+    found = outcome(**fields)
+    assert found.status is status
+    assert status.scored == (score is not None)
+    assert [verdict.score for verdict in found.verdicts] == ([] if score is None else [score])
+    assert reason in found.reason
+    assert (found.reason == "") == (status is answered)
+    assert (found.answer is not None) == (status is answered)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [fields for fields, status, *_ in ROWS.values() if status in {unparsed, truncated, refused}],
+)
+def test_a_zero_without_an_answer_has_a_check_that_says_why(fields):
+    found = outcome(**fields)
+    [verdict] = found.verdicts
+    [check] = verdict.checks
+    assert (check.id, check.passed) == ("answer_found", False)
+    assert check.message == f"There is no answer: {found.reason}."
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        *((word, truncated) for word in ("length", "MAX_TOKENS", "FinishReason.MAX_TOKENS")),
+        *((word, truncated) for word in ("max_output_tokens", "model_length", " length ")),
+        ("model_context_window_exceeded", truncated),
+        *((word, blocked) for word in ("content_filter", "SAFETY", "FinishReason.SAFETY")),
+        *((word, blocked) for word in ("RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")),
+        *((word, blocked) for word in ("refusal", "guardrail_intervened", "content_filtered")),
+        *((word, unparsed) for word in ("stop", "end_turn", "STOP", "tool_calls", "", "odd")),
+    ],
+)
+def test_finish_reasons_of_all_providers_are_understood(reason, status):
+    assert outcome(response=PROSE, finish_reason=reason).status is status
+
+
+def test_where_the_answer_was_found_and_what_was_repaired_is_recorded():
+    found = outcome(response="<think>hm</think>\n```\n{'answer': {'bit': 1}}\n```")
+    assert (found.status, found.source, found.answer) == (answered, "fence", '{"bit":1}')
+    assert found.repairs == ("dropped_reasoning", "python_literal", "unwrapped_answer_key")
+    plain = outcome(answer=RIGHT)
+    assert (plain.source, plain.repairs) == ("answer", ())
+
+
+def test_without_answer_is_none_where_there_is_something_to_read():
+    assert without_answer(Prediction(id="a", answer=False)) is None
+    assert without_answer(Prediction(id="a", response=" x ")) is None
+    assert without_answer(Prediction(id="a", response=" ")) is not None
+
+
+def test_an_unscored_row_has_no_verdicts_however_many_scores_the_task_has(make_task):
+    task, params = make_task(raising(AssertionError), scores=9)
+    assert grade_prediction(Prediction(id="a"), task, params).verdicts == ()
+    prose = grade_prediction(Prediction(id="a", response="Hm."), task, params)
+    assert [verdict.score for verdict in prose.verdicts] == [0.0] * 9
+
+
+# Graders that fail.
+
+
+def raising(error):
+    def grade(params, answer):
+        raise error
+
+    return grade
+
+
+def giving(verdict):
+    def grade(params, answer):
+        return verdict
+
+    return grade
+
+
+class MuteError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("not this either")
+
+
+def graded(make_task, grade) -> Outcome:
+    task, params = make_task(grade)
+    return grade_prediction(Prediction(id="made_up/00", answer={"values": [1]}), task, params)
+
+
+FAULTS = {
+    "plain": (RuntimeError("no"), "RuntimeError: no (test_outcomes.py:"),
+    "without words": (AssertionError(), "AssertionError:  (test_outcomes.py:"),
+    "path": (
+        FileNotFoundError(2, "No such file", "/home/me/lib/mesh.stl"),
+        "FileNotFoundError: [Errno 2] No such file: 'mesh.stl' (test_outcomes.py:",
+    ),
+    "path in prose": (
+        ImportError("cannot import name x from y (/usr/lib/python3/y.py)"),
+        "ImportError: cannot import name x from y (y.py) (test_outcomes.py:",
+    ),
+    "two paths": (OSError("a=/opt/x/y.so:/opt/x/z.so"), "OSError: a=y.so:z.so (test_outcome"),
+    "drive": (OSError(r"bad C:\Users\me\a.txt"), "OSError: bad a.txt (test_outcomes.py:"),
+    "fraction": (ValueError("1/2/3 and 4 / 5"), "ValueError: 1/2/3 and 4 / 5 (test_outcomes.py:"),
+    "long": (ValueError("x" * 10_000_000), "ValueError: " + "x" * 300 + " (test_outcomes.py:"),
+    "surrogate": (ValueError("\ud800"), "ValueError: ? (test_outcomes.py:"),
+    "mute": (MuteError(), "MuteError: its message cannot be written (test_outcomes.py:"),
+    "digits": (KeyError(10**5000), "KeyError: its message cannot be written (test_outcomes.py:"),
+    "recursion": (RecursionError("too deep"), "RecursionError: too deep (test_outcomes.py:"),
+}
+
+
+@pytest.mark.parametrize(("error", "reason"), FAULTS.values(), ids=FAULTS)
+def test_a_grader_that_raises_is_a_grader_error_without_machine_paths(make_task, error, reason):
+    found = graded(make_task, raising(error))
+    assert found.status is Status.GRADER_ERROR
+    assert found.verdicts == ()
+    assert found.reason.startswith(reason)
+    assert len(found.reason) < 500
+    found.reason.encode()
+
+
+def test_memory_errors_are_passed_on(make_task):
+    with pytest.raises(MemoryError):
+        graded(make_task, raising(MemoryError()))
+
+
+# Hostile answers.
+
+
+def test_an_answer_of_millions_of_values_is_a_zero_not_a_fault(make_task):
+    task, params = make_task(raising(AssertionError))
+    values = [""] * (MAX_VALUES + 10)
+    found = grade_prediction(Prediction(id="a", answer={"values": values}), task, params)
+    assert found.status is answered
+    assert found.answer is None
+    [check] = found.verdicts[0].checks
+    assert (found.verdicts[0].score, check.id, check.passed) == (0, "resource_limit", False)
+
+
+def test_long_text_is_not_many_values(make_task):
+    task, params = make_task(giving(Verdict(1.0, ())))
+    answer = {"values": [1], "why": "," * 3_000_000}
+    assert grade_prediction(Prediction(id="a", answer=answer), task, params).verdicts[0].score == 1
+
+
+def test_a_long_answer_is_graded_but_not_copied(make_task):
+    task, params = make_task(giving(Verdict(1.0, ())))
+    for spare, copied in ((0, True), (1, False)):
+        why = "x" * (MAX_ANSWER_CHARACTERS - len('{"values":[1],"why":""}') + spare)
+        prediction = Prediction(id="a", answer={"values": [1], "why": why})
+        found = grade_prediction(prediction, task, params)
+        assert found.verdicts[0].score == 1
+        assert (found.answer is not None) == copied
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "{'bit': 0x" + "f" * 5000 + "}",
+        r"{'bit': 1, 'why': '\ud800'}",
+        "{'bit': 1, 'why': 1e999}",
+        "{'bit': -True}",
+        '{"bit": ' + "9" * 4300 + "}",
+        '{"bit": [' * 90,
+        "[" * 5000,
+    ],
+)
+def test_hostile_replies_are_zeros_that_can_be_written(response):
+    found = outcome(response=response)
+    assert found.status in {answered, unparsed}
+    assert found.verdicts[0].score == 0
+    json.dumps([found.answer, found.reason]).encode()
+    (found.answer or "").encode()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("inf"), float("nan"), "\ud800", 10**5000],
+    ids=["inf", "nan", "surrogate", "digits"],
+)
+def test_what_json_cannot_hold_is_judged_but_not_copied(value):
+    found = outcome(answer={"bit": 1, "why": [value]})
+    assert (found.status, found.verdicts[0].score, found.answer) == (answered, 1, None)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(json_values | st.fixed_dictionaries({"bit": json_values}))
+def test_no_answer_gets_past_the_worker(answer):
+    found = outcome(answer=answer)
+    assert found.status in {answered, missing}
+    if found.answer is not None:
+        parse_json(found.answer.encode())
