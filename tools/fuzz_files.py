@@ -16,7 +16,7 @@ from fuzz_inputs import Choices, Target, check_text
 import scbench
 from scbench.base.errors import PredictionsError, ReleaseError, ScbenchError, printable
 from scbench.formats.imports.files import is_own
-from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.imports.gather import ImportOptions, gather
 from scbench.formats.imports.tables import read_mapping
 from scbench.formats.predictions import parse_line
 from scbench.leaderboard.documents import read_claims, read_submission
@@ -93,7 +93,7 @@ def import_target() -> Target:
         sink = io.BytesIO()
         try:
             is_own(str(path), mapped)
-            found = gather([str(path)], sink, Wanted(mapped, "M" if pack_by == 5 else None))
+            found = gather([str(path)], sink, ImportOptions(mapped, "M" if pack_by == 5 else None))
         except ModuleNotFoundError as error:
             if error.name != "inspect_ai":  # an extra, whose reader is tried where it is installed
                 raise

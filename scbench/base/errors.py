@@ -174,14 +174,14 @@ def problem_of(item: Mapping[str, Any]) -> str:
     said = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"]
     if context.get("min_length") == 1:
         said = "must not be empty"
-    return f"{said.replace('Input should be', 'must be')}; got {shown(item['input'])}"
+    return f"{said.replace('Input should be', 'must be')}; got {describe_value(item['input'])}"
 
 
 def _plain(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value in few words, as JSON where that is short."""
     if isinstance(value, dict):
         keys = ", ".join(repr(printable(str(key)[:20])) for key in list(value)[:3])
@@ -190,7 +190,7 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple):
         if len(value) > 4 or any(isinstance(item, list | dict | tuple) for item in value):
             return f"a list of {len(value):,} {'entry' if len(value) == 1 else 'entries'}"
-        return f"[{', '.join(map(shown, value))}]"
+        return f"[{', '.join(map(describe_value, value))}]"
     if isinstance(value, str):
         clipped = value if len(value) <= 40 else f"{value[:30]}..."
         return printable(json.dumps(clipped, ensure_ascii=False))

@@ -21,7 +21,7 @@ _PARTS = re.compile(
 )
 
 
-class Asked(NamedTuple):
+class RequestKey(NamedTuple):
     """What a request asked for: an instance, which of several tries, and the token budget."""
 
     id: str
@@ -48,11 +48,11 @@ class Asked(NamedTuple):
         return text
 
 
-def read_custom_id(text: str) -> Asked | None:
+def read_custom_id(text: str) -> RequestKey | None:
     """Return what a request's id stands for; None if it is not one of ours."""
     found = _PARTS.fullmatch(text) if len(text) <= MOST_CHARACTERS else None
     if found is None:
         return None
     prefix = f"{found['prefix']}:" if found["prefix"] else ""
     budget = None if found["budget"] is None else int(found["budget"])
-    return Asked(f"{prefix}{found['task']}/{found['name']}", int(found["sample"] or 0), budget)
+    return RequestKey(f"{prefix}{found['task']}/{found['name']}", int(found["sample"] or 0), budget)

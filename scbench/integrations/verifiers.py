@@ -18,7 +18,7 @@ from scbench.base.errors import PredictionsError
 from scbench.base.model import LADDER, Instance, Prediction, rung_of
 from scbench.base.trace import LoopSetting, Setup
 from scbench.catalog import all_tasks, get_task
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.harnesses import ended
 from scbench.formats.imports.replies import content_text, reply, with_turns
 from scbench.formats.prompts.forms import data_urls
@@ -81,7 +81,7 @@ class SpatialTask(vf.Task[SpatialData]):
         replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
         text, state = ended(content_text(replies[-1].content) if replies else None, finish)
-        made = reply(Asked(self.key), None, text, state, {})
+        made = reply(RequestKey(self.key), None, text, state, {})
         prediction = Prediction.model_validate_json(with_turns(made, trace.info).line(None, None))
         asked = unpacked(self.data.instance) if self.data.instance else self.key
         found = await asyncio.to_thread(outcome, asked, prediction, self.data.release)

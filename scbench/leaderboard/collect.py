@@ -23,7 +23,7 @@ from scbench.leaderboard.answer_overlap import (
     sharing,
     stored_answers,
 )
-from scbench.leaderboard.copied import Copied, copied, told_by, warn_of
+from scbench.leaderboard.copied import Copied, copied, telling_answers, copy_warning
 from scbench.leaderboard.findings import Finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
@@ -157,7 +157,7 @@ def _compare(
         found[entry.name] += (
             check_organisation(entry.about, organisations) if organisations is not None else ()
         )
-        found[entry.name] += warn_of(entry.copied)
+        found[entry.name] += copy_warning(entry.copied)
     for entries in _by_release(done.entries):
         answers = {entry.name: entry.answers for entry in entries}
         for pair in sharing(answers):
@@ -248,7 +248,7 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
 
 
 _stored = lru_cache(maxsize=4)(stored_answers)
-_told = lru_cache(maxsize=4)(told_by)
+_told = lru_cache(maxsize=4)(telling_answers)
 
 
 def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:

@@ -34,7 +34,7 @@ LEAST = 5
 """So many telling answers that are stored ones mark a submission."""
 
 
-class Told(NamedTuple):
+class StoredAnswers(NamedTuple):
     """Stored answers by instance: what references that tell say, hashes of counter-references."""
 
     references: dict[str, set[str]]
@@ -88,9 +88,9 @@ def is_long(canonical: str) -> bool:
     return len(zlib.compress(canonical.encode(), 9)) >= LONG
 
 
-def told_by(release: Release) -> Told:
+def telling_answers(release: Release) -> StoredAnswers:
     """Return the stored answers of a release that may tell where an answer comes from."""
-    found = Told({}, {})
+    found = StoredAnswers({}, {})
     for ref in release.references():
         task = task_of(ref.id)
         if get_task(task).one_answer or release.manifest.tasks[task].bucket == MANIFOLDS:
@@ -156,12 +156,12 @@ def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
     return value if isinstance(value, list) else ()
 
 
-def copied(answers: Iterable[tuple[str, str]], told: Told) -> Copied:
+def copied(answers: Iterable[tuple[str, str]], told: StoredAnswers) -> Copied:
     """Count the answers of a submission that are stored ones; of several samples, one suffices.
 
     Args:
         answers: instance and answer, as JSON.
-        told: see `told_by`.
+        told: see `telling_answers`.
     """
     same, counter, asked = set(), set(), set()
     for row_id, text in answers:
@@ -175,7 +175,7 @@ def copied(answers: Iterable[tuple[str, str]], told: Told) -> Copied:
     return Copied(*parts)
 
 
-def warn_of(found: Copied, file: str = "") -> Iterator[Finding]:
+def copy_warning(found: Copied, file: str = "") -> Iterator[Finding]:
     """Yield a warning if a submission is marked.
 
     Args:

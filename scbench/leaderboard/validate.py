@@ -16,7 +16,7 @@ from scbench.leaderboard.answer_overlap import (
     read_answers,
     stored_answers,
 )
-from scbench.leaderboard.copied import copied, told_by, warn_of
+from scbench.leaderboard.copied import copied, telling_answers, copy_warning
 from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.files import ABOUT, CLAIMED
 from scbench.leaderboard.findings import Finding, as_record, in_order, problems
@@ -124,8 +124,8 @@ def validate(opened: Opened, releases: Releases, wanted: str | None = None) -> V
             done.scored = checked.scored
             if not done.problems:
                 done.answers = read_answers(predictions[1], done.release)
-                done.findings += warn_of(
-                    copied(done.answers, told_by(done.release)), predictions[0]
+                done.findings += copy_warning(
+                    copied(done.answers, telling_answers(done.release)), predictions[0]
                 )
     done.findings = in_order(done.findings)
     return done

@@ -17,14 +17,14 @@ from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.loop.games import UNJUDGED, Game, Move, State, is_answer, unjudged
 from scbench.scoring.answers.scan import scan
 from scbench.scoring.answers.visible import visible
-from scbench.scoring.outcomes import Outcome, alone, describe_error
+from scbench.scoring.outcomes import Outcome, simulator_lock, describe_error
 
 _SPARE = 6
 """Replies beyond what the budget is enough for: the answer, and some that go wrong."""
 _FAULT = 500
 
 
-def asked(reply: str, *keys: str) -> JsonValue | None:
+def last_object(reply: str, *keys: str) -> JsonValue | None:
     """Return the last JSON object in a reply that has one of these keys; None without one."""
     found = scan(visible(reply), keys)
     spans = [
@@ -84,7 +84,7 @@ class Asking(Game):
         """What is left, as an observation ends."""
         return (
             f"Left of the budget: {self.budget - self.used} of {self.budget}. Replies left: "
-            f"{self.left}."
+            f"{self.replies_left}."
         )
 
     def move(self, given: JsonValue) -> Move:
@@ -100,7 +100,7 @@ class Asking(Game):
             return self._wrong(f"it costs {cost}, which is more than is left of the budget.")
         self.used += cost
         try:
-            with alone(self.task):
+            with simulator_lock(self.task):
                 seen = self.carry_out(chosen)
         except QueryError as error:
             return self._wrong(f"{str(error)[:_FAULT].rstrip('.')}.")
@@ -164,16 +164,16 @@ class Probe(Asking):
 
     @override
     def take(self, reply: str) -> Move:
-        given = asked(reply, self.key)
-        if given is not None and self.left:
+        given = last_object(reply, self.key)
+        if given is not None and self.replies_left:
             return self.move(given)
         if given is not None:
             self.over = True
             return Move("This was the last reply, and it is no answer. The trial is over.")
-        outcome = self.said(reply)
+        outcome = self.judge_reply(reply)
         if unjudged(outcome):
             return self.ended(outcome)
-        self.over = is_answer(outcome) or not self.left
+        self.over = is_answer(outcome) or not self.replies_left
         if is_answer(outcome):
             return Move("This is your answer. The trial is over.", outcome)
         said = "This reply holds neither a query nor an answer that can be read."
@@ -202,7 +202,7 @@ class Act(Asking):
     @property
     @override
     def rules(self) -> str:
-        with alone(self.task):
+        with simulator_lock(self.task):
             seen = canonical_json(self._play.look())
         return (
             "Do not give this answer at once: carry it out, one action in each reply. A reply that "
@@ -240,7 +240,7 @@ class Act(Asking):
 
     @override
     def take(self, reply: str) -> Move:
-        given = asked(reply, self.key, "done")
+        given = last_object(reply, self.key, "done")
         before = len(self._done)
         if isinstance(given, dict) and given.get("done") is True and self.key not in given:
             self.over = True
@@ -251,13 +251,13 @@ class Act(Asking):
             move = self.move(given)
         if move.outcome is not None:
             return move
-        self.over = self.over or self._play.over or self.used >= self.budget or not self.left
+        self.over = self.over or self._play.over or self.used >= self.budget or not self.replies_left
         # How good it is so far is not told; to simulate it after each action would take too long.
         judged = self.over or (len(self._done) > before and not self.task.heavy)
         outcome = self.final() if judged else None
         if outcome is not None and unjudged(outcome):
             return self.ended(outcome)
-        return Move(f"{move.said}\nThe trial is over." if self.over else move.said, outcome)
+        return Move(f"{move.observation}\nThe trial is over." if self.over else move.observation, outcome)
 
 
 def asking_game(setup: Setup, task: Task, params: BaseModel) -> Asking:

@@ -32,7 +32,7 @@ def one_right(task: Task) -> bool:
     return task.one_answer or shape_of(task.answer_model).is_short
 
 
-def told(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
+def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
     """Return the lines that are told of a judged answer, besides its score.
 
     Args:

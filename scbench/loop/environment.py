@@ -111,7 +111,7 @@ class Environment:
             return Step(_OVER, True, {"turn": game.turn, "used": game.used})
         reply = readable(action)
         move = game.play(reply)
-        self.turns.append({"action": reply, "observation": move.said})
+        self.turns.append({"action": reply, "observation": move.observation})
         outcome = move.outcome
         info = {
             "turn": game.turn,
@@ -119,7 +119,7 @@ class Environment:
             "status": None if outcome is None else outcome.status.value,
             "score": outcome.score if outcome is not None and is_answer(outcome) else None,
         }
-        return Step(move.said, game.over, info)
+        return Step(move.observation, game.over, info)
 
     @property
     def state(self) -> State:

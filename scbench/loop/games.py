@@ -13,8 +13,8 @@ from typing_extensions import override
 from scbench.base.model import Prediction, Status
 from scbench.base.trace import Setup
 from scbench.catalog import Task
-from scbench.loop.disclosure import one_right, told
-from scbench.scoring.outcomes import Outcome, alone, grade_prediction
+from scbench.loop.disclosure import one_right, disclosed
+from scbench.scoring.outcomes import Outcome, simulator_lock, grade_prediction
 
 State = dict[str, Any]
 """Of a game: small, and JSON."""
@@ -25,11 +25,11 @@ class Move:
     """What came of one reply.
 
     Attributes:
-        said: the observation.
+        observation: what the model is shown then.
         outcome: of the answer, if the reply was taken for one.
     """
 
-    said: str
+    observation: str
     outcome: Outcome | None = None
 
 
@@ -68,7 +68,7 @@ class Game(ABC):
         return None
 
     @property
-    def left(self) -> int:
+    def replies_left(self) -> int:
         """Replies that may still be given."""
         return self.limit - self.turn
 
@@ -88,10 +88,10 @@ class Game(ABC):
 
     def judged(self, prediction: Prediction) -> Outcome:
         """Return what comes of an answer."""
-        with alone(self.task):
+        with simulator_lock(self.task):
             return grade_prediction(prediction, self.task, self.params)
 
-    def said(self, reply: str) -> Outcome:
+    def judge_reply(self, reply: str) -> Outcome:
         """Return what comes of the answer in a reply, as everywhere else."""
         return self.judged(Prediction.model_construct(id="", response=reply))
 
@@ -148,7 +148,7 @@ class Retry(Game):
 
     @override
     def take(self, reply: str) -> Move:
-        outcome = self.said(reply)
+        outcome = self.judge_reply(reply)
         head = f"Answer {self.turn} of {self.limit}: "
         if unjudged(outcome):
             self.over = True
@@ -157,13 +157,13 @@ class Retry(Game):
             lines = [f"{head}no answer can be read from this reply."]
         else:
             lines = [f"{head}score {_figure(outcome.score or 0.0)} of 1."]
-            lines += told(self.task, outcome.verdicts, self.setup.disclose)
+            lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
         full = outcome.score == 1
-        self.over = full or not self.left
+        self.over = full or not self.replies_left
         if full:
             lines.append("That is the full score. The trial is over.")
         elif self.over:
             lines.append("That was the last time. The trial is over.")
         else:
-            lines.append(f"You may answer {self.left} more time{'s' * (self.left > 1)}.")
+            lines.append(f"You may answer {self.replies_left} more time{'s' * (self.replies_left > 1)}.")
         return Move("\n".join(lines), outcome)

@@ -10,7 +10,7 @@ from scbench.base.trace import Played, Turn
 from scbench.catalog import Task
 from scbench.loop.environment import game_of, played_by
 from scbench.loop.games import is_answer, unjudged
-from scbench.scoring.outcomes import Outcome, Trial, alone, grade_prediction, without_answer
+from scbench.scoring.outcomes import Outcome, Trial, simulator_lock, grade_prediction, without_answer
 
 
 class TraceError(PredictionsError):
@@ -20,7 +20,7 @@ class TraceError(PredictionsError):
 def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Grade a line of predictions, whether it holds an answer or a trace."""
     if prediction.turns is None or prediction.loop is None:
-        with alone(task):
+        with simulator_lock(task):
             return grade_prediction(prediction, task, params)
     status = prediction.status
     if status is not None and not status.scored:
@@ -75,8 +75,8 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
         outcome = move.outcome
         if outcome is not None and unjudged(outcome):
             return outcome
-        if move.said != turn.observation:
-            raise TraceError(f"turn {number}: {_difference(turn, move.said)}")
+        if move.observation != turn.observation:
+            raise TraceError(f"turn {number}: {_difference(turn, move.observation)}")
         last = outcome or last
         given = None
         if outcome is not None and is_answer(outcome):

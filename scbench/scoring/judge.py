@@ -6,7 +6,7 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from scbench.base.errors import Fault, is_echo, problem_of, shown
+from scbench.base.errors import Fault, is_echo, problem_of, describe_value
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
@@ -117,7 +117,7 @@ def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
             break
     if item["type"] in _OWN_WORDS or not schema:
         return Fault(".".join(at), problem_of(item))
-    return Fault(".".join(at), f"must be {in_words(schema)}; got {shown(answer)}")
+    return Fault(".".join(at), f"must be {in_words(schema)}; got {describe_value(answer)}")
 
 
 def _is_row(schema: Node) -> bool:

@@ -14,7 +14,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
-from scbench.scoring.answers.candidates import Found
+from scbench.scoring.answers.candidates import Extraction
 from scbench.scoring.answers.extract import PLAIN_TEXT, declines, find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
@@ -95,7 +95,7 @@ class Outcome:
         return sum(given) / len(given) if given else None
 
 
-def alone(task: Task) -> AbstractContextManager[object]:
+def simulator_lock(task: Task) -> AbstractContextManager[object]:
     """Return what lets one thread at a time judge answers to a heavy task."""
     return _SIMULATING if task.heavy else nullcontext()
 
@@ -106,7 +106,7 @@ def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> O
     return found if isinstance(found, Outcome) else judge_found(found, task, params)
 
 
-def seek_answer(prediction: Prediction, task: Task) -> Found | Outcome:
+def seek_answer(prediction: Prediction, task: Task) -> Extraction | Outcome:
     """Return the answer of a prediction, or what came of it without one."""
     absent = without_answer(prediction)
     if absent is not None:
@@ -115,7 +115,7 @@ def seek_answer(prediction: Prediction, task: Task) -> Found | Outcome:
     return _zero(*_why_not_found(prediction), task) if found is None else found
 
 
-def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
+def judge_found(found: Extraction, task: Task, params: BaseModel) -> Outcome:
     """Judge an answer that was found."""
     answer = _written(found.value)
     try:
@@ -135,7 +135,7 @@ def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
     return Outcome(status, verdicts, reason, answer, found.source, found.repairs)
 
 
-def _why_garbage(found: Found, verdicts: tuple[Verdict, ...]) -> str:
+def _why_garbage(found: Extraction, verdicts: tuple[Verdict, ...]) -> str:
     """Say why words after a mark are not what the task asks for; empty if they are."""
     if PLAIN_TEXT not in found.repairs:
         return ""

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scbench.base.model import Status
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.replies import (
     Entry,
     Reply,
@@ -27,7 +27,7 @@ from scbench.formats.imports.replies import (
     failed,
     joined,
     objects,
-    placed,
+    request_key,
     reply,
     total,
 )
@@ -64,7 +64,7 @@ def state_of(finish: object, *, text: bool) -> State:
 
 def openai(entry: Entry) -> Iterator[Reply]:
     """Read a line of an output or error file of OpenAI or vLLM."""
-    asked = placed(entry.get("custom_id"))
+    asked = request_key(entry.get("custom_id"))
     body = dig(entry, "response", "body")
     code = dig(entry, "response", "status_code")
     if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
@@ -76,7 +76,7 @@ def openai(entry: Entry) -> Iterator[Reply]:
         yield from _of_chat(asked, body)
 
 
-def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
+def _of_chat(asked: RequestKey, body: Entry) -> Iterator[Reply]:
     usage = body.get("usage")
     counts = {
         "input_tokens": count(dig(usage, "prompt_tokens")),
@@ -105,7 +105,7 @@ def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
         )
 
 
-def _of_responses(asked: Asked, body: Entry) -> Reply:
+def _of_responses(asked: RequestKey, body: Entry) -> Reply:
     usage = body.get("usage")
     counts = {
         "input_tokens": count(dig(usage, "input_tokens")),
@@ -137,7 +137,7 @@ def _of_responses(asked: Asked, body: Entry) -> Reply:
 
 def anthropic(entry: Entry) -> Iterator[Reply]:
     """Read a line of the results of a message batch."""
-    asked = placed(entry.get("custom_id"))
+    asked = request_key(entry.get("custom_id"))
     result = entry.get("result")
     message = dig(result, "message")
     if dig(result, "type") != "succeeded" or not isinstance(message, Mapping):
@@ -163,7 +163,7 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         dig(entry, "key"),
         *(dig(entry, "metadata", key) for key in ("key", "custom_id", "id")),
     )
-    asked = placed(next((name for name in names if name is not None), None))
+    asked = request_key(next((name for name in names if name is not None), None))
     response = entry.get("response")
     model = _either(response, "modelVersion")
     if entry.get("error") or not isinstance(response, Mapping):

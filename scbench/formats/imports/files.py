@@ -16,7 +16,7 @@ import zstandard
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports import batches, harnesses
 from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
-from scbench.formats.imports.replies import Entry, Reply, placed
+from scbench.formats.imports.replies import Entry, Reply, request_key
 from scbench.formats.imports.tables import (
     Mapped,
     csv_columns,
@@ -28,7 +28,7 @@ from scbench.formats.imports.tables import (
 )
 from scbench.formats.predictions import Problem, line_spans, open_predictions, read_blocks, stripped
 
-OWN = "predictions"
+OWN_FORM = "predictions"
 _MOST_TRIED = 20
 """Lines of a file that are looked at to tell what it is."""
 _MOST_BYTES = 2**28
@@ -71,7 +71,7 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
         return False
     held, _ = _looked_at(_lines(path))
-    return _kind(held, path, mapped) == OWN
+    return _kind(held, path, mapped) == OWN_FORM
 
 
 def read_file(path: str, mapped: Mapped | None = None) -> Source:
@@ -93,7 +93,7 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
     held, rest = _looked_at(_lines(path))
     lines = chain(held, rest)
     kind = _kind(held, path, mapped)
-    if kind == OWN:
+    if kind == OWN_FORM:
         return Source(kinds, _own(lines, kinds))
     if kind == "CSV":
         return Source(kinds, _of_csv(lines, mapped, kinds))
@@ -157,20 +157,20 @@ def _kind(held: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) 
             return _told(entry, path, mapped)
     if any(isinstance(line, Problem) for line in held) and not first:
         whole = _is_file(path) and _head(path).lstrip()[:1] in {b"[", b"{"}
-        return "JSON" if whole else OWN
+        return "JSON" if whole else OWN_FORM
     if first and first[0][:1] in {b"[", b"{"}:
         try:
             entries = list(_document(path))
         except PredictionsError:
-            return OWN
+            return OWN_FORM
         told = entries[0][1] if entries else None
-        return "JSON" if isinstance(told, dict) and (mapped or kind_of(told)) else OWN
+        return "JSON" if isinstance(told, dict) and (mapped or kind_of(told)) else OWN_FORM
     columns = csv_columns(first[0]) if first else []
     if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
         return "CSV"
     if first and (mapped or path.endswith((".csv", ".tsv"))):
         raise _unmapped(path, columns, mapped)
-    return OWN
+    return OWN_FORM
 
 
 def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> PredictionsError:
@@ -188,8 +188,8 @@ def _told(entry: Entry, path: str, mapped: Mapped | None) -> str:
     kind = kind_of(entry)
     if kind is None and {"custom_id", "key"} & entry.keys() and _ASKED & entry.keys():
         raise PredictionsError(f"{path} holds requests, not replies; name the file that came back")
-    if kind in {None, OWN}:
-        return "lines" if mapped else OWN
+    if kind in {None, OWN_FORM}:
+        return "lines" if mapped else OWN_FORM
     return "lines"
 
 
@@ -223,12 +223,12 @@ def kind_of(entry: Entry) -> str | None:
     if isinstance(entry.get("traces"), list) and "task" in keys:
         return "verifiers traces"
     asked = {"prompt", "images"} <= keys and not {"response", "answer", "status", "error"} & keys
-    return OWN if "id" in keys and not asked else None
+    return OWN_FORM if "id" in keys and not asked else None
 
 
 def _left_out(entry: Entry) -> Reply:
     fields = {"status": "not_run", "error": str(entry.get("error"))}
-    return Reply(placed(entry.get("custom_id")), None, fields)
+    return Reply(request_key(entry.get("custom_id")), None, fields)
 
 
 def _own(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:
@@ -236,7 +236,7 @@ def _own(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[R
         if isinstance(line, Problem):
             yield line.line or 0, line
         else:
-            kinds[OWN] += bool(line[1].strip())
+            kinds[OWN_FORM] += bool(line[1].strip())
             yield line[0], line[1] if line[1].endswith(b"\n") else line[1] + b"\n"
 
 
@@ -298,7 +298,7 @@ def _each(
                 for made in _READERS[kind](entry, seen):  # type: ignore[index]
                     yield number, made
             elif isinstance(entry, dict) and (names := mapped or own_columns(entry)):
-                kinds["table" if mapped else OWN] += 1
+                kinds["table" if mapped else OWN_FORM] += 1
                 yield number, row_reply(entry, names)
             else:
                 said = "this is an entry of no format that is known; see --map"

@@ -54,7 +54,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ImportOptions:
     """How files are read.
 
     Attributes:
@@ -68,7 +68,7 @@ class Wanted:
     setting: str | None = None
 
 
-def gather(files: Sequence[str], sink: IO[bytes], wanted: Wanted | None = None) -> Gathered:
+def gather(files: Sequence[str], sink: IO[bytes], wanted: ImportOptions | None = None) -> Gathered:
     """Write what files hold as lines of predictions.
 
     Lines of our own form are copied as they stand. An error that names no model is one of the only
@@ -86,7 +86,7 @@ def gather(files: Sequence[str], sink: IO[bytes], wanted: Wanted | None = None) 
         ModuleNotFoundError: a library that a format needs is not installed.
         PredictionsError: a file cannot be read at all.
     """
-    wanted = wanted or Wanted()
+    wanted = wanted or ImportOptions()
     found = Gathered(files)
     models = [Counter[str]() for _ in files]
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as later:
@@ -107,7 +107,7 @@ def _take(
     made: Reply | bytes | Problem,
     sink: IO[bytes],
     later: IO[bytes],
-    wanted: Wanted,
+    wanted: ImportOptions,
     models: Counter[str],
 ) -> None:
     """Write one entry, or keep it for later if it does not say whose it is."""
@@ -121,7 +121,7 @@ def _take(
     try:
         line = made.line(wanted.model, wanted.setting)
     except PredictionsError as error:
-        problem = Problem("not_placed", str(error), number, made.asked.id, found.files[place])
+        problem = Problem("not_placed", str(error), number, made.request.id, found.files[place])
         found.problems.append(problem)
         return
     named = wanted.model or made.model

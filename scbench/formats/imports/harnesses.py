@@ -21,7 +21,7 @@ from scbench.formats.imports.replies import (
     dig,
     error_text,
     objects,
-    placed,
+    request_key,
     reply,
     total,
     with_turns,
@@ -45,7 +45,7 @@ def lm_eval(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
     if seen and name not in seen:
         return
     seen[name] += 1
-    asked = placed(_first(entry.get("doc"), *_NAMES))
+    asked = request_key(_first(entry.get("doc"), *_NAMES))
     replies = dig(entry, "resps", 0)
     if not isinstance(replies, list):
         replies = entry.get("resps") or entry.get("filtered_resps")
@@ -60,7 +60,7 @@ def lm_eval(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
 def lighteval(entry: Entry) -> Iterator[Reply]:
     """Read a row of the details: columns ``doc``, ``metric`` and ``model_response``."""
     doc = entry.get("doc")
-    asked = placed(_first(dig(doc, "specific"), *_NAMES) or _first(doc, *_NAMES))
+    asked = request_key(_first(dig(doc, "specific"), *_NAMES) or _first(doc, *_NAMES))
     made = entry.get("model_response")
     texts = dig(made, "text")
     texts = [texts] if isinstance(texts, str) else texts
@@ -98,7 +98,7 @@ def verifiers(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
         seen: how many rollouts of each task came before.
     """
     task = entry.get("task")
-    asked = placed(_first(dig(task, "data"), *_NAMES) or dig(task, "key"))
+    asked = request_key(_first(dig(task, "data"), *_NAMES) or dig(task, "key"))
     asked = asked._replace(sample=asked.sample + seen[asked.id])
     seen[asked.id] += 1
     traces = objects(entry.get("traces"))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Setting, Status
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.batches import state_of
 from scbench.formats.imports.replies import (
     Reply,
     State,
     count,
     failed,
-    placed,
+    request_key,
     reply,
     total,
     with_turns,
@@ -107,7 +107,7 @@ def _samples_at_once(path: str) -> "Iterable[EvalSample]":
 
 
 def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
-    asked = asked_of(str(sample.id), sample.epoch, sample.metadata)
+    asked = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _in_grading(sample, error):
         return failed(asked, _why(error) or "the sample failed", model=spec.model)
@@ -132,25 +132,25 @@ def _why(error: "EvalError") -> str:
     return last if last and error.message.startswith("RetryError") else error.message
 
 
-def asked_of(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Asked:
+def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> RequestKey:
     """Return what a sample asks: its own id, or the one in its metadata, with epoch and budget.
 
     Raises:
         PredictionsError: neither is an id of ours.
     """
     own = metadata.get("id")
-    asked = placed(own if isinstance(own, str) and "/" in own else sample_id)
+    asked = request_key(own if isinstance(own, str) and "/" in own else sample_id)
     budget = asked.budget if asked.budget is not None else count(metadata.get("budget"))
     return asked._replace(sample=asked.sample + epoch - 1, budget=budget)
 
 
 def reply_of(
-    asked: Asked, model: str, output: "ModelOutput", limit: str | None, usage: Mapping[str, Any]
+    asked: RequestKey, model: str, output: "ModelOutput", limit: str | None, usage: Mapping[str, Any]
 ) -> Reply:
     """Return what came of a sample that did not fail.
 
     Args:
-        asked: see `asked_of`.
+        asked: see `sample_key`.
         model: that was asked.
         output: its last.
         limit: kind of the sample's limit that was hit, if one was.

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from scbench.base.errors import PredictionsError, shown
+from scbench.base.errors import PredictionsError, describe_value
 from scbench.base.model import Status
-from scbench.formats.custom_id import Asked, read_custom_id
+from scbench.formats.custom_id import RequestKey, read_custom_id
 
 Entry = Mapping[str, Any]
 
@@ -21,12 +21,12 @@ class Reply:
     """What came of one request.
 
     Attributes:
-        asked: what it answers.
+        request: which one it answers.
         model: as the file names it; None if it does not.
         fields: the rest of a prediction, see `scbench.base.model.Prediction`.
     """
 
-    asked: Asked
+    request: RequestKey
     model: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -42,10 +42,10 @@ class Reply:
         """
         named = model or self.model
         told = {
-            "id": self.asked.id,
+            "id": self.request.id,
             **({"model": named[:_MOST_NAME]} if named else {}),
-            **({"sample": self.asked.sample} if self.asked.sample else {}),
-            **({} if self.asked.budget is None else {"budget": self.asked.budget}),
+            **({"sample": self.request.sample} if self.request.sample else {}),
+            **({} if self.request.budget is None else {"budget": self.request.budget}),
             **self.fields,
             **({"setting": setting} if setting else {}),
         }
@@ -74,18 +74,18 @@ def with_turns(made: Reply, metadata: Mapping[str, Any]) -> Reply:
     return replace(made, fields={**kept, **played})
 
 
-def placed(name: object) -> Asked:
+def request_key(name: object) -> RequestKey:
     """Return what an id stands for: an instance's own, or that of a request.
 
     Raises:
         PredictionsError: it is neither.
     """
     if isinstance(name, str):
-        asked = Asked(name) if "/" in name else read_custom_id(name)
+        asked = RequestKey(name) if "/" in name else read_custom_id(name)
         if asked is not None:
             return asked
     raise PredictionsError(
-        f"{shown(name)} is neither the id of an instance nor a custom_id of `scbench prompts`"
+        f"{describe_value(name)} is neither the id of an instance nor a custom_id of `scbench prompts`"
     )
 
 
@@ -102,7 +102,7 @@ class State(NamedTuple):
 
 
 def reply(
-    asked: Asked,
+    asked: RequestKey,
     model: object,
     text: str | None,
     state: State,
@@ -126,7 +126,7 @@ def reply(
     return Reply(asked, model if isinstance(model, str) and model else None, fields)
 
 
-def failed(asked: Asked, *told: object, model: object = None) -> Reply:
+def failed(asked: RequestKey, *told: object, model: object = None) -> Reply:
     """Return the reply that never came, with the first error that says something."""
     said = next(filter(None, map(error_text, told)), "the call failed; no reason is given")
     return reply(asked, model, None, State(Status.API_ERROR, None), {}, error=said)

@@ -14,7 +14,7 @@ import jiter
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, PredictionsError, did_you_mean, printable
 from scbench.base.model import Prediction
-from scbench.formats.imports.replies import Entry, Reply, dig, placed
+from scbench.formats.imports.replies import Entry, Reply, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 
 Mapped = Mapping[str, str]
@@ -74,7 +74,7 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
         if value is None or (words and value == ""):
             continue
         found[name] = _typed(name, value) if isinstance(value, str) else value
-    asked = placed(found.pop("id", None))
+    asked = request_key(found.pop("id", None))
     for name in _NUMBERS & found.keys():
         asked = asked._replace(**{name: found.pop(name)})
     model = found.pop("model", None)

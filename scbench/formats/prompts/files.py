@@ -70,7 +70,7 @@ def write_left_out(left: Iterable[Request], path: Path) -> None:
     with path.open("x", encoding="utf-8") as stream:
         for request in left:
             line = {
-                "custom_id": request.asked.custom_id,
+                "custom_id": request.key.custom_id,
                 "status": "not_run",
                 "error": NEEDS_VISION,
             }

@@ -111,7 +111,7 @@ def _scbench(request: Request, settings: Settings) -> Line:
         "sample": request.sample,
         **({} if request.budget is None else {"budget": request.budget}),
         "instance_hash": instance.content_hash,
-        "custom_id": request.asked.custom_id,
+        "custom_id": request.key.custom_id,
         "prompt": instance.prompt,
         "images": data_urls(request.instance),
         **({"answer_schema": _schema(request)} if settings.structured else {}),
@@ -161,7 +161,7 @@ def _openai_responses(request: Request, settings: Settings) -> Line:
 
 
 def _posted(request: Request, url: str, body: Line) -> Line:
-    return {"custom_id": request.asked.custom_id, "method": "POST", "url": url, "body": body}
+    return {"custom_id": request.key.custom_id, "method": "POST", "url": url, "body": body}
 
 
 def _anthropic(request: Request, settings: Settings) -> Line:
@@ -181,7 +181,7 @@ def _anthropic(request: Request, settings: Settings) -> Line:
     }
     if settings.structured:
         asked["output_config"] = {"format": {"type": "json_schema", "schema": _schema(request)}}
-    return {"custom_id": request.asked.custom_id, "params": asked}
+    return {"custom_id": request.key.custom_id, "params": asked}
 
 
 def _gemini(request: Request, settings: Settings) -> Line:
@@ -196,7 +196,7 @@ def _gemini(request: Request, settings: Settings) -> Line:
     if settings.structured:
         config |= {"responseMimeType": "application/json", "responseJsonSchema": _schema(request)}
     return {
-        "key": request.asked.custom_id,
+        "key": request.key.custom_id,
         "request": {
             "contents": [{"role": "user", "parts": parts}],
             **({"generationConfig": config} if config else {}),

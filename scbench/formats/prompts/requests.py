@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from scbench.base.errors import PredictionsError, did_you_mean
 from scbench.base.model import Instance, task_of
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.release.load import Release
 
 _MOST_NAMED = 5
@@ -24,9 +24,9 @@ class Request:
     budget: int | None
 
     @property
-    def asked(self) -> Asked:
+    def key(self) -> RequestKey:
         """What its id carries."""
-        return Asked(self.instance.id, self.sample, self.budget)
+        return RequestKey(self.instance.id, self.sample, self.budget)
 
 
 def chosen_instances(
@@ -80,7 +80,7 @@ def told_apart(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
     }
 
 
-def named(instances: Sequence[Instance]) -> str:
+def ids_in_words(instances: Sequence[Instance]) -> str:
     """Return the ids of instances for a sentence; of many, the first."""
     ids = [instance.id for instance in instances]
     more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""

@@ -14,7 +14,7 @@ from inspect_ai.solver import TaskState
 
 from scbench.base.errors import ScbenchError
 from scbench.base.model import Status
-from scbench.formats.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
+from scbench.formats.imports.inspect_logs import GRADER_FAILED, sample_key, reply_of
 from scbench.formats.imports.replies import with_turns
 from scbench.grading.rows.wire import WireOutcome
 from scbench.integrations.inspect.grading import grading, named_instances
@@ -41,7 +41,7 @@ def outcome(release: str | None = None) -> Scorer:
     """
 
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)
-        asked = asked_of(str(state.sample_id), state.epoch, state.metadata)
+        asked = sample_key(str(state.sample_id), state.epoch, state.metadata)
         if asked.id not in await run_sync(named_instances, release):
             raise ScbenchError(f"{asked.id} is not in the release that the scorer was given")
         limits = [event.type for event in transcript().events if event.event == "sample_limit"]

@@ -24,7 +24,7 @@ _Fitted = tuple[JsonValue, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Extraction:
     """An answer, where it was found, and what had to be done to read it."""
 
     value: JsonValue
@@ -36,7 +36,7 @@ class Found:
 class Candidate:
     """What may be the answer, and where it stands; without an answer if it cannot be read."""
 
-    found: Found | None
+    extraction: Extraction | None
     start: int
     end: int
 
@@ -52,7 +52,7 @@ def candidates(text: str, scanned: Scan, shape: Shape, layers: int) -> Iterator[
             fitted = fitted and (fitted[0], ("assignment",))
         if fitted is not None:
             source = place_of(text, span.start, span.end)
-            found = Found(fitted[0], source, (*span.repairs, *fitted[1]))
+            found = Extraction(fitted[0], source, (*span.repairs, *fitted[1]))
             yield Candidate(found, span.start, span.end)
         elif value is None and {*map(folded, span.keys)} >= {*map(folded, shape.keys)}:
             yield Candidate(None, span.start, span.end)
@@ -131,9 +131,9 @@ def _in_string(text: str, shape: Shape, layers: int) -> _Fitted | None:
     if not text.strip().endswith(("}", "]", '"', "`")):
         return None
     best = next(candidates(text, scan_for(text, shape), shape, layers), None)
-    if best is None or best.found is None:
+    if best is None or best.extraction is None:
         return None
-    return best.found.value, ("unwrapped_string", *best.found.repairs)
+    return best.extraction.value, ("unwrapped_string", *best.extraction.repairs)
 
 
 def _short(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:

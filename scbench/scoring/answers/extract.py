@@ -31,7 +31,7 @@ from scbench.scoring.answers.candidates import (
     TRIED,
     WRAPPERS,
     Candidate,
-    Found,
+    Extraction,
     bare_value,
     candidates,
     parsed,
@@ -52,21 +52,21 @@ PLAIN_TEXT = "plain_text"
 """The repair of an answer in words: it was found by a mark or by its place."""
 
 
-def find_answer(prediction: Prediction, shape: Shape) -> Found | None:
+def find_answer(prediction: Prediction, shape: Shape) -> Extraction | None:
     """Return the answer of a prediction; None if there is none that can be read."""
     if prediction.answer is not None:
         return from_field(prediction.answer, shape)
     return from_response(prediction.response or "", shape)
 
 
-def from_field(answer: JsonValue, shape: Shape) -> Found:
+def from_field(answer: JsonValue, shape: Shape) -> Extraction:
     """Return the answer given in a prediction's ``answer`` field."""
     if shape.is_short and not isinstance(answer, dict):
-        return Found({"answer": answer}, "answer", ("wrapped_bare_value",))
-    return Found(answer, "answer")
+        return Extraction({"answer": answer}, "answer", ("wrapped_bare_value",))
+    return Extraction(answer, "answer")
 
 
-def from_response(response: str, shape: Shape) -> Found | None:
+def from_response(response: str, shape: Shape) -> Extraction | None:
     """Return the answer in a model's text by the rule of this module; None if there is none."""
     text = visible(response)
     dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
@@ -79,7 +79,7 @@ def declines(response: str) -> bool:
     return marks.declines(visible(response))
 
 
-def _at_the_end(text: str, shape: Shape) -> Found | None:
+def _at_the_end(text: str, shape: Shape) -> Extraction | None:
     """Return the answer of a text that ends with a sound object of it, as most do."""
     tail = text.rstrip()
     if tail.endswith("```"):
@@ -96,10 +96,10 @@ def _at_the_end(text: str, shape: Shape) -> Found | None:
     if not isinstance(value, dict) or not all(key in value for key in shape.keys):
         return None
     fitted = unwrapped(value, shape)
-    return fitted and Found(fitted[0], place_of(text, start, len(tail)), fitted[1])
+    return fitted and Extraction(fitted[0], place_of(text, start, len(tail)), fitted[1])
 
 
-def _search(text: str, shape: Shape) -> Found | None:
+def _search(text: str, shape: Shape) -> Extraction | None:
     """Return the answer in visible text."""
     quoted = parsed(text.strip()) if text.lstrip().startswith('"') else None
     if isinstance(quoted, str):
@@ -113,7 +113,7 @@ def _search(text: str, shape: Shape) -> Found | None:
         best = _bare(text, scanned, shape)
     elif _is_either(text, next(candidates_found, None), best):
         return None
-    if best is None or best.found is None or any(at >= best.end for at in scanned.broken):
+    if best is None or best.extraction is None or any(at >= best.end for at in scanned.broken):
         return None
     found = _behind(text, best, scanned, shape)
     return found and replace(found, repairs=(*repairs, *found.repairs))
@@ -139,11 +139,11 @@ def _without_entities(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _is_either(text: str, first: Candidate | None, second: Candidate) -> bool:
     """Whether two candidates that differ are joined by "or"."""
-    if first is None or first.found is None or second.found is None or first.end > second.start:
+    if first is None or first.extraction is None or second.extraction is None or first.end > second.start:
         return False
     between = text[first.end : second.start]
     joined = _EITHER.fullmatch(between) is not None
-    return joined and first.found.value != second.found.value
+    return joined and first.extraction.value != second.extraction.value
 
 
 def _bare(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
@@ -154,7 +154,7 @@ def _bare(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     if shape.is_short:
         words = find_short(text, is_list=shape.is_list)
         if words is not None and (best is None or words.end > best.end):
-            found = Found({"answer": words.value}, words.source, (PLAIN_TEXT,))
+            found = Extraction({"answer": words.value}, words.source, (PLAIN_TEXT,))
             return Candidate(found, words.end, words.end)
     elif shape.bare_text is not None and best is None:
         return _bare_text(text, shape)
@@ -169,7 +169,7 @@ def _bare_span(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
         value = span.parse() if place else None
         fitted = None if value is None else bare_value(value, shape)
         if place and fitted is not None:
-            found = Found(fitted[0], place, (*span.repairs, *fitted[1]))
+            found = Extraction(fitted[0], place, (*span.repairs, *fitted[1]))
             return Candidate(found, span.start, span.end)
     return None
 
@@ -203,36 +203,36 @@ def _bare_text(text: str, shape: Shape) -> Candidate | None:
     for start, content, source in reversed(places):
         bare = content.strip("\n").rstrip()
         if shape.bare_text is not None and shape.bare_text.fullmatch(bare.strip()):
-            found = Found({shape.keys[0]: bare}, source, ("wrapped_bare_value",))
+            found = Extraction({shape.keys[0]: bare}, source, ("wrapped_bare_value",))
             return Candidate(found, start, start + len(content))
     return None
 
 
-def _behind(text: str, best: Candidate, scanned: Scan, shape: Shape) -> Found | None:
+def _behind(text: str, best: Candidate, scanned: Scan, shape: Shape) -> Extraction | None:
     """Return the answer, or what replaces it in the text behind it; None if that voids it."""
     rest = text[best.end :]
-    if best.found is None or marks.takes_back(rest):
+    if best.extraction is None or marks.takes_back(rest):
         return None
     words = find_marked(rest, is_list=shape.is_list)
     if words is None or not re.search(r"\w", words.value):
-        return best.found
+        return best.extraction
     if shape.is_short:
-        return _other_words(best.found, words.value, sign=words.sign)
+        return _other_words(best.extraction, words.value, sign=words.sign)
     later = Scan(outermost=scanned.outermost.copy())
     while later.outermost and later.outermost[0].start < best.end:
         later.outermost.popleft()
     bare = _bare_span(text, later, shape)
     if bare is not None:
-        return bare.found
-    return None if words.sign and not marks.refers_back(words.value) else best.found
+        return bare.extraction
+    return None if words.sign and not marks.refers_back(words.value) else best.extraction
 
 
-def _other_words(found: Found, words: str, *, sign: bool) -> Found | None:
+def _other_words(found: Extraction, words: str, *, sign: bool) -> Extraction | None:
     """Compare an answer with a final one in words behind it."""
     value = found.value["answer"] if isinstance(found.value, dict) else None
     said = tidy(str(value)).casefold()
     if said and re.match(rf"{re.escape(said)}(?!\w|[.,/]\d)", words.casefold()):
         return found
     if len(words.split()) <= _FEW_WORDS and not marks.refers_back(words):
-        return Found({"answer": words}, "marked", (PLAIN_TEXT,))
+        return Extraction({"answer": words}, "marked", (PLAIN_TEXT,))
     return None if sign and not marks.refers_back(words) else found

@@ -118,7 +118,7 @@ def test_what_a_provider_would_refuse_is_refused_before(form):
 
 def test_all_tries_at_an_item_have_ids_of_their_own(held):
     made = list(requests(list(held.values()), samples=3, budgets=(100, 200)))
-    assert len({one.asked.custom_id for one in made}) == len(made) == 2 * 3 * 2
+    assert len({one.key.custom_id for one in made}) == len(made) == 2 * 3 * 2
 
 
 def test_an_unknown_id_is_named_with_what_may_be_meant():
