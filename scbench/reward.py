@@ -27,7 +27,7 @@ from scbench.base.errors import PredictionsError, did_you_mean, faults_of
 from scbench.base.model import Instance, Prediction, task_of
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.replies import content_text, objects
-from scbench.loop.replay import grade_line
+from scbench.loop.environment import grade_line
 from scbench.scoring.outcomes import Outcome
 
 if TYPE_CHECKING:

@@ -216,8 +216,7 @@ def _left_out(
     instances: "list[Instance]", path: Path, samples: int, budgets: "Sequence[int]"
 ) -> list[str]:
     """Write down what was not asked for want of vision."""
-    from scbench.formats.prompts.files import write_left_out
-    from scbench.formats.prompts.requests import requests, told_apart
+    from scbench.formats.prompts.requests import requests, told_apart, write_left_out
 
     path.unlink(missing_ok=True)
     write_left_out(requests(told_apart(instances)[True], samples, budgets), path)

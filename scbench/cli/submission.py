@@ -154,7 +154,7 @@ def init(
 def _copy_predictions(source: Path, folder: Path) -> None:
     from scbench.base.errors import PredictionsError
     from scbench.grading.output import write_whole
-    from scbench.leaderboard.files import MOST_PACKED, PREDICTIONS
+    from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
 
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"

@@ -24,8 +24,7 @@ from scbench.freezing.fresh import UNRATED, prefix_of, run, traits
 from scbench.freezing.frozen_task import FrozenTask, freeze_task
 from scbench.freezing.gather import gather
 from scbench.machine.processes import open_executor
-from scbench.release.manifest import MANIFEST, Manifest
-from scbench.release.records import ExperimentRecord
+from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by task, as the files hold them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import ResultsError
-from scbench.formats.imports.files import is_own
+from scbench.formats.imports.gather import is_own
 from scbench.formats.predictions import Problem
 from scbench.grading.output import is_ours
 from scbench.machine.work_folder import no_empty

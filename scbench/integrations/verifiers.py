@@ -15,13 +15,12 @@ from typing import Any, Literal, Self, cast
 from pydantic import model_validator
 
 from scbench.base.errors import PredictionsError
-from scbench.base.model import LADDER, Instance, Prediction, rung_of
-from scbench.base.trace import LoopSetting, Setup
+from scbench.base.model import LADDER, Instance, LoopSetting, Prediction, Setup, rung_of
 from scbench.catalog import all_tasks, get_task
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.harnesses import ended
 from scbench.formats.imports.replies import content_text, reply, with_turns
-from scbench.formats.prompts.forms import data_urls
+from scbench.formats.prompts.requests import data_urls
 from scbench.loop import Environment
 from scbench.reward import instance_of, outcome, packed, unpacked
 

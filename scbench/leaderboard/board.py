@@ -4,27 +4,34 @@ A board is of one release and of one version of each grader; scores of two are n
 other as if they could be compared. Settings have ranks of their own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from scbench.analysis.ladder import climbs_of, ladder_table
 from scbench.analysis.matrix import MEANS, Block, Matrix, Means, means_of, score_matrix
 from scbench.analysis.results import ITEM
+from scbench.base import __version__
 from scbench.base.canonical import content_hash
 from scbench.base.intervals import Floats
 from scbench.base.model import LADDER
-from scbench.base.version import __version__
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
-from scbench.leaderboard.levels import SCHEMA as LEVELS
-from scbench.leaderboard.levels import Key, Level, height, key_of, levels_of
 from scbench.leaderboard.ranks import Rank, ranks
 from scbench.leaderboard.receipt import Score
 from scbench.release.manifest import Manifest, own_name, version_key
 
+LEVELS: Mapping[str, Any] = {
+    **dict.fromkeys(("level", "level_low", "level_high"), pl.Float64),
+    "beyond": pl.String,
+}
+"""Columns that ``leaderboard.parquet`` has besides, where a submission answered the ladder."""
+
+Level = dict[str, Any]
+Key = tuple[str, ...]
 SETTINGS = ("no_tools", "tools")
 
 SCHEMA: Mapping[str, Any] = {
@@ -55,6 +62,41 @@ SCHEMA: Mapping[str, Any] = {
 
 PRIVATE: Mapping[str, Any] = dict.fromkeys(("private", "gap", "gap_low", "gap_high"), pl.Float64)
 """Columns that it has besides where there is a private ladder, in the rows for overall."""
+
+
+def levels_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, Level]]:
+    """Return, by submission, the levels by task, by bucket and overall of those on the ladder.
+
+    Each has the columns `LEVELS`, and rungs, how many the ladder has.
+    """
+    found: dict[str, dict[str, Level]] = {}
+    for entry in entries:
+        if entry.receipt.tasks_of == LADDER:
+            table = ladder_table(climbs_of(entry.results)).rename(
+                {"low": "level_low", "high": "level_high"}
+            )
+            rows = table.select("bucket", "task", *LEVELS, "rungs").to_dicts()
+            levels = {row.pop("task") or row["bucket"]: row for row in rows}
+            for row in rows:
+                del row["bucket"]
+            # Over a single bucket, "overall" is that bucket.
+            levels.setdefault(OVERALL, rows[-1])
+            found[entry.name] = levels
+    return found
+
+
+def key_of(entry: BoardEntry) -> Key:
+    """Return what submissions of one model to several boards of a release have in common."""
+    about = entry.about
+    return (about.release, about.organisation, about.model.name, about.model.version, about.setting)
+
+
+def height(level: Level) -> float:
+    """Return a number that levels sort by, those beyond the ladder at its ends."""
+    if level["level"] is not None:
+        return float(level["level"])
+    above = (level["beyond"] or "").startswith("above")
+    return float("inf") if above else float("-inf")
 
 
 def make_board(collected: Collected) -> dict[str, Any]:

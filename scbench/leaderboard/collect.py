@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from scbench.analysis.usage import usage, was_answered
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError, ScbenchError, printable, reading_parquet
 from scbench.base.progress import no_progress
@@ -18,24 +19,27 @@ from scbench.grading.rows.schema import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.answer_overlap import (
     Answers,
+    Copied,
     answers_of,
+    copied,
+    copy_warning,
     overlaps,
     sharing,
     stored_answers,
+    telling_answers,
 )
-from scbench.leaderboard.copied import Copied, copied, telling_answers, copy_warning
 from scbench.leaderboard.findings import Finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
 from scbench.leaderboard.organisations import Organisation, alike, check_organisation
 from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
-from scbench.leaderboard.spent import spent
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
 
 if TYPE_CHECKING:
     from scbench.leaderboard.submission import Submission
     from scbench.release.load import Release
 
+AMOUNTS = ("output_tokens", "cost")
 GRADED = "graded"
 """Folder, inside the board's, for each submission's results."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
@@ -43,6 +47,24 @@ _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "budget", "sample"),
     *("status", "score", "floor", "release", "release_hash", "grader_version"),
 )
+
+
+def spent(results: pl.DataFrame) -> dict[str, Any]:
+    """Return mean output tokens and mean cost in US dollars of an answer.
+
+    Args:
+        results: all rows of a submission, with id, sample, status and usage.
+
+    Returns:
+        Each of `AMOUNTS` over the answers that report it (None if none does), and
+        ``AMOUNT_reported``, their number.
+    """
+    answers = results.filter(was_answered()).unique(["id", "sample"], maintain_order=True)
+    told = answers.select(usage(name) for name in AMOUNTS)
+    told = told.select(pl.when(pl.all().is_finite() & (pl.all() >= 0)).then(pl.all()))
+    return {name: told[name].mean() for name in AMOUNTS} | {
+        f"{name}_reported": int(told[name].count()) for name in AMOUNTS
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +79,7 @@ class BoardEntry:
         results: what tables need of each row.
     answers: those that are not stored with the release, for comparison with others'.
     copied: how many telling answers are those of the release.
-    spent: tokens and cost of an answer, see `scbench.leaderboard.spent`.
+    spent: tokens and cost of an answer, see `scbench.leaderboard.collect`.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """

@@ -7,17 +7,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError
 from scbench.base.model import RunMetadata
 from scbench.base.progress import no_progress
-from scbench.base.version import __version__
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
 from scbench.grading.tally import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
-from scbench.leaderboard.files import CLAIMED
 from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
 from scbench.leaderboard.receipt import (
     RECEIPT,

@@ -20,8 +20,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scbench.base.errors import ScbenchError, faults_of, printable
-from scbench.leaderboard.files import ABOUT
 from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.folder import ABOUT
 from scbench.leaderboard.names import skeleton
 from scbench.leaderboard.submission import OneLine, Submission
 

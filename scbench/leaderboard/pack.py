@@ -12,8 +12,7 @@ import zstandard
 
 from scbench.base.errors import ResultsError
 from scbench.grading.output import write_whole
-from scbench.leaderboard.files import ABOUT, MOST_BYTES_OF
-from scbench.leaderboard.folder import Opened
+from scbench.leaderboard.folder import ABOUT, MOST_BYTES_OF, Opened
 from scbench.leaderboard.submission import Submission
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)

@@ -10,8 +10,8 @@ from scbench.base.errors import printable
 from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
+from scbench.leaderboard.board import height
 from scbench.leaderboard.grade import REPORT
-from scbench.leaderboard.levels import height
 from scbench.leaderboard.scatter import Point, amount_words, scatter, spent_on
 from scbench.release.about import TITLE
 from scbench.release.manifest import own_name

@@ -16,8 +16,7 @@ from pydantic import JsonValue
 
 from scbench.base.canonical import parse_json
 from scbench.base.errors import PredictionsError, printable
-from scbench.base.model import Instance, Prediction, Status, task_of
-from scbench.base.trace import LOOP_SETTINGS
+from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
 from scbench.formats.predictions import Line, Problem, open_predictions
 from scbench.grading.check import answer_warnings

@@ -23,11 +23,10 @@ from scbench.base.model import LADDER
 from scbench.base.progress import no_progress
 from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.board import make_board
+from scbench.leaderboard.board import Key, key_of, make_board
 from scbench.leaderboard.collect import BoardEntry, Collected, collect
-from scbench.leaderboard.files import ABOUT
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.levels import Key, key_of
+from scbench.leaderboard.folder import ABOUT
 from scbench.leaderboard.organisations import Organisation
 from scbench.release.load import open_release
 

@@ -12,18 +12,18 @@ from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.answer_overlap import (
     Answers,
     answers_of,
+    copied,
+    copy_warning,
     overlaps,
     read_answers,
     stored_answers,
+    telling_answers,
 )
-from scbench.leaderboard.copied import copied, telling_answers, copy_warning
-from scbench.leaderboard.documents import read_claims, read_submission
-from scbench.leaderboard.files import ABOUT, CLAIMED
 from scbench.leaderboard.findings import Finding, as_record, in_order, problems
-from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
+from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
 from scbench.leaderboard.organisations import alike
 from scbench.leaderboard.predictions import check_predictions
-from scbench.leaderboard.submission import Submission
+from scbench.leaderboard.submission import Submission, read_claims, read_submission
 from scbench.release.load import Release, installed_releases, open_release
 
 Releases = Callable[[str], Release]

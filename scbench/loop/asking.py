@@ -10,14 +10,13 @@ from typing_extensions import override
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
-from scbench.base.model import Prediction, Status
-from scbench.base.trace import MAX_OBSERVATION, Setup
+from scbench.base.model import MAX_OBSERVATION, Prediction, Setup, Status
 from scbench.catalog import Task, all_tasks
 from scbench.graders.shared.interaction import Action, Play, Query, QueryError
 from scbench.loop.games import UNJUDGED, Game, Move, State, is_answer, unjudged
+from scbench.scoring.answers.extract import visible
 from scbench.scoring.answers.scan import scan
-from scbench.scoring.answers.visible import visible
-from scbench.scoring.outcomes import Outcome, simulator_lock, describe_error
+from scbench.scoring.outcomes import Outcome, describe_error, simulator_lock
 
 _SPARE = 6
 """Replies beyond what the budget is enough for: the answer, and some that go wrong."""
@@ -251,13 +250,17 @@ class Act(Asking):
             move = self.move(given)
         if move.outcome is not None:
             return move
-        self.over = self.over or self._play.over or self.used >= self.budget or not self.replies_left
+        self.over = (
+            self.over or self._play.over or self.used >= self.budget or not self.replies_left
+        )
         # How good it is so far is not told; to simulate it after each action would take too long.
         judged = self.over or (len(self._done) > before and not self.task.heavy)
         outcome = self.final() if judged else None
         if outcome is not None and unjudged(outcome):
             return self.ended(outcome)
-        return Move(f"{move.observation}\nThe trial is over." if self.over else move.observation, outcome)
+        return Move(
+            f"{move.observation}\nThe trial is over." if self.over else move.observation, outcome
+        )
 
 
 def asking_game(setup: Setup, task: Task, params: BaseModel) -> Asking:

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scbench.base.errors import HubError, ReleaseError, ScbenchError
-from scbench.release.manifest import EVAL, MANIFEST, is_version, read_manifest
+from scbench.release.manifest import EVAL, MANIFEST, is_version
+from scbench.release.sources import read_manifest
 
 OWN_FILES = {".gitattributes"}
 """What the Hub itself puts into every repository; no part of a release."""

@@ -18,6 +18,7 @@ from scbench.base.model import LADDER, TERSE, Instance, rung_of, task_of, terse_
 from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
+    MOST_MANIFEST_BYTES,
     PLUS_LADDER,
     PLUS_TERSE,
     REFERENCES,
@@ -25,7 +26,6 @@ from scbench.release.manifest import (
     parse_manifest,
     version_key,
 )
-from scbench.release.regular import MOST_MANIFEST_BYTES
 from scbench.release.sources import FolderSource, Source, open_archive
 
 if TYPE_CHECKING:

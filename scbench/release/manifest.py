@@ -4,25 +4,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
 from scbench.base.model import LADDER, TERSE, rung_of, terse_id
 from scbench.catalog import MANIFOLDS
-from scbench.release.records import (
-    ExperimentRecord,
-    FilePath,
-    FileRecord,
-    LadderRecord,
-    Part,
-    ReferencesRecord,
-    TaskRecord,
-)
-from scbench.release.regular import MOST_MANIFEST_BYTES, read_regular
 
+_PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
+# Releases come from outside, too, and are copied by these names: none may lead out of the folder.
+FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
@@ -41,7 +34,104 @@ PLUS_LADDER = f"+{LADDER}"
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 """JSON Schemas that belong to no task."""
 
+MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
+
+
+class Part(BaseModel):
+    """Of a manifest: frozen, with no keys but its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FloorRecord(Part):
+    """What the manifest holds of a task's floors, see `scbench.freezing.floors`."""
+
+    mean: float = Field(description="over the instances")
+    strategies: dict[str, int] = Field(
+        description="in how many instances an answer without insight is the best, by its name; "
+        "instances that such answers earn nothing in are not counted"
+    )
+
+
+class TaskRecord(Part):
+    """What the manifest holds of one task."""
+
+    bucket: str
+    instances: int
+    scores: int = Field(description="instances times scores per answer")
+    builder_version: int
+    grader_version: int = Field(description="version the references were scored with")
+    rows_hash: str
+    floor: FloorRecord
+    fingerprint: str | None = Field(
+        default=None,
+        description="of the machine that judged the references, if scores depend on it",
+    )
+    seeds: dict[str, int] = Field(
+        default_factory=dict,
+        description="seed of each instance of a fixed list that was drawn, by id; those of an "
+        "experiment stand in the rows alone",
+    )
+
+
+class ReferencesRecord(Part):
+    """What the manifest holds of the reference answers."""
+
+    references: int
+    counter_references: int
+    rows_hash: str
+
+
+class FileRecord(Part):
+    """Transport identity of one file."""
+
+    sha256: str
+    bytes: int
+
+
+class ShortfallRecord(Part):
+    """A point that could not give as many cases as were asked for."""
+
+    task: str
+    point: dict[str, JsonValue] = Field(description="its parameters")
+    asked: int
+    got: int
+    reason: str
+
+
+class ExperimentRecord(Part):
+    """Where the drawn instances of a release come from (see `scbench.generate`)."""
+
+    seed: int | None = Field(description="base seed; null if it is private")
+    prefix: str = Field(
+        default="",
+        pattern="^([0-9a-f]{8})?$",
+        description="what the ids begin with, before a colon; empty in frozen releases, whose ids "
+        "are their own",
+    )
+    tasks: list[dict[str, JsonValue]] = Field(
+        min_length=1,
+        description="task, count, parameters and grid of each block of the experiment; on a "
+        "ladder, its rung",
+    )
+    measures: dict[str, str] = Field(
+        default_factory=dict,
+        description="what rises from rung to rung, by task; empty if no ladder was drawn",
+    )
+    shortfalls: list[ShortfallRecord] = Field(default_factory=list)
+
+    @property
+    def task_ids(self) -> list[str]:
+        """Ids of the tasks that were drawn, in order."""
+        return list(dict.fromkeys(str(block.get("id")) for block in self.tasks))
+
+
+class LadderRecord(Part):
+    """What the manifest holds of the config ``ladder``."""
+
+    experiment: ExperimentRecord
+    tasks: dict[str, TaskRecord] = Field(min_length=1)
 
 
 def data_file(task_id: str) -> str:
@@ -310,25 +400,6 @@ class Manifest(Part):
                 if not part[name]:
                     del part[name]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-
-
-def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
-    """Read a release's manifest.
-
-    Args:
-        root: folder of the release.
-        check_digest: refuse a manifest that was changed after it was written.
-
-    Raises:
-        ReleaseError: the folder or manifest is missing, unreadable or changed.
-    """
-    try:
-        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
-    except OSError as error:
-        raise ReleaseError(
-            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
-        ) from None
-    return parse_manifest(data, root, check_digest=check_digest)
 
 
 def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Manifest:

@@ -2,19 +2,59 @@
 
 Nothing is unpacked, and no name from an archive is ever used as a path: files are asked for by the
 names that the manifest lists, with the sizes it gives.
+
+A folder may be anybody's, too: a pipe in the place of a file would wait for ever, and is refused.
 """
 
+import errno
+import os
+import stat
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from scbench.base.errors import ReleaseError
-from scbench.release.manifest import MANIFEST
-from scbench.release.regular import MOST_BYTES, read_regular
+from scbench.release.manifest import MANIFEST, MOST_MANIFEST_BYTES, Manifest, parse_manifest
 
+MOST_BYTES = 500_000_000
+"""Larger files are no release's; a real one is a hundredth of that."""
 _MOST_ENTRIES = 10_000
 """Archives of more are no releases; a real one is a hundredth of that."""
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Return the bytes of a file, but never more than one over ``most``, nor more than any has.
+
+    A release's folder may be anybody's: a pipe in the place of a file would wait for ever.
+
+    Raises:
+        OSError: there is no such file, it is none, or it cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:  # noqa: PTH123  (no path)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        return file.read(min(most, MOST_BYTES) + 1)
+
+
+def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
+    """Read a release's manifest.
+
+    Args:
+        root: folder of the release.
+        check_digest: refuse a manifest that was changed after it was written.
+
+    Raises:
+        ReleaseError: the folder or manifest is missing, unreadable or changed.
+    """
+    try:
+        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
+    except OSError as error:
+        raise ReleaseError(
+            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
+        ) from None
+    return parse_manifest(data, root, check_digest=check_digest)
 
 
 class Source(Protocol):

@@ -6,7 +6,7 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from scbench.base.errors import Fault, is_echo, problem_of, describe_value
+from scbench.base.errors import Fault, describe_value, is_echo, problem_of
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema

@@ -14,8 +14,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
-from scbench.scoring.answers.candidates import Extraction
-from scbench.scoring.answers.extract import PLAIN_TEXT, declines, find_answer
+from scbench.scoring.answers.extract import PLAIN_TEXT, Extraction, declines, find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 

@@ -30,7 +30,12 @@ def own(row_id: str, one: Stored) -> dict:
 
 def answered(row_id: str, body: dict) -> dict:
     response = {"status_code": 200, "body": {"model": "M", **body}}
-    return {"id": "b", "custom_id": RequestKey(row_id).custom_id, "response": response, "error": None}
+    return {
+        "id": "b",
+        "custom_id": RequestKey(row_id).custom_id,
+        "response": response,
+        "error": None,
+    }
 
 
 def openai_chat(row_id: str, one: Stored) -> dict:

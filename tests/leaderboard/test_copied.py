@@ -9,9 +9,9 @@ from scbench.base.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.answer_overlap import LEAST, copied, telling_answers
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
-from scbench.leaderboard.copied import LEAST, copied, telling_answers
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release

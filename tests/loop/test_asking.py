@@ -51,7 +51,9 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
     assert "may cost 3;" in game.rules
     move = game.play('Let me see: ```json\n{"query": "side", "number": 8, "price": 2}\n```')
     assert move.observation == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
-    assert "more than is left" in game.play('{"query": "side", "number": 8, "price": 2}').observation
+    assert (
+        "more than is left" in game.play('{"query": "side", "number": 8, "price": 2}').observation
+    )
     assert game.used == 2
     assert "counted from 0" in game.play('{"query": "side", "number": -1}').observation
     assert game.used == 3  # it was read

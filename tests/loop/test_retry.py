@@ -9,7 +9,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import MANIFOLDS, SECONDS, get_task
 from scbench.loop import Environment, Setup, grade_line
-from scbench.loop.disclosure import one_right, disclosed
+from scbench.loop.games import disclosed, one_right
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.outcomes import grade_prediction
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.formats.exports.runs import Run, Try
 
 SCHEMA_VERSION = "0.3.0"

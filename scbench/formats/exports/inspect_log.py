@@ -8,7 +8,7 @@ is not in results, so the answer stands in its place.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.formats.exports.runs import Run, Try
 
 if TYPE_CHECKING:

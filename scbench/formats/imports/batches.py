@@ -27,8 +27,8 @@ from scbench.formats.imports.replies import (
     failed,
     joined,
     objects,
-    request_key,
     reply,
+    request_key,
     total,
 )
 

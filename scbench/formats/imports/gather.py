@@ -1,21 +1,386 @@
-"""Several files of any form as one stream of predictions, with where each line came from."""
+"""Files of any form, told by what is in them, as one stream of predictions with their origins."""
 
 import json
+import os.path
+import re
+import zlib
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import chain
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, Any
+
+import jiter
+import zstandard
 
 from scbench.base.errors import PredictionsError, printable
-from scbench.formats.imports.files import read_file
-from scbench.formats.imports.replies import Reply
-from scbench.formats.imports.tables import Mapped
-from scbench.formats.predictions import Problem
+from scbench.formats.imports import batches, harnesses
+from scbench.formats.imports.inspect_logs import is_inspect_archive, read_log
+from scbench.formats.imports.replies import Entry, Reply, request_key
+from scbench.formats.imports.tables import (
+    Mapped,
+    csv_columns,
+    csv_rows,
+    own_columns,
+    parquet_columns,
+    parquet_rows,
+    row_reply,
+)
+from scbench.formats.predictions import Problem, line_spans, open_predictions, read_blocks, stripped
 
+OWN_FORM = "predictions"
+_MOST_TRIED = 20
+"""Lines of a file that are looked at to tell what it is."""
+_MOST_BYTES = 2**28
+"""A file that is one JSON value must be read whole, and may not be larger."""
+_INSPECT = re.compile(rb"\s*\{\s*\"version\"\s*:\s*\d+\s*,\s*\"status\"\s*:\s*\"")
+"""How the JSON form of an Inspect log begins."""
+_ASKED = {"body", "params", "request", "prompt"}
+"""Keys of requests, one of each form."""
+_INLINED = ("inlinedResponses", "inlined_responses")
+
+Numbered = tuple[int, bytes]
+Read = tuple[int, Reply | bytes | Problem]
+"""Line or number of an entry, and the reply in it; a line of ours as it stands; or the problem."""
 _IN_MEMORY = 2**26
 _MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was told.
+
+    Attributes:
+        kinds: how many entries of each kind it held; complete when they were all read.
+        entries: to be read once.
+    """
+
+    kinds: Counter[str]
+    entries: Iterator[Read]
+
+
+def is_own(path: str, mapped: Mapped | None = None) -> bool:
+    """Return whether a file holds predictions in our own form, or nothing that is known.
+
+    What can be read only once, such as a pipe, is taken for our own.
+
+    Raises:
+        PredictionsError: it cannot be read, or holds requests in place of replies.
+    """
+    if not _is_file(path):
+        return True
+    head = _head(path)
+    if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
+        return False
+    held, _ = _looked_at(_lines(path))
+    return _kind(held, path, mapped) == OWN_FORM
+
+
+def read_file(path: str, mapped: Mapped | None = None) -> Source:
+    """Tell what a file is and return its entries.
+
+    Raises:
+        ModuleNotFoundError: a library that its format needs is not installed.
+        PredictionsError: it cannot be read at all.
+    """
+    kinds: Counter[str] = Counter()
+    regular = _is_file(path)
+    head = _head(path) if regular else b""
+    if head[:4] == b"PAR1":
+        return Source(kinds, _of_parquet(path, mapped, kinds))
+    if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
+        return Source(kinds, _counted(_of_inspect(path), "Inspect log", kinds))
+    if head[:4] == b"PK\x03\x04":
+        raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
+    held, rest = _looked_at(_lines(path))
+    lines = chain(held, rest)
+    kind = _kind(held, path, mapped)
+    if kind == OWN_FORM:
+        return Source(kinds, _own(lines, kinds))
+    if kind == "CSV":
+        return Source(kinds, _of_csv(lines, mapped, kinds))
+    if kind == "JSON":
+        return Source(kinds, _each(_document(path), mapped, kinds))
+    return Source(kinds, _each(_parsed(lines), mapped, kinds))
+
+
+def _is_file(path: str) -> bool:
+    return path != "-" and os.path.isfile(path)  # noqa: PTH113  (Path raises for long names)
+
+
+def _head(path: str) -> bytes:
+    """Return how a file begins; nothing if it cannot be read, which is said when it is."""
+    try:
+        with open_predictions(path) as stream:
+            return stream.read(4096)
+    except (OSError, EOFError, zlib.error, zstandard.ZstdError):
+        return b""
+
+
+def _lines(path: str) -> Iterator[Numbered | Problem]:
+    """Yield the lines of a file as they stand, with their numbers."""
+    with open_predictions(path) as stream:
+        for entry in read_blocks(stream, sha256()):
+            if isinstance(entry, Problem):
+                yield entry
+                continue
+            first, block = entry
+            for number, start, end in line_spans(block, first):
+                yield number, block[start:end]
+
+
+def _looked_at(
+    lines: Iterator[Numbered | Problem],
+) -> tuple[list[Numbered | Problem], Iterator[Numbered | Problem]]:
+    """Return the first lines, up to one that tells, and those that follow."""
+    held: list[Numbered | Problem] = []
+    for line in lines:
+        held.append(line)
+        told = not isinstance(line, Problem) and isinstance(_value(line[1]), dict)
+        if told or len(held) >= _MOST_TRIED:
+            break
+    return held, lines
+
+
+def _value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
+    """Return a line's JSON; None if it is none. Harnesses write NaN, which ours never read."""
+    try:
+        return jiter.from_json(stripped(data), allow_inf_nan=True, catch_duplicate_keys=True)
+    except ValueError:
+        return None
+
+
+def _kind(held: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
+    """Return what the first lines of a file say that it is."""
+    first = [stripped(line[1]) for line in held if not isinstance(line, Problem)]
+    first = [line for line in first if line]
+    for entry in filter(None, map(_value, first)):
+        if isinstance(entry, dict):
+            return _told(entry, path, mapped)
+    if any(isinstance(line, Problem) for line in held) and not first:
+        whole = _is_file(path) and _head(path).lstrip()[:1] in {b"[", b"{"}
+        return "JSON" if whole else OWN_FORM
+    if first and first[0][:1] in {b"[", b"{"}:
+        try:
+            entries = list(_document(path))
+        except PredictionsError:
+            return OWN_FORM
+        told = entries[0][1] if entries else None
+        return "JSON" if isinstance(told, dict) and (mapped or kind_of(told)) else OWN_FORM
+    columns = csv_columns(first[0]) if first else []
+    if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
+        return "CSV"
+    if first and (mapped or path.endswith((".csv", ".tsv"))):
+        raise _unmapped(path, columns, mapped)
+    return OWN_FORM
+
+
+def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> PredictionsError:
+    """Return the error that a table does not have the columns that are wanted."""
+    lacking = sorted({*mapped.values()} - {*columns}) if mapped else []
+    lack = f"no column {lacking[0]!r}" if lacking else "no columns id and response"
+    held = ", ".join(columns)[:200] or "none that can be read"
+    return PredictionsError(
+        f"{path} has {lack}; it has {held}. Say which column is which: "
+        "--map id=COLUMN,response=COLUMN"
+    )
+
+
+def _told(entry: Entry, path: str, mapped: Mapped | None) -> str:
+    kind = kind_of(entry)
+    if kind is None and {"custom_id", "key"} & entry.keys() and _ASKED & entry.keys():
+        raise PredictionsError(f"{path} holds requests, not replies; name the file that came back")
+    if kind in {None, OWN_FORM}:
+        return "lines" if mapped else OWN_FORM
+    return "lines"
+
+
+_READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
+    "OpenAI batch": lambda entry, _: batches.openai(entry),
+    "Anthropic batch": lambda entry, _: batches.anthropic(entry),
+    "Gemini batch": lambda entry, _: batches.gemini(entry),
+    "lm-evaluation-harness samples": harnesses.lm_eval,
+    "lighteval details": lambda entry, _: harnesses.lighteval(entry),
+    "verifiers traces": harnesses.verifiers,
+    "requests left out": lambda entry, _: [_left_out(entry)],
+}
+
+
+def kind_of(entry: Entry) -> str | None:
+    """Return what an object is an entry of, by its keys; None if that is not known."""
+    keys = entry.keys()
+    made = isinstance(entry.get("response"), dict) or isinstance(entry.get("error"), dict)
+    if "custom_id" in keys and isinstance(entry.get("result"), dict):
+        return "Anthropic batch"
+    if "custom_id" in keys and (made or {"response", "error"} <= keys):
+        return "OpenAI batch"
+    if "custom_id" in keys and "id" not in keys and entry.get("status") == "not_run":
+        return "requests left out"
+    if made and ("key" in keys or isinstance(entry.get("metadata"), dict)):
+        return "Gemini batch"
+    if {"doc_id", "doc"} <= keys and {"resps", "filtered_resps"} & keys:
+        return "lm-evaluation-harness samples"
+    if {"doc", "model_response"} <= keys:
+        return "lighteval details"
+    if isinstance(entry.get("traces"), list) and "task" in keys:
+        return "verifiers traces"
+    asked = {"prompt", "images"} <= keys and not {"response", "answer", "status", "error"} & keys
+    return OWN_FORM if "id" in keys and not asked else None
+
+
+def _left_out(entry: Entry) -> Reply:
+    fields = {"status": "not_run", "error": str(entry.get("error"))}
+    return Reply(request_key(entry.get("custom_id")), None, fields)
+
+
+def _own(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line.line or 0, line
+        else:
+            kinds[OWN_FORM] += bool(line[1].strip())
+            yield line[0], line[1] if line[1].endswith(b"\n") else line[1] + b"\n"
+
+
+def _parsed(lines: Iterable[Numbered | Problem]) -> Iterator[tuple[int, Any]]:
+    for line in lines:
+        if isinstance(line, Problem):
+            yield line.line or 0, line
+        elif data := stripped(line[1]):
+            value = _value(data)
+            problem = Problem("not_json", "the line is not valid JSON", line[0])
+            yield line[0], problem if value is None else value
+
+
+def _document(path: str) -> Iterator[tuple[int, Any]]:
+    """Yield the entries of a file that is one JSON value: a list, or a job of Gemini's.
+
+    Raises:
+        PredictionsError: it is too large or not JSON.
+    """
+    if not _is_file(path):
+        raise PredictionsError(f"{path}: one JSON value over several lines must be in a file")
+    with open_predictions(path) as stream:
+        data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise PredictionsError(f"{path}: one JSON value may have {_MOST_BYTES:,} bytes, not more")
+    value = _value(data)
+    if value is None:
+        raise PredictionsError(f"{path} is not valid JSON")
+    yield from enumerate(_listed(value), 1)
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
+    for _ in range(4):
+        if isinstance(value, list):
+            return value
+        if not isinstance(value, dict):
+            break
+        inner = next((value[key] for key in _INLINED if key in value), None)
+        deeper = next((value[key] for key in ("response", "dest") if key in value), None)
+        if inner is None and (deeper is None or kind_of(value)):
+            break
+        value = deeper if inner is None else inner
+    return [value]
+
+
+def _each(
+    entries: Iterable[tuple[int, Any]], mapped: Mapped | None, kinds: Counter[str]
+) -> Iterator[Read]:
+    """Read each entry by its kind; what cannot be placed becomes a problem."""
+    seen: Counter[str] = Counter()
+    for number, entry in entries:
+        if isinstance(entry, Problem):
+            yield number, entry
+            continue
+        kind = kind_of(entry) if isinstance(entry, dict) else None
+        try:
+            if kind in _READERS:
+                kinds[kind] += 1  # type: ignore[index]
+                for made in _READERS[kind](entry, seen):  # type: ignore[index]
+                    yield number, made
+            elif isinstance(entry, dict) and (names := mapped or own_columns(entry)):
+                kinds["table" if mapped else OWN_FORM] += 1
+                yield number, row_reply(entry, names)
+            else:
+                said = "this is an entry of no format that is known; see --map"
+                yield number, Problem("not_placed", said, number)
+        except PredictionsError as error:
+            yield number, Problem("not_placed", str(error), number)
+
+
+def _of_csv(
+    lines: Iterable[Numbered | Problem], mapped: Mapped | None, kinds: Counter[str]
+) -> Iterator[Read]:
+    stopped: list[Problem] = []
+
+    def good() -> Iterator[Numbered]:
+        for line in lines:
+            if isinstance(line, Problem):
+                stopped.append(line)
+                return
+            yield line
+
+    number = 0
+    names = mapped
+    try:
+        for number, row in csv_rows(good()):
+            names = names or own_columns(row) or {}
+            kinds["CSV"] += 1
+            try:
+                yield number, row_reply(row, names, words=True)
+            except PredictionsError as error:
+                yield number, Problem("not_placed", str(error), number)
+    except PredictionsError as error:
+        stopped.append(Problem("unreadable", str(error), number + 1))
+    for problem in stopped:
+        yield problem.line or 0, problem
+
+
+def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterator[Read]:
+    columns = parquet_columns(path)
+    if {"doc", "model_response"} <= columns.keys() and columns["model_response"] == "Struct":
+        yield from _each(parquet_rows(path, ("doc", "model_response")), None, kinds)
+        return
+    if {"score", "failed_checks", "release_hash"} <= columns.keys():
+        raise PredictionsError(f"{path} holds results; show them by `scbench tables {path}`")
+    names = mapped or own_columns(columns)
+    wanted = {
+        column if column in columns else column.partition(".")[0]
+        for column in (names or {}).values()
+    }
+    if names is None or wanted - columns.keys():
+        raise _unmapped(path, columns, mapped)
+    for number, row in parquet_rows(path, sorted(wanted)):
+        kinds["Parquet"] += 1
+        try:
+            yield number, row_reply(row, names)
+        except PredictionsError as error:
+            yield number, Problem("not_placed", str(error), number)
+
+
+def _of_inspect(path: str) -> Iterator[Read]:
+    number = 0
+    try:
+        for number, made in read_log(path):
+            if isinstance(made, Reply):
+                yield number, made
+            else:
+                yield number, Problem("not_placed", str(made), number)
+    except PredictionsError as error:
+        if not number:
+            raise
+        said = f"reading stopped here: {error}"
+        yield number + 1, Problem("unreadable", said, number + 1)
+
+
+def _counted(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
+    for entry in entries:
+        kinds[kind] += 1
+        yield entry
 
 
 @dataclass(slots=True)

@@ -21,8 +21,8 @@ from scbench.formats.imports.replies import (
     dig,
     error_text,
     objects,
-    request_key,
     reply,
+    request_key,
     total,
     with_turns,
 )

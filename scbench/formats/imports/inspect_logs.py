@@ -19,8 +19,8 @@ from scbench.formats.imports.replies import (
     State,
     count,
     failed,
-    request_key,
     reply,
+    request_key,
     total,
     with_turns,
 )
@@ -145,7 +145,11 @@ def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Reque
 
 
 def reply_of(
-    asked: RequestKey, model: str, output: "ModelOutput", limit: str | None, usage: Mapping[str, Any]
+    asked: RequestKey,
+    model: str,
+    output: "ModelOutput",
+    limit: str | None,
+    usage: Mapping[str, Any],
 ) -> Reply:
     """Return what came of a sample that did not fail.
 

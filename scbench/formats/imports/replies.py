@@ -85,7 +85,8 @@ def request_key(name: object) -> RequestKey:
         if asked is not None:
             return asked
     raise PredictionsError(
-        f"{describe_value(name)} is neither the id of an instance nor a custom_id of `scbench prompts`"
+        f"{describe_value(name)} is neither the id of an instance nor a custom_id of "
+        "`scbench prompts`"
     )
 
 

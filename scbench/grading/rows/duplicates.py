@@ -13,7 +13,7 @@ from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import Status
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.wire import WireOutcome
-from scbench.scoring.answers.candidates import Extraction
+from scbench.scoring.answers.extract import Extraction
 
 _REMEMBERED = 10_000
 """Outcomes kept for duplicates that come later; one is some kilobytes."""

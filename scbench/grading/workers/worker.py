@@ -25,8 +25,8 @@ from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
-from scbench.loop.replay import grade_line
-from scbench.scoring.answers.candidates import Extraction
+from scbench.loop.environment import grade_line
+from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found
 
 

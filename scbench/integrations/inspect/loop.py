@@ -17,8 +17,7 @@ from pydantic import ValidationError
 from rich.markup import escape
 
 from scbench.base.errors import PredictionsError, ScbenchError, faults_of
-from scbench.base.model import Instance
-from scbench.base.trace import LoopSetting, Setup
+from scbench.base.model import Instance, LoopSetting, Setup
 from scbench.integrations.inspect.grading import named_instances
 from scbench.integrations.inspect.tasks import (
     config_of,

@@ -19,10 +19,8 @@ from rich.markup import escape
 from scbench.base.errors import ScbenchError
 from scbench.base.model import LADDER, TERSE, Instance
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.formats.prompts.forms import data_urls
-from scbench.formats.prompts.requests import chosen_instances, told_apart
-from scbench.integrations.inspect.metrics import by_bucket
-from scbench.integrations.inspect.scorer import outcome
+from scbench.formats.prompts.requests import chosen_instances, data_urls, told_apart
+from scbench.integrations.inspect.scorer import by_bucket, outcome
 from scbench.release.load import Release, find_release
 
 _PYTHON_SECONDS = 180

@@ -16,6 +16,7 @@ changed.
 
 import json
 import re
+import sys
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -25,8 +26,25 @@ from pydantic import JsonValue
 
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError
-from scbench.scoring.answers.escapes import as_json_string
 
+_ESCAPE = re.compile(
+    r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_ESCAPED = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "0": "\0",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "/": "/",
+    "\n": "",
+}
 _MAX_DEPTH = 200
 _KEPT = 50
 _RESTARTS = 100
@@ -76,6 +94,19 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 """What stands for a value where only the form of an answer is shown."""
+
+
+def as_json_string(text: str) -> str:
+    """Return what stood between the quotes of a string, whosever they were, as a JSON string."""
+    return json.dumps(_ESCAPE.sub(_unescaped, text) if "\\" in text else text)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    *hexadecimal, octal, other = escape.groups()
+    if other is not None:
+        return _ESCAPED.get(other, escape.group())
+    code = int(octal, 8) if octal else int(next(filter(None, hexadecimal)), 16)
+    return chr(code) if code <= sys.maxunicode else escape.group()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.batches import anthropic, gemini, openai
-from scbench.formats.imports.files import kind_of
+from scbench.formats.imports.gather import kind_of
 
 ID = "two_segments-07-S2-B900"
 

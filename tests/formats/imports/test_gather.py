@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import RequestKey
-from scbench.formats.imports.files import is_own
-from scbench.formats.imports.gather import ImportOptions, gather
+from scbench.formats.imports.gather import ImportOptions, gather, is_own
 from scbench.formats.imports.tables import read_mapping
 from scbench.formats.predictions import parse_line
 

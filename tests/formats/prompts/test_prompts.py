@@ -9,9 +9,18 @@ import pytest
 from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import read_custom_id
 from scbench.formats.prompts import Form
-from scbench.formats.prompts.files import blocks, write_files
-from scbench.formats.prompts.forms import LIMITS, Limits, Settings, check_settings, line_of
-from scbench.formats.prompts.requests import Request, chosen_instances, requests
+from scbench.formats.prompts.requests import (
+    LIMITS,
+    Limits,
+    Request,
+    Settings,
+    blocks,
+    check_settings,
+    chosen_instances,
+    line_of,
+    requests,
+    write_files,
+)
 from scbench.release.load import find_release
 
 PICTURED, PLAIN = "polynomial_curve_fitting/04", "two_segments/07"

@@ -10,7 +10,7 @@ from scbench.grading.rows.duplicates import FoundAnswer
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
-from scbench.scoring.answers.candidates import Extraction
+from scbench.scoring.answers.extract import Extraction
 
 
 def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():

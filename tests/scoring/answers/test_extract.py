@@ -13,8 +13,7 @@ from scbench.schemas.csg_union import Answer as CsgUnion
 from scbench.schemas.delaunay_triangulation import Answer
 from scbench.schemas.polynomial_curve_fitting import Answer as Polynomial
 from scbench.schemas.two_segments import Answer as TwoSegments
-from scbench.scoring.answers.candidates import Extraction
-from scbench.scoring.answers.extract import declines, from_field, from_response
+from scbench.scoring.answers.extract import Extraction, declines, from_field, from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 
 ONE = shape_of(Answer)

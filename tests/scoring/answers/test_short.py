@@ -17,8 +17,7 @@ from scbench.schemas.arithmetic import Params
 from scbench.schemas.base import AnswerModel
 from scbench.schemas.boolean import Answer as Truth
 from scbench.schemas.short_answers import ShortAnswer, ShortList
-from scbench.scoring.answers.candidates import Extraction
-from scbench.scoring.answers.extract import from_field, from_response
+from scbench.scoring.answers.extract import Extraction, from_field, from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 from scbench.scoring.answers.short import find_short
 from scbench.scoring.outcomes import grade_prediction
@@ -88,7 +87,10 @@ REPLIES = {
     "Python": ("{'answer': '42'}", found("whole", "python_literal")),
     "in a tag": (f"<answer>{J}</answer>", found("embedded")),
     "after a mark": (f"Final answer: {J}", found("embedded")),
-    "extra keys": ('{"answer": "42", "why": "x"}', Extraction({"answer": "42", "why": "x"}, "whole")),
+    "extra keys": (
+        '{"answer": "42", "why": "x"}',
+        Extraction({"answer": "42", "why": "x"}, "whole"),
+    ),
     "think": (f'<think>{{"answer": "41"}}</think>{J}', found("whole", "dropped_reasoning")),
     "object before a later mark": (f"{J}\nFinal answer: 41", words("41")),
     "object and a longer number": ('{"answer": 4}\nFinal answer: 42', words("42")),
