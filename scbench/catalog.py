@@ -82,8 +82,8 @@ def _version(name: str) -> int:
     """Return the VERSION of a grader; read from its source, since importing it can take long."""
     loader = getattr(find_spec(name), "loader", None)
     source = loader.get_source(name) if isinstance(loader, InspectLoader) else None
-    found = _VERSION.search(source or "")
-    return int(found[1]) if found else int(_load(name).VERSION)
+    match = _VERSION.search(source or "")
+    return int(match[1]) if match else int(_load(name).VERSION)
 
 
 _ParamsT_contra = TypeVar("_ParamsT_contra", contravariant=True)

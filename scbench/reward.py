@@ -40,7 +40,7 @@ class _Ready(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _named(release: str | None) -> "Release":
+def _release(release: str | None) -> "Release":
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
     return find_release(release)
@@ -48,8 +48,8 @@ def _named(release: str | None) -> "Release":
 
 @lru_cache(maxsize=256)
 def _instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
-    chosen, _ = release.choose([config] if config else None)
-    return chosen.instances([task_id])
+    part, _ = release.choose([config] if config else None)
+    return part.instances([task_id])
 
 
 def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
@@ -63,13 +63,13 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
         PredictionsError: no such instance.
         ReleaseError: no such release.
     """
-    held = _named(release) if release is None or isinstance(release, str) else release
+    source = _release(release) if release is None or isinstance(release, str) else release
     from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
 
-    instance = _instances(held, config_of(instance_id), task_of(instance_id)).get(instance_id)
+    instance = _instances(source, config_of(instance_id), task_of(instance_id)).get(instance_id)
     if instance is None:
-        where = "the newest installed release" if release is None else f"release {held.version}"
-        hint = did_you_mean(instance_id, held.ids(held.manifest.tasks))
+        where = "the newest installed release" if release is None else f"release {source.version}"
+        hint = did_you_mean(instance_id, source.ids(source.manifest.tasks))
         if ":" in instance_id and release is None:
             hint = " It was generated: give the instance itself, or release=FOLDER."
         task, _, number = instance_id.partition("/")
@@ -177,10 +177,10 @@ def scores(
     """
     if isinstance(instances, str):
         raise PredictionsError("scores() takes a list of ids; for one there is score()")
-    ids, given = list(instances), list(answers)
-    if len(ids) != len(given):
-        raise ValueError(f"there are {len(ids)} ids and {len(given)} answers; give one for each")
-    return [score(*pair, release) for pair in zip(ids, given, strict=True)]
+    ids, replies = list(instances), list(answers)
+    if len(ids) != len(replies):
+        raise ValueError(f"there are {len(ids)} ids and {len(replies)} answers; give one for each")
+    return [score(*pair, release) for pair in zip(ids, replies, strict=True)]
 
 
 def packed(instance: Instance) -> str:
@@ -241,18 +241,22 @@ def for_trl(
             "instances as scbench.reward.packed writes them"
         )
     none = [None] * len(completions)
-    found = [
-        score(unpacked(whole) if whole else str(name), _said(completion), held)
-        for name, whole, held, completion in zip(
+    results = [
+        score(
+            unpacked(packed_instance) if packed_instance else str(name),
+            _spoken_text(completion),
+            version,
+        )
+        for name, packed_instance, version, completion in zip(
             id or none, instance or none, release or none, completions, strict=True
         )
     ]
-    if log_metric is not None and found:
-        log_metric("scbench_scored", sum(one is not None for one in found) / len(found))
-    return found
+    if log_metric is not None and results:
+        log_metric("scbench_scored", sum(value is not None for value in results) / len(results))
+    return results
 
 
-def _said(completion: object) -> str:
+def _spoken_text(completion: object) -> str:
     """Return the text of a completion; of messages, that of the model's last one."""
     if isinstance(completion, str):
         return completion

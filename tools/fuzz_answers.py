@@ -28,14 +28,14 @@ def answer_target(task: Task) -> Target:
         answer: Any
         if form == 0:  # the bytes themselves are the answer
             try:
-                answer = parse_json(choices.rest)
+                answer = parse_json(choices.remainder)
             except JsonError:
                 return
         elif form == 1:  # the bytes spoil the text of an answer
             text = bytearray(as_line(choices.pick(answers)))
             while not choices.spent:
                 at = choices.below(len(text))
-                text[at : at + choices.below(4)] = choices.rest[:1]
+                text[at : at + choices.below(4)] = choices.remainder[:1]
             try:
                 answer = parse_json(bytes(text))
             except JsonError:
@@ -78,10 +78,10 @@ def _cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
 @cache
 def _stored() -> dict[str, list[str]]:
     """Return the answers that the newest release stores, by instance."""
-    found: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     for ref in scbench.load_release().references():
-        found.setdefault(ref.id, []).append(ref.answer)
-    return found
+        answers.setdefault(ref.id, []).append(ref.answer)
+    return answers
 
 
 def _reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
@@ -91,7 +91,7 @@ def _reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
     except ValueError:  # a number that no file could hold
         text = b"9" * 5000
     at = choices.below(len(text) + 1)
-    spoilt = text[:at] + choices.rest + text[at + choices.below(3) :]
+    spoilt = text[:at] + choices.remainder + text[at + choices.below(3) :]
     return f"So it is\n```json\n{spoilt.decode('utf-8', 'replace')}\n```"
 
 

@@ -114,9 +114,9 @@ def fault_of(
     """
     looped = setting in LOOP_SETTINGS
     if not looped:
-        given = "loop" if loop is not None else "turns" if turns is not None else None
-        wanted = " or ".join(LOOP_SETTINGS)
-        return f"{given} is given, so setting must be {wanted}; got {setting}" if given else None
+        extra = "loop" if loop is not None else "turns" if turns is not None else None
+        settings = " or ".join(LOOP_SETTINGS)
+        return f"{extra} is given, so setting must be {settings}; got {setting}" if extra else None
     if loop is None or turns is None:
         lacking = "loop" if loop is None else "turns"
         return f"setting {setting} needs {lacking}: what was played is played again to be graded"
@@ -149,8 +149,8 @@ def ladder_name(rung: int, number: int) -> str:
 
 def rung_of(instance_id: str) -> int | None:
     """Return the rung that an id names, with or without a prefix; None if it is on no ladder."""
-    found = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
-    return int(found[1]) if found else None
+    match = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
+    return int(match[1]) if match else None
 
 
 def task_of(instance_id: str) -> str:
@@ -385,20 +385,20 @@ class Usage(BaseModel):
         """Take what providers report under their own names."""
         if not isinstance(value, dict):
             return value
-        found = dict(value)
+        counts = dict(value)
         for ours, path in _PROVIDERS:
             theirs: object = value
             for key in path:
                 theirs = theirs.get(key) if isinstance(theirs, dict) else None
-            if found.get(ours) is None:
-                found[ours] = theirs
+            if counts.get(ours) is None:
+                counts[ours] = theirs
         if any(value.get(key) is not None for key in _CACHED) and "prompt_tokens" not in value:
             parts = {key: value.get(key) for key in ("input_tokens", *_CACHED)}
             for key, count in parts.items():
                 if count is not None and (type(count) is not int or count < 0):
                     raise ValueError(f"{key} must be a whole number from 0")
-            found["input_tokens"] = sum(count or 0 for count in parts.values())
-        return found
+            counts["input_tokens"] = sum(count or 0 for count in parts.values())
+        return counts
 
 
 class RunMetadata(BaseModel):

@@ -46,15 +46,15 @@ def part(
         names: parameters and facts in ``point`` that no row may hold.
     """
     items: dict[str, Any] = {name: params[name] for name in lists}
-    ends = {name: [item[lists[name] :] for item in found] for name, found in items.items()}
-    begins = {name: [item[: lists[name]] for item in found] for name, found in items.items()}
-    kept = None if point is None else {k: v for k, v in point.items() if k not in names}
+    ends = {name: [item[lists[name] :] for item in entries] for name, entries in items.items()}
+    begins = {name: [item[: lists[name]] for item in entries] for name, entries in items.items()}
+    in_row = None if point is None else {k: v for k, v in point.items() if k not in names}
     hidden = {} if point is None else {k: v for k, v in point.items() if k in names}
-    rest = {key: value for key, value in (("params", ends), ("point", hidden)) if value}
+    remainder = {key: value for key, value in (("params", ends), ("point", hidden)) if value}
     return Parted(
         canonical_json({**params, **begins}),
-        None if kept is None else canonical_json(kept),
-        canonical_json(rest) if rest else None,
+        None if in_row is None else canonical_json(in_row),
+        canonical_json(remainder) if remainder else None,
     )
 
 
@@ -63,14 +63,14 @@ def all_params(params: str, unprinted: str | None) -> str:
     ends = json.loads(unprinted).get("params") if unprinted else None
     if not ends:
         return params
-    known = json.loads(params)
-    for name, found in ends.items():
-        pairs = zip(known[name], found, strict=True)
-        known[name] = [[*begin, *end] for begin, end in pairs]
-    return canonical_json(known)
+    full = json.loads(params)
+    for name, tails in ends.items():
+        pairs = zip(full[name], tails, strict=True)
+        full[name] = [[*begin, *end] for begin, end in pairs]
+    return canonical_json(full)
 
 
 def whole_point(point: str, unprinted: str | None) -> dict[str, JsonValue]:
     """Return where an instance was drawn, with all that is known of the case."""
-    rest = json.loads(unprinted).get("point", {}) if unprinted else {}
-    return {**json.loads(point), **rest}
+    hidden = json.loads(unprinted).get("point", {}) if unprinted else {}
+    return {**json.loads(point), **hidden}

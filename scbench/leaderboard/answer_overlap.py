@@ -110,10 +110,10 @@ class Copied:
             f"{task} {count} of {self.of[task]}" for task, count in self.references.items()
         )
         shares = f"{sum(self.references.values())} of {sum(self.of.values())}"
-        others = sum(self.counter_references.values())
+        counters = sum(self.counter_references.values())
         return (
             f"{shares} answers that could have been others are the release's references"
-            f"{f' ({tasks})' if tasks else ''}, and {others} its counter-references"
+            f"{f' ({tasks})' if tasks else ''}, and {counters} its counter-references"
         )
 
 
@@ -124,16 +124,16 @@ def is_long(canonical: str) -> bool:
 
 def telling_answers(release: Release) -> StoredAnswers:
     """Return the stored answers of a release that may tell where an answer comes from."""
-    found = StoredAnswers({}, {})
+    stored = StoredAnswers({}, {})
     for ref in release.references():
         task = task_of(ref.id)
         if get_task(task).one_answer or release.manifest.tasks[task].bucket == MANIFOLDS:
             continue
         if ref.kind != "reference":
-            found.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))
+            stored.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))
         elif _tells(ref.answer):
-            found.references.setdefault(ref.id, set()).add(_identity(task, ref.answer))
-    return found
+            stored.references.setdefault(ref.id, set()).add(_identity(task, ref.answer))
+    return stored
 
 
 def _tells(text: str) -> bool:
@@ -190,35 +190,35 @@ def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
     return value if isinstance(value, list) else ()
 
 
-def copied(answers: Iterable[tuple[str, str]], told: StoredAnswers) -> Copied:
+def copied(answers: Iterable[tuple[str, str]], stored: StoredAnswers) -> Copied:
     """Count the answers of a submission that are stored ones; of several samples, one suffices.
 
     Args:
         answers: instance and answer, as JSON.
-        told: see `telling_answers`.
+        stored: see `telling_answers`.
     """
-    same, counter, asked = set(), set(), set()
+    same, counter, answered = set(), set(), set()
     for row_id, text in answers:
-        if row_id in told.references:
-            asked.add(row_id)
-            if _identity(task_of(row_id), text) in told.references[row_id]:
+        if row_id in stored.references:
+            answered.add(row_id)
+            if _identity(task_of(row_id), text) in stored.references[row_id]:
                 same.add(row_id)
-        if sha256(text) in told.counter_references.get(row_id, ()) and _tells(text):
+        if sha256(text) in stored.counter_references.get(row_id, ()) and _tells(text):
             counter.add(row_id)
-    parts = (dict(Counter(map(task_of, sorted(ids)))) for ids in (same, counter - same, asked))
+    parts = (dict(Counter(map(task_of, sorted(ids)))) for ids in (same, counter - same, answered))
     return Copied(*parts)
 
 
-def copy_warning(found: Copied, file: str = "") -> Iterator[Finding]:
+def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
     """Yield a warning if a submission is marked.
 
     Args:
-        found: see `copied`.
+        copies: see `copied`.
         file: name of the predictions file, for messages.
     """
-    if found.marked:
+    if copies.marked:
         todo = "submit the model's own answers; with these it has no rank"
-        yield Finding("references", str(found), todo, file, level="warning")
+        yield Finding("references", str(copies), todo, file, level="warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +253,9 @@ def read_answers(path: Path, release: Release) -> list[tuple[str, str]]:
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
     coverage = Coverage(known_ids(instances, tasks))
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     if measure(path) is None:
-        return found
+        return pairs
     lines = coverage.read(str(path), hashlib.sha256())
     for admission, line in islice(lines, len(instances) * MOST_ATTEMPTS):
         if line is None or admission.kind is not LineKind.GRADED:
@@ -264,19 +264,19 @@ def read_answers(path: Path, release: Release) -> list[tuple[str, str]]:
         if isinstance(answer, Outcome):
             continue
         with suppress(ValueError):  # a number that no file could hold
-            found.append((line.prediction.id, canonical_json(answer.value)))
-    return found
+            pairs.append((line.prediction.id, canonical_json(answer.value)))
+    return pairs
 
 
-def answers_of(found: Iterable[tuple[str, str]], stored: frozenset[tuple[str, str]]) -> Answers:
+def answers_of(pairs: Iterable[tuple[str, str]], stored: frozenset[tuple[str, str]]) -> Answers:
     """Return the answers of a submission that say something about where they come from.
 
     Args:
-        found: instance and answer, as canonical JSON.
+        pairs: instance and answer, as canonical JSON.
         stored: see `stored_answers`.
     """
     answers: dict[str, dict[str, bool]] = defaultdict(dict)
-    for row_id, text in found:
+    for row_id, text in pairs:
         digest = sha256(text)
         if (row_id, digest) not in stored:
             answers[row_id][digest] = is_long(text)
@@ -296,15 +296,15 @@ def compare(first: Answers, second: Answers) -> AnswerOverlap:
     return AnswerOverlap(*counts[True], *counts[False])
 
 
-def overlaps(mine: Answers, others: Mapping[str, Answers], file: str) -> Iterator[Finding]:
+def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator[Finding]:
     """Yield a warning for each other submission whose answers are suspiciously alike.
 
     Args:
         mine: answers of the submission that is looked at.
-        others: those of other submissions, by name.
+        peers: those of other submissions, by name.
         file: name of the predictions file, for messages.
     """
-    for name, theirs in others.items():
+    for name, theirs in peers.items():
         like = compare(mine, theirs)
         if like.suspicious:
             parts = [
@@ -330,8 +330,8 @@ def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
         answers: those of each submission, by name.
     """
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, found in answers.items():
-        for row_id, digests in found.items():
+    for name, by_row in answers.items():
+        for row_id, digests in by_row.items():
             for digest in digests:
                 holders[row_id, digest].append(name)
     shared = Counter(pair for names in holders.values() for pair in combinations(names, 2))

@@ -69,7 +69,7 @@ def levels_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, Level]]:
 
     Each has the columns `LEVELS`, and rungs, how many the ladder has.
     """
-    found: dict[str, dict[str, Level]] = {}
+    levels_by_name: dict[str, dict[str, Level]] = {}
     for entry in entries:
         if entry.receipt.tasks_of == LADDER:
             table = ladder_table(climbs_of(entry.results)).rename(
@@ -81,8 +81,8 @@ def levels_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, Level]]:
                 del row["bucket"]
             # Over a single bucket, "overall" is that bucket.
             levels.setdefault(OVERALL, rows[-1])
-            found[entry.name] = levels
-    return found
+            levels_by_name[entry.name] = levels
+    return levels_by_name
 
 
 def key_of(entry: BoardEntry) -> Key:
@@ -137,11 +137,11 @@ def make_board(collected: Collected) -> dict[str, Any]:
         "boards": boards,
         "history": _history(boards),
         "refused": [
-            {"submission": name, "problems": [as_record(found, name) for found in findings]}
+            {"submission": name, "problems": [as_record(finding, name) for finding in findings]}
             for name, findings in sorted(collected.refused.items())
         ],
         "warnings": [
-            {"submission": name, "warnings": [as_record(found, name) for found in findings]}
+            {"submission": name, "warnings": [as_record(finding, name) for finding in findings]}
             for name, findings in sorted(collected.warnings.items())
         ],
     }
@@ -153,11 +153,11 @@ def _board(
     climbed: Mapping[Key, Level],
 ) -> dict[str, Any]:
     manifest, receipt = entries[0].release.manifest, entries[0].receipt
-    shown: dict[str, list[dict[str, Any]]] = {}
+    tables: dict[str, list[dict[str, Any]]] = {}
     for setting in SETTINGS:
-        own = [entry for entry in entries if entry.about.setting == setting]
-        if own:
-            shown[setting] = _ordered(own, manifest, levels, climbed)
+        of_setting = [entry for entry in entries if entry.about.setting == setting]
+        if of_setting:
+            tables[setting] = _ordered(of_setting, manifest, levels, climbed)
     records = manifest.board_records(receipt.tasks_of)
     buckets = list(dict.fromkeys(record.bucket for record in records.values()))
     sizes = {
@@ -174,18 +174,18 @@ def _board(
         "over": buckets,
         "tasks": {name: record.scores for name, record in records.items()},
         "fingerprints": _fingerprints(entries),
-        "settings": shown,
+        "settings": tables,
     }
 
 
 def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str]]]:
     """Return, by task, the submissions of each fingerprint, of tasks with more than one."""
-    found: dict[str, dict[str, list[str]]] = {}
+    by_task: dict[str, dict[str, list[str]]] = {}
     for entry in sorted(entries, key=lambda entry: entry.name):
         for task, names in entry.receipt.fingerprints.items():
             for name in names:
-                found.setdefault(task, {}).setdefault(name, []).append(entry.name)
-    return {task: by_name for task, by_name in sorted(found.items()) if len(by_name) > 1}
+                by_task.setdefault(task, {}).setdefault(name, []).append(entry.name)
+    return {task: by_name for task, by_name in sorted(by_task.items()) if len(by_name) > 1}
 
 
 def _ordered(
@@ -204,15 +204,15 @@ def _ordered(
     for task in matrix.blocks:
         groups.setdefault(manifest.tasks[task].bucket, []).append(task)
     ranked = np.array([entry.ranked for entry in entries])
-    found: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
+    of_buckets: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     of_tasks: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     for name, tasks in groups.items():
         blocks = [matrix.blocks[task] for task in tasks]
         means = means_of(blocks)
-        placed = _ranks(blocks, ranked)
+        ranks_by_entry = _ranks(blocks, ranked)
         for i, entry in enumerate(entries):
-            place = placed.get(i)
-            found[i][name] = _score(entry.receipt.buckets[name], means, i) | {
+            place = ranks_by_entry.get(i)
+            of_buckets[i][name] = _score(entry.receipt.buckets[name], means, i) | {
                 "rank": place.rank if place else None,
                 "rank_low": place.low if place else None,
                 "rank_high": place.high if place else None,
@@ -221,7 +221,7 @@ def _ordered(
         means = means_of([block])
         for i, entry in enumerate(entries):
             of_tasks[i][task] = _score(entry.receipt.tasks[task], means, i)
-    rows = [_row(*parts) for parts in zip(entries, found, of_tasks, strict=True)]
+    rows = [_row(*parts) for parts in zip(entries, of_buckets, of_tasks, strict=True)]
     for row, entry in zip(rows, entries, strict=True):
         if entry.name in levels:
             row["levels"] = levels[entry.name]
@@ -310,14 +310,14 @@ def _row(
 
 def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return each model's overall score in every release that it answered."""
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    models_by_key: dict[tuple[str, ...], dict[str, Any]] = {}
     for board in boards:
         for setting, rows in board["settings"].items():
             for row in rows:
                 names = {name: row[name] for name in ("organisation", "model", "version")}
                 key = (*names.values(), setting, board["tasks_of"])
                 what = {"setting": setting, "tasks_of": board["tasks_of"]}
-                models = found.setdefault(key, {**names, **what, "releases": []})
+                models = models_by_key.setdefault(key, {**names, **what, "releases": []})
                 overall = row["buckets"][OVERALL]
                 models["releases"].append(
                     {
@@ -327,7 +327,7 @@ def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                         **{name: overall[name] for name in ("mean", "low", "high", "rank")},
                     }
                 )
-    return [found[key] for key in sorted(found)]
+    return [models_by_key[key] for key in sorted(models_by_key)]
 
 
 def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
@@ -346,7 +346,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
         }
         for setting, entries in part["settings"].items():
             for entry in entries:
-                said = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
+                texts = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
                 levels = entry.get("levels", {})
                 schema |= LEVELS if levels else {}
                 private = _private(entry)
@@ -354,7 +354,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
                     rows += (
                         dict.fromkeys(SCHEMA)
                         | head
-                        | said
+                        | texts
                         | {"setting": setting, column: name}
                         | score
                         | {key: levels[name][key] for key in LEVELS if name in levels}
@@ -369,7 +369,7 @@ def _private(entry: Mapping[str, Any]) -> dict[str, float]:
     if "private" not in entry:
         return {}
     gap = entry.get("gap", {})
-    named = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
+    columns = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
     return {"private": entry["private"]["mean"]} | {
-        name: gap[of] for name, of in named.items() if gap
+        name: gap[of] for name, of in columns.items() if gap
     }

@@ -60,10 +60,10 @@ def spent(results: pl.DataFrame) -> dict[str, Any]:
         ``AMOUNT_reported``, their number.
     """
     answers = results.filter(was_answered()).unique(["id", "sample"], maintain_order=True)
-    told = answers.select(usage(name) for name in AMOUNTS)
-    told = told.select(pl.when(pl.all().is_finite() & (pl.all() >= 0)).then(pl.all()))
-    return {name: told[name].mean() for name in AMOUNTS} | {
-        f"{name}_reported": int(told[name].count()) for name in AMOUNTS
+    amounts = answers.select(usage(name) for name in AMOUNTS)
+    amounts = amounts.select(pl.when(pl.all().is_finite() & (pl.all() >= 0)).then(pl.all()))
+    return {name: amounts[name].mean() for name in AMOUNTS} | {
+        f"{name}_reported": int(amounts[name].count()) for name in AMOUNTS
     }
 
 
@@ -160,8 +160,8 @@ def collect(
             else:
                 done.refused[path.name] = entry
     _compare(done, places, organisations)
-    for place, found in done.refused.items():
-        on_step(f"{printable(place)}: refused, {len(found)} problem{'s' * (len(found) != 1)}")
+    for place, findings in done.refused.items():
+        on_step(f"{printable(place)}: refused, {len(findings)} problem{'s' * (len(findings) != 1)}")
     return done
 
 
@@ -172,21 +172,21 @@ def _compare(
 
     Of submissions with the same names all are refused: which one is meant is not for us to say.
     """
-    found: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
+    findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
     for entry, peer in permutations(done.entries, 2):
-        found[entry.name] += alike(entry.about, peer.about, places[peer.name])
+        findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
     for entry in done.entries:
-        found[entry.name] += (
+        findings_of[entry.name] += (
             check_organisation(entry.about, organisations) if organisations is not None else ()
         )
-        found[entry.name] += copy_warning(entry.copied)
+        findings_of[entry.name] += copy_warning(entry.copied)
     for entries in _by_release(done.entries):
         answers = {entry.name: entry.answers for entry in entries}
         for pair in sharing(answers):
-            for name, other in permutations(pair):
-                others = {places[other]: answers[other]}
-                found[name] += overlaps(answers[name], others, "")
-    for name, findings in found.items():
+            for name, peer_name in permutations(pair):
+                peers = {places[peer_name]: answers[peer_name]}
+                findings_of[name] += overlaps(answers[name], peers, "")
+    for name, findings in findings_of.items():
         if wrong := problems(findings):
             done.refused[places[name]] = wrong
         elif findings:
@@ -195,10 +195,10 @@ def _compare(
 
 
 def _by_release(entries: Sequence[BoardEntry]) -> Iterable[list[BoardEntry]]:
-    found: dict[tuple[str, str], list[BoardEntry]] = {}
+    groups: dict[tuple[str, str], list[BoardEntry]] = {}
     for entry in entries:
-        found.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
-    return found.values()
+        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
+    return groups.values()
 
 
 def _name_of(path: Path) -> str:
@@ -232,32 +232,32 @@ class _Job:
 
 
 def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
-    known = Validated(opened, list(opened.findings))
-    read_about(known, job.releases)
-    if known.problems or known.about is None or known.release is None:
+    submission = Validated(opened, list(opened.findings))
+    read_about(submission, job.releases)
+    if submission.problems or submission.about is None or submission.release is None:
         return validate(opened, job.releases).problems
-    found: tuple[Receipt, pl.DataFrame] | list[Finding] | str
-    found = "it is asked for" if job.regrade else _reusable(known, job.folder)
-    reused = not isinstance(found, str)
-    if isinstance(found, str):
-        job.on_step(f"{job.name}: graded, because {found}")
-        found = _graded(opened, job)
-    if isinstance(found, list):
-        return found
-    receipt, results = found
+    grading: tuple[Receipt, pl.DataFrame] | list[Finding] | str
+    grading = "it is asked for" if job.regrade else _reusable(submission, job.folder)
+    reused = not isinstance(grading, str)
+    if isinstance(grading, str):
+        job.on_step(f"{job.name}: graded, because {grading}")
+        grading = _graded(opened, job)
+    if isinstance(grading, list):
+        return grading
+    receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
-        write_report_of(known, job.folder, job.limits.workers)
+        write_report_of(submission, job.folder, job.limits.workers)
     files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
     graded = results.filter(pl.col("instance_hash").is_not_null())
-    release = known.release
-    given = graded.filter(pl.col("answer").is_not_null())
-    found_answers = given.select("id", "sample", "answer").unique(maintain_order=True)
+    release = submission.release
+    with_answer = graded.filter(pl.col("answer").is_not_null())
+    found_answers = with_answer.select("id", "sample", "answer").unique(maintain_order=True)
     pairs = list(found_answers.select("id", "answer").iter_rows())
     answers = answers_of(pairs, _stored(release))
-    copies = copied(pairs, _told(release))
+    copies = copied(pairs, _telling(release))
     return BoardEntry(
         job.name,
-        known.about,
+        submission.about,
         release,
         receipt,
         graded.select(_NEEDED),
@@ -270,7 +270,7 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
 
 
 _stored = lru_cache(maxsize=4)(stored_answers)
-_told = lru_cache(maxsize=4)(telling_answers)
+_telling = lru_cache(maxsize=4)(telling_answers)
 
 
 def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
@@ -287,9 +287,13 @@ def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Fi
     return graded.findings
 
 
-def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
+def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
     """Return receipt and results of an earlier grading, or why they are of no use."""
-    about, release, predictions = known.about, known.release, known.opened.predictions
+    about, release, predictions = (
+        submission.about,
+        submission.release,
+        submission.opened.predictions,
+    )
     if about is None or release is None or predictions is None:
         return "it cannot be read"
     if not (folder / RECEIPT).is_file():
@@ -298,7 +302,7 @@ def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | 
         receipt = read_receipt(folder / RECEIPT)
         sent = sha256(predictions[1].read_bytes())
         graders = installed_graders(release, about.tasks)
-        why = mismatch(receipt, release.manifest, graders, sent, known.about_hash)
+        why = mismatch(receipt, release.manifest, graders, sent, submission.about_hash)
         return why or (receipt, _results(folder / RESULTS, receipt))
     except ScbenchError as error:
         return str(error)

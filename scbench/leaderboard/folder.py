@@ -66,10 +66,10 @@ def kind_of(mode: int) -> str:
 
 def refused(name: str, kind: str, size: int) -> Finding | None:
     """Return why an entry may not be read, if so."""
-    shown = printable(name[:200])
+    label = printable(name[:200])
     if kind not in {"file", "folder"}:
         todo = "replace it by the file itself" if "link" in kind else "remove it"
-        return Finding("not_a_file", f"{shown} is a {kind}", todo, shown)
+        return Finding("not_a_file", f"{label} is a {kind}", todo, label)
     if name not in MOST_BYTES_OF:
         todo = did_you_mean(name, MOST_BYTES_OF).strip() or (
             f"remove it; a submission has {ABOUT}, predictions.jsonl (or .gz, .zst), and if you "
@@ -78,30 +78,32 @@ def refused(name: str, kind: str, size: int) -> Finding | None:
         if name in _OURS:
             todo = "remove it: the maintainers grade anew, and write such files themselves"
         what = "folder" if kind == "folder" else "file"
-        return Finding("unexpected_file", f"no such {what} belongs here: {shown}", todo, shown)
+        return Finding("unexpected_file", f"no such {what} belongs here: {label}", todo, label)
     if kind == "folder":
-        return Finding("not_a_file", f"{shown} is a folder", "put the file in its place", shown)
-    most = MOST_BYTES_OF[name]
-    if size > most:
-        message = f"{shown} has {size:,} bytes; the limit is {most:,}"
+        return Finding("not_a_file", f"{label} is a folder", "put the file in its place", label)
+    limit = MOST_BYTES_OF[name]
+    if size > limit:
+        message = f"{label} has {size:,} bytes; the limit is {limit:,}"
         todo = "pack it with zstd or gzip" if name == PREDICTIONS[0] else "make it smaller"
-        return Finding("too_large", message, todo, shown)
+        return Finding("too_large", message, todo, label)
     return None
 
 
 def missing(names: Iterable[str]) -> Iterator[Finding]:
     """Yield what is missing among the names of a submission's files."""
-    seen = set(names)
-    if ABOUT not in seen:
+    present = set(names)
+    if ABOUT not in present:
         todo = "write one with `scbench submission init`"
         yield Finding("missing_file", f"there is no {ABOUT}", todo, ABOUT)
-    found = [name for name in PREDICTIONS if name in seen]
-    if not found:
+    candidates = [name for name in PREDICTIONS if name in present]
+    if not candidates:
         todo = "add predictions.jsonl, packed as .gz or .zst if it is large"
         yield Finding("missing_file", "there are no predictions", todo, PREDICTIONS[0])
-    if len(found) > 1:
-        message = f"there are {len(found)} predictions files: {', '.join(found)}"
-        yield Finding("two_predictions", message, "keep the one that is to be graded", found[1])
+    if len(candidates) > 1:
+        message = f"there are {len(candidates)} predictions files: {', '.join(candidates)}"
+        yield Finding(
+            "two_predictions", message, "keep the one that is to be graded", candidates[1]
+        )
 
 
 class _TooLargeError(ScbenchError):
@@ -154,9 +156,9 @@ def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, .
     except _TooLargeError as error:
         return {}, (Finding("archive_bomb", str(error), "pack the folder anew with `pack`"),)
     except (*_BROKEN_ZIP, *_BROKEN_TAR, PredictionsError) as error:
-        said = printable((str(error).splitlines() or [type(error).__name__])[0][:200])
+        why = printable((str(error).splitlines() or [type(error).__name__])[0][:200])
         todo = "pack it anew with `scbench submission pack`, as .zip, .tar.gz or .tar.zst"
-        return {}, (Finding("bad_archive", f"the archive cannot be read: {said}", todo),)
+        return {}, (Finding("bad_archive", f"the archive cannot be read: {why}", todo),)
 
 
 def _zip_entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
@@ -244,23 +246,27 @@ def _take(entries: list[_Entry], scratch: Path) -> tuple[dict[str, Path], tuple[
     tops = {entry.name.partition("/")[0] for entry in entries}
     inside = len(tops) == 1 and all("/" in entry.name for entry in files)
     prefix = f"{tops.pop()}/" if inside else ""
-    named = [(entry.name.removeprefix(prefix), entry) for entry in entries]
-    named = [(name, entry) for name, entry in named if name.rstrip("/") + "/" not in {prefix, "/"}]
-    wrong = [found for name, e in named if (found := refused(name.rstrip("/"), e.kind, e.size))]
-    wrong += missing([name for name, _ in named])
+    renamed = [(entry.name.removeprefix(prefix), entry) for entry in entries]
+    renamed = [
+        (name, entry) for name, entry in renamed if name.rstrip("/") + "/" not in {prefix, "/"}
+    ]
+    wrong = [
+        finding for name, e in renamed if (finding := refused(name.rstrip("/"), e.kind, e.size))
+    ]
+    wrong += missing([name for name, _ in renamed])
     if wrong:
         return {}, tuple(wrong)
-    return {name: _copy(name, entry, scratch) for name, entry in named}, ()
+    return {name: _copy(name, entry, scratch) for name, entry in renamed}, ()
 
 
 def _copy(name: str, entry: _Entry, scratch: Path) -> Path:
     """Copy an entry to a file called by one of the few names that a submission's files have."""
     target = scratch / name
-    left = MOST_BYTES_OF[name]
+    remainder = MOST_BYTES_OF[name]
     with entry.open() as source, target.open("wb") as file:
         while chunk := source.read(_CHUNK):
-            left -= len(chunk)
-            if left < 0:
+            remainder -= len(chunk)
+            if remainder < 0:
                 raise _TooLargeError(f"{name} has more than {MOST_BYTES_OF[name]:,} bytes")
             file.write(chunk)
     return target
@@ -268,18 +274,18 @@ def _copy(name: str, entry: _Entry, scratch: Path) -> Path:
 
 def _twice(names: Iterable[str]) -> Iterator[Finding]:
     """Yield names that occur twice, at least on systems that ignore case."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for name in names:
         folded = name.rstrip("/").casefold()
-        if folded in seen:
+        if folded in earlier:
             message = f"{printable(name[:200])!r} is in the archive twice"
             yield Finding("duplicate_entry", message, "pack each file once")
-        seen.add(folded)
+        earlier.add(folded)
 
 
 def _forged(entry: _Entry) -> Finding | None:
     """Return why an entry is no part of an honest archive, if so."""
-    name, shown = entry.name, printable(entry.name[:200])
+    name, label = entry.name, printable(entry.name[:200])
     todo = "pack the folder itself, best with `scbench submission pack`"
     parts = name.rstrip("/").split("/")
     if (
@@ -288,16 +294,16 @@ def _forged(entry: _Entry) -> Finding | None:
         or ":" in name
         or any(part in {"", ".", ".."} for part in parts)
     ):
-        return Finding("unsafe_path", f"{shown!r} is no plain path inside the archive", todo)
+        return Finding("unsafe_path", f"{label!r} is no plain path inside the archive", todo)
     if entry.kind not in {"file", "folder"}:
-        return Finding("not_a_file", f"{shown} is a {entry.kind}", todo, shown)
+        return Finding("not_a_file", f"{label} is a {entry.kind}", todo, label)
     if entry.secret:
-        return Finding("encrypted", f"{shown} is encrypted", "pack it without a password", shown)
+        return Finding("encrypted", f"{label} is encrypted", "pack it without a password", label)
     if entry.packed is not None and entry.size > 1000:
         ratio = entry.size / max(entry.packed, 1)
         if ratio > (_MOST_RATIO if entry.size < _CHUNK else _SUSPICIOUS):
-            message = f"{shown} unpacks to {ratio:,.0f} times its size"
-            return Finding("archive_bomb", message, "send the predictions as .jsonl.zst", shown)
+            message = f"{label} unpacks to {ratio:,.0f} times its size"
+            return Finding("archive_bomb", message, "send the predictions as .jsonl.zst", label)
     return None
 
 
@@ -318,8 +324,8 @@ class Opened:
     @property
     def predictions(self) -> tuple[str, Path] | None:
         """Name and place of the predictions, if there is exactly one such file."""
-        found = [(name, self.files[name]) for name in PREDICTIONS if name in self.files]
-        return found[0] if len(found) == 1 else None
+        candidates = [(name, self.files[name]) for name in PREDICTIONS if name in self.files]
+        return candidates[0] if len(candidates) == 1 else None
 
     def where(self, name: str) -> str:
         """Return what to call one of its files in messages."""
@@ -354,4 +360,4 @@ def _in_folder(folder: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
             findings.append(wrong)
         else:
             files[entry.name] = entry
-    return files, (*findings, *missing([*files, *(found.file for found in findings)]))
+    return files, (*findings, *missing([*files, *(finding.file for finding in findings)]))

@@ -188,9 +188,9 @@ def make_receipt(
 
 def _run_of(results: "pl.DataFrame") -> list[RunMetadata]:
     """Return what the predictions say of how the run was made."""
-    said = metadata_by_run(results).values()
-    found = {canonical_json(given): given for run in said for given in run}
-    return [RunMetadata.model_validate(found[text]) for text in sorted(found)]
+    runs = metadata_by_run(results).values()
+    by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
+    return [RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)]
 
 
 def installed_graders(release: "Release", part: str) -> dict[str, int]:
@@ -201,16 +201,16 @@ def installed_graders(release: "Release", part: str) -> dict[str, int]:
 
 def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
     """Return claims that differ from what was found, at the digits to which they are given."""
-    found = {**receipt.tasks, **receipt.buckets}
+    scores = {**receipt.tasks, **receipt.buckets}
     wrong = []
     for name, claim in done.claims.items():
-        mean = found[name].mean
+        mean = scores[name].mean
         points = None if mean is None else 100 * mean
         # One figure is rounded and the other is not: half of the last digit may lie between them.
         digits = min(max(-int(Decimal(repr(claim)).as_tuple().exponent), 1), 6)
         if points is None or abs(points - claim) > 0.5 * 10**-digits + 1e-9:
-            said = "has no score" if points is None else f"scores {points:.{digits}f}"
-            message = f"{name}: {claim} is claimed, but graded anew it {said}"
+            result = "has no score" if points is None else f"scores {points:.{digits}f}"
+            message = f"{name}: {claim} is claimed, but graded anew it {result}"
             todo = "grade the same file with the release's graders, and correct or leave the claim"
             wrong.append(Finding("claim_differs", message, todo, CLAIMED))
     return wrong

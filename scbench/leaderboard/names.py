@@ -24,15 +24,15 @@ def _is_hidden(sign: str) -> bool:
 
 def hidden(text: str) -> list[str]:
     """Return the signs of a name that cannot be seen, each by its number and name."""
-    found = dict.fromkeys(filter(_is_hidden, text))
-    return [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in found]
+    signs = dict.fromkeys(filter(_is_hidden, text))
+    return [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs]
 
 
 @cache
 def skeleton(text: str) -> str:
     """Return what names that look alike have in common."""
-    whole = unicodedata.normalize("NFKC", text)
-    bare = "".join(sign for sign in whole if not _is_hidden(sign))
+    normal = unicodedata.normalize("NFKC", text)
+    bare = "".join(sign for sign in normal if not _is_hidden(sign))
     return "".join("".join(map(_plain, _plainest(bare))).split())
 
 
@@ -51,8 +51,8 @@ def _plain(sign: str) -> str:
     if len(alike) != 1:
         return sign
     # The list names a sign's like, or for that one, all signs it is the like of.
-    (other,) = alike
-    return min(sign, other) if len(confusables_data.get(other, ())) <= 1 else other
+    (twin,) = alike
+    return min(sign, twin) if len(confusables_data.get(twin, ())) <= 1 else twin
 
 
 def _bare(text: str) -> str:

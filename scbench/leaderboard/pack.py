@@ -54,14 +54,14 @@ def about_text(about: Submission) -> str:
 
 def json_text(value: Any) -> str:  # noqa: ANN401
     """Return a JSON value as YAML takes it, too; plain words without quotes."""
-    if isinstance(value, str) and value.isidentifier() and value.lower() not in _TAKEN:
+    if isinstance(value, str) and value.isidentifier() and value.lower() not in _RESERVED:
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 _UNSAID: Mapping[str, Any] = {"tools": [], "links": {}, "tasks": "spatial"}
 """Values that go without saying."""
-_TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+_RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
 
 def write_about(folder: Path, about: Submission) -> Path:

@@ -37,8 +37,8 @@ def render_board(board: Mapping[str, Any]) -> str:
         part["release"]["version"] for part in board["boards"] if part["tasks_of"] != LADDER
     ]
     public = (part for part in board["boards"] if not part.get("private"))
-    named = (own_name(part["release"]["version"]) for part in public)
-    releases += [version for version in dict.fromkeys(named) if version not in releases]
+    versions = (own_name(part["release"]["version"]) for part in public)
+    releases += [version for version in dict.fromkeys(versions) if version not in releases]
     return render_page(
         _TEMPLATE,
         title=f"{TITLE}: leaderboard",
@@ -133,7 +133,7 @@ def _head(bucket: str, over: Sequence[str]) -> str:
 def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
-    asked = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
+    answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
         **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
@@ -153,10 +153,12 @@ def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
             {
                 "value": "" if amount is None else f"{amount:.9g}",
                 "text": amount_words(amount, name) or "-",
-                "partly": f"of {told:,} answers" if amount is not None and told < asked else "",
+                "partly": f"of {reported:,} answers"
+                if amount is not None and reported < answers
+                else "",
             }
             for name in ("output_tokens", "cost")
-            for amount, told in [(row["spent"][name], row["spent"][f"{name}_reported"])]
+            for amount, reported in [(row["spent"][name], row["spent"][f"{name}_reported"])]
         ],
         "overlap": _overlap(row["overlap"]),
         "coverage": f"{overall['scored']}/{overall['expected']}",

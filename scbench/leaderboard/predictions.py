@@ -34,7 +34,7 @@ MOST_UNPACKED = 1_000_000_000
 """Bytes of a predictions file once unpacked; measured before a line of it is parsed."""
 _SPARE_LINES = 1000
 _CHUNK = 2**20
-_SHOWN = 5
+_MAX_IDS = 5
 _FINISHED = {"stop", "end_turn", "completed", "stop_sequence", "eos", "finished"}
 _TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser")
 _SPARE_TOKENS = 4_096
@@ -100,26 +100,26 @@ def check_predictions(
         about: what the submission says of itself.
         release: what it is to be graded against.
     """
-    found = CheckedPredictions()
+    result = CheckedPredictions()
     if measure(path) is None:
         message = f"unpacked, the file has more than {MOST_UNPACKED:,} bytes"
-        found.findings.append(Finding("too_large", message, "send fewer attempts", name))
-        return found
+        result.findings.append(Finding("too_large", message, "send fewer attempts", name))
+        return result
     checker = _Checker(name, about, release)
-    most = len(checker.instances) * about.attempts + _SPARE_LINES
+    limit = len(checker.instances) * about.attempts + _SPARE_LINES
     for admission, line in checker.coverage.read(str(path), hashlib.sha256()):
-        if checker.coverage.lines > most:
-            message = f"more than {most:,} lines, for {about.attempts} attempts"
+        if checker.coverage.lines > limit:
+            message = f"more than {limit:,} lines, for {about.attempts} attempts"
             todo = "correct attempts in submission.yaml, or the file"
-            found.findings.append(Finding("too_many_lines", message, todo, name, most + 1))
+            result.findings.append(Finding("too_many_lines", message, todo, name, limit + 1))
             break
-        found.findings += checker.look(admission, line)
+        result.findings += checker.look(admission, line)
     else:
-        found.findings += checker.close()
-    found.lines = checker.coverage.lines
-    found.expected = about.attempts * sum(row.scores for row in checker.instances.values())
-    found.scored = checker.scored
-    return found
+        result.findings += checker.close()
+    result.lines = checker.coverage.lines
+    result.expected = about.attempts * sum(row.scores for row in checker.instances.values())
+    result.scored = checker.scored
+    return result
 
 
 class _Checker:
@@ -133,7 +133,7 @@ class _Checker:
         self.instances = release.instances(names)
         self.tasks = {task.id: task for task in choose_tasks(release, names)}
         self.coverage = Coverage(known_ids(self.instances, self.tasks))
-        self.seen: list[set[str]] = [set() for _ in range(about.attempts)]
+        self.ids_by_sample: list[set[str]] = [set() for _ in range(about.attempts)]
         self.budgets: Counter[int | None] = Counter()
         self.unscored: Counter[Status] = Counter()
         self.scored = 0
@@ -186,7 +186,7 @@ class _Checker:
                 todo = "leave it out: answers given in a loop have no board"
             yield self._finding("other_setting", message, todo, line)
         if prediction.sample < about.attempts:
-            self.seen[prediction.sample].add(prediction.id)
+            self.ids_by_sample[prediction.sample].add(prediction.id)
         else:
             message = f"sample {prediction.sample}, but attempts is {about.attempts}"
             todo = "count samples from 0, and correct attempts in submission.yaml"
@@ -227,9 +227,9 @@ class _Checker:
     def _usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
         usage = line.prediction.usage
         if self.about.setting == "no_tools":
-            named = _tool_use(line.data)
-            if named:
-                message = f"setting no_tools, but {printable(named[:80])} says tools were used"
+            tool_use = _tool_use(line.data)
+            if tool_use:
+                message = f"setting no_tools, but {printable(tool_use[:80])} says tools were used"
                 todo = "submit the run with setting tools, or take out what is not so"
                 yield self._finding("usage_setting", message, todo, line)
         if usage is None:
@@ -241,9 +241,9 @@ class _Checker:
             yield self._finding("usage_contradicts", message, todo, line)
         if usage.input_tokens and self.about.setting == "no_tools":
             # A token is a byte at the least; the schema may have been sent beside the prompt.
-            most = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
-            most += _IMAGE_TOKENS * len(instance.images)
-            if usage.input_tokens > most * max(usage.attempts or 1, 1):
+            limit = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
+            limit += _IMAGE_TOKENS * len(instance.images)
+            if usage.input_tokens > limit * max(usage.attempts or 1, 1):
                 message = (
                     f"{usage.input_tokens} input tokens, more than one call with this prompt "
                     "can have without tools"
@@ -253,13 +253,12 @@ class _Checker:
 
     def close(self) -> Iterator[Finding]:
         ids = list(self.instances)
-        for sample, seen in enumerate(self.seen):
-            lack = [row_id for row_id in ids if row_id not in seen]
+        for sample, ids_present in enumerate(self.ids_by_sample):
+            lack = [row_id for row_id in ids if row_id not in ids_present]
             if lack:
-                shown = ", ".join(lack[:_SHOWN]) + (", ..." if len(lack) > _SHOWN else "")
-                message = (
-                    f"sample {sample} has no line for {len(lack)} of {len(ids)} instances: {shown}"
-                )
+                examples = ", ".join(lack[:_MAX_IDS]) + (", ..." if len(lack) > _MAX_IDS else "")
+                count = f"{len(lack)} of {len(ids)} instances"
+                message = f"sample {sample} has no line for {count}: {examples}"
                 todo = 'add a line for each; with "status" where the model gave no answer'
                 yield Finding("incomplete", message, todo, self.name, id=lack[0])
         total = self.scored + self.unscored.total()
@@ -282,9 +281,9 @@ def _tool_use(data: bytes) -> str | None:
     if not isinstance(value, dict):
         return None
     usage = value.get("usage")
-    found = dict(_flat("usage", usage)) if isinstance(usage, dict) else {}
-    found |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
-    for key, amount in found.items():
+    amounts = dict(_flat("usage", usage)) if isinstance(usage, dict) else {}
+    amounts |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
+    for key, amount in amounts.items():
         some = bool(amount) if isinstance(amount, list | dict) else _positive(amount)
         if some and any(word in key.lower() for word in _TOOL_WORDS):
             return key

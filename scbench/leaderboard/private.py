@@ -92,9 +92,9 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
         collected: those.
         private: what `collect_private` gave.
     """
-    held = make_board(private)
+    private_board = make_board(private)
     scores: dict[Key, dict[str, Any]] = {}
-    for part in held["boards"]:
+    for part in private_board["boards"]:
         for setting, rows in part["settings"].items():
             scores |= {_key_of(row, setting): _score(row) for row in rows}
     there = {_bare(key_of(entry)): entry for entry in private.entries}
@@ -111,9 +111,9 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
                     row["private"] = scores[key]
                 if key in gaps:
                     row["gap"] = gaps[key]
-    board["boards"] += [part | {"private": True} for part in held["boards"]]
+    board["boards"] += [part | {"private": True} for part in private_board["boards"]]
     for name in ("refused", "warnings"):
-        board[name] += [said | {"private": True} for said in held[name]]
+        board[name] += [record | {"private": True} for record in private_board[name]]
 
 
 def _bare(key: Key) -> Key:
@@ -132,11 +132,11 @@ def _score(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
     """Return the overall line of `scbench.analysis.gap` on two entries of a model."""
-    one = {
+    names = {
         "model": pl.lit(public.about.title),  # predictions may call it otherwise here and there
         "setting": pl.lit(public.about.setting),
         "budget": pl.lit(None, pl.Int64),
     }
-    table = gap_table(*(entry.results.with_columns(**one) for entry in (public, private)))
+    table = gap_table(*(entry.results.with_columns(**names) for entry in (public, private)))
     row = table.filter(pl.col("rung").is_null()).row(-1, named=True)
     return {name: row[name] for name in _GAP}

@@ -58,10 +58,10 @@ def hub_results(
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
     entries: list[dict[str, Any]] = []
-    shown = dict(sorted(receipt.buckets.items(), key=lambda pair: _order(pair[0])))
+    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: _order(pair[0])))
     if receipt.tasks_of == MANIFOLDS:
-        del shown[OVERALL]  # the default config has no text tasks
-    for name, score in shown.items():
+        del ordered[OVERALL]  # the default config has no text tasks
+    for name, score in ordered.items():
         where = {"id": dataset, "task_id": "default" if name == OVERALL else name}
         entries.append(
             {

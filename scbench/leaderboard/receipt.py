@@ -130,13 +130,13 @@ def ungraded(results: "pl.DataFrame") -> int:
 
 def scores_of(results: "pl.DataFrame", column: str) -> dict[str, Score]:
     """Return scores by bucket or task, in the order of the rows' first appearance."""
-    found: dict[str, list[float | None]] = {}
+    by_name: dict[str, list[float | None]] = {}
     for name, score in results.select(column, "score").iter_rows():
-        found.setdefault(name, []).append(score)
+        by_name.setdefault(name, []).append(score)
     counts = dict(
         results.group_by(column).agg(_items()).iter_rows()  # samples of a score count once
     )
-    return {name: _score(scores, counts[name]) for name, scores in found.items()}
+    return {name: _score(scores, counts[name]) for name, scores in by_name.items()}
 
 
 def _items() -> "pl.Expr":
@@ -146,15 +146,15 @@ def _items() -> "pl.Expr":
 
 
 def _score(scores: Iterable[float | None], n: int) -> Score:
-    given = list(scores)
-    known = [score for score in given if score is not None]
-    total = fsum(known)
+    all_scores = list(scores)
+    present = [score for score in all_scores if score is not None]
+    total = fsum(present)
     return Score(
         n=n,
-        expected=len(given),
-        scored=len(known),
-        mean=total / len(known) if known else None,
-        mean_missing_as_zero=total / len(given),
+        expected=len(all_scores),
+        scored=len(present),
+        mean=total / len(present) if present else None,
+        mean_missing_as_zero=total / len(all_scores),
     )
 
 

@@ -45,7 +45,7 @@ _WORDS: Mapping[str, JsonValue] = {"": None, "null": None, "~": None, "true": Tr
 Place = tuple[str | int, ...]
 
 
-def _seen(text: str) -> str:
+def _without_hidden(text: str) -> str:
     unseen = hidden(text)
     if unseen:
         raise ValueError(f"holds what nobody sees: {', '.join(unseen[:3])}")
@@ -55,7 +55,7 @@ def _seen(text: str) -> str:
 OneLine = Annotated[
     StrictStr,
     Field(max_length=200, pattern=f"^{_WORD}([^{_CONTROL}]*{_WORD})?$"),
-    AfterValidator(_seen),
+    AfterValidator(_without_hidden),
 ]
 Link = Annotated[
     StrictStr,
@@ -211,20 +211,20 @@ class _Builder:
             while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
                 items.append(self._node(event, (*path, len(items)), depth + 1))
             return items
-        found: dict[str, JsonValue] = {}
+        mapping: dict[str, JsonValue] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 _fail(event, "a key must be a word")
             if event.anchor is not None or event.tag is not None:
                 _fail(event, "anchors (&) and tags (!) are not read")
             key = event.value
-            if key in found:
+            if key in mapping:
                 _fail(event, f"the key {key[:50]!r} is there twice")
-            found[key] = None
+            mapping[key] = None
             self.lines[(*path, key)] = line = _line(event)
-            found[key] = self._node(next(self.events), (*path, key), depth + 1)
+            mapping[key] = self._node(next(self.events), (*path, key), depth + 1)
             self.lines[(*path, key)] = line
-        return found
+        return mapping
 
 
 def _line(event: Any) -> int:  # noqa: ANN401
@@ -263,8 +263,8 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
         raise DocumentError("there is a control character in the file", line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = printable(str(error.problem or error.context))
-        raise DocumentError(f"not valid YAML: {said}", mark.line + 1 if mark else 1) from None
+        message = printable(str(error.problem or error.context))
+        raise DocumentError(f"not valid YAML: {message}", mark.line + 1 if mark else 1) from None
 
 
 def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Finding]]:
@@ -305,24 +305,24 @@ def _fault(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Find
             todo = f"add it: {_description(loc)}"
             return Finding("missing_key", f"the key {name!r} is missing", todo, file, lines[at])
         case "value_error":
-            said = problem_of(fault)
+            message = problem_of(fault)
             if not loc:
                 todo = "list the tools that were offered, or correct the setting"
-                return Finding("setting_tools", said, todo, file, lines.get(("setting",), 1))
-            return Finding("bad_value", f"{name}: {said}", "correct it", file, lines[at])
+                return Finding("setting_tools", message, todo, file, lines.get(("setting",), 1))
+            return Finding("bad_value", f"{name}: {message}", "correct it", file, lines[at])
     todo = _description(loc) or "correct it"
     if fault["type"] == "string_type" and isinstance(fault["input"], int | float):
         todo = "put it in quotes, so that YAML takes it as text"
     is_form = fault["type"] == "string_pattern_mismatch"
-    said = "does not have its form" if is_form else problem_of(fault)
-    return Finding("bad_value", f"{name}: {printable(said)}", todo, file, lines[at])
+    message = "does not have its form" if is_form else problem_of(fault)
+    return Finding("bad_value", f"{name}: {printable(message)}", todo, file, lines[at])
 
 
 def _model_at(loc: Place) -> type[BaseModel] | None:
     model: type[BaseModel] | None = Submission
     for part in loc:
-        known = model.model_fields.get(str(part)) if model else None
-        kind = known.annotation if known else None
+        info = model.model_fields.get(str(part)) if model else None
+        kind = info.annotation if info else None
         model = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
     return model
 
@@ -334,8 +334,8 @@ def _fields(loc: Place) -> list[str]:
 
 def _description(loc: Place) -> str:
     model = _model_at(loc[:-1])
-    known = model.model_fields.get(str(loc[-1])) if model and loc else None
-    return (known.description or "") if known else ""
+    info = model.model_fields.get(str(loc[-1])) if model and loc else None
+    return (info.description or "") if info else ""
 
 
 def read_claims(data: bytes, names: list[str], file: str) -> tuple[dict[str, float], list[Finding]]:
@@ -376,7 +376,7 @@ def read_claims(data: bytes, names: list[str], file: str) -> tuple[dict[str, flo
 
 def _from_summary(value: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     """Return the means of a summary as scbench-grade writes it, of which there may be one run."""
-    found: dict[str, JsonValue] = {}
+    means: dict[str, JsonValue] = {}
     for part, name in (("buckets", "bucket"), ("tasks", "task")):
         rows = value.get(part, [])
         if not isinstance(rows, list):
@@ -385,8 +385,8 @@ def _from_summary(value: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
             if not isinstance(row, dict) or not isinstance(row.get(name), str):
                 return None
             mean = row.get("mean")
-            if str(row[name]) in found:
+            if str(row[name]) in means:
                 return None
             if isinstance(mean, int | float):
-                found[str(row[name])] = 100 * mean
-    return found
+                means[str(row[name])] = 100 * mean
+    return means

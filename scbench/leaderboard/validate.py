@@ -73,7 +73,7 @@ class Validated:
             "expected": self.expected,
             "scored": self.scored,
             "findings": [
-                as_record(found, self.opened.where(found.file)) for found in self.findings
+                as_record(finding, self.opened.where(finding.file)) for finding in self.findings
             ],
         }
 
@@ -83,37 +83,37 @@ def release_finder(extra: Sequence[Release] = ()) -> Releases:
 
     A submission can name nothing else, no folder and no page.
     """
-    given = {release.version: release for release in extra}
-    known: dict[str, Release] = {}
+    by_version = {release.version: release for release in extra}
+    opened: dict[str, Release] = {}
 
     def find(version: str) -> Release:
-        if version not in known:
+        if version not in opened:
             installed = installed_releases()
-            if version in given:
-                known[version] = given[version]
+            if version in by_version:
+                opened[version] = by_version[version]
             elif version in installed:
-                known[version] = open_release(installed[version])
+                opened[version] = open_release(installed[version])
             else:
-                names = [*given, *installed]
+                names = [*by_version, *installed]
                 raise ReleaseError(
                     f"release {version} is not installed here, but {', '.join(names) or 'none'}."
                     f"{did_you_mean(version, names)}"
                 )
-        return known[version]
+        return opened[version]
 
     return find
 
 
-def validate(opened: Opened, releases: Releases, wanted: str | None = None) -> Validated:
+def validate(opened: Opened, releases: Releases, version: str | None = None) -> Validated:
     """Return everything that is wrong with a submission.
 
     Args:
         opened: the submission.
         releases: where to find its release.
-        wanted: version of the only release that is taken; None for any.
+        version: of the only release that is taken; None for any.
     """
     done = Validated(opened, list(opened.findings))
-    read_about(done, releases, wanted)
+    read_about(done, releases, version)
     predictions = opened.predictions
     if done.about is not None and done.release is not None:
         _claims(done)
@@ -131,21 +131,21 @@ def validate(opened: Opened, releases: Releases, wanted: str | None = None) -> V
     return done
 
 
-def read_about(done: Validated, releases: Releases, wanted: str | None = None) -> None:
+def read_about(done: Validated, releases: Releases, required: str | None = None) -> None:
     """Fill in what ``submission.yaml`` says, and the release it names."""
     if ABOUT not in done.opened.files:
         return
     data = done.opened.files[ABOUT].read_bytes()
     done.about_hash = sha256(data)
-    done.about, found = read_submission(data, ABOUT)
-    done.findings += found
+    done.about, findings = read_submission(data, ABOUT)
+    done.findings += findings
     if done.about is None:
         return
     version = done.about.release
     line = _line_of(data, "release")
-    if wanted is not None and version != wanted:
-        message = f"it answers release {version}, but {wanted} is asked for"
-        todo = f"answer release {wanted}, and name it"
+    if required is not None and version != required:
+        message = f"it answers release {version}, but {required} is asked for"
+        todo = f"answer release {required}, and name it"
         done.findings.append(Finding("wrong_release", message, todo, ABOUT, line))
     try:
         done.release = releases(version)
@@ -180,8 +180,8 @@ def _claims(done: Validated) -> None:
         buckets = dict.fromkeys(record.bucket for record in tasks.values())
         names = [OVERALL, *buckets, *tasks]
         data = done.opened.files[CLAIMED].read_bytes()
-        done.claims, found = read_claims(data, names, CLAIMED)
-        done.findings += found
+        done.claims, findings = read_claims(data, names, CLAIMED)
+        done.findings += findings
 
 
 def submissions_in(folder: Path) -> list[Path]:
@@ -213,21 +213,21 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
     if done.release is None or done.about is None or done.opened.predictions is None:
         return []
     stored = stored_answers(done.release)
-    others: dict[str, Answers] = {}
-    found: list[Finding] = []
-    for other in submissions_in(folder):
-        if other.resolve() == done.opened.path.resolve() or other.is_symlink():
+    peers: dict[str, Answers] = {}
+    findings: list[Finding] = []
+    for path in submissions_in(folder):
+        if path.resolve() == done.opened.path.resolve() or path.is_symlink():
             continue
-        with open_submission(other) as opened:
-            known = Validated(opened)
-            read_about(known, lambda _: done.release)  # type: ignore[arg-type, return-value]
-            about, predictions = known.about, opened.predictions
+        with open_submission(path) as opened:
+            peer = Validated(opened)
+            read_about(peer, lambda _: done.release)  # type: ignore[arg-type, return-value]
+            about, predictions = peer.about, opened.predictions
             if about is None:
                 continue
-            found += alike(done.about, about, other.name)
+            findings += alike(done.about, about, path.name)
             same = (about.release, about.tasks) == (done.about.release, done.about.tasks)
             if predictions is not None and same:
                 answers = read_answers(predictions[1], done.release)
-                others[other.name] = answers_of(answers, stored)
+                peers[path.name] = answers_of(answers, stored)
     mine = answers_of(done.answers, stored)
-    return [*found, *overlaps(mine, others, done.opened.predictions[0])]
+    return [*findings, *overlaps(mine, peers, done.opened.predictions[0])]

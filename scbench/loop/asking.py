@@ -25,9 +25,9 @@ _FAULT = 500
 
 def last_object(reply: str, *keys: str) -> JsonValue | None:
     """Return the last JSON object in a reply that has one of these keys; None without one."""
-    found = scan(visible(reply), keys)
+    result = scan(visible(reply), keys)
     spans = [
-        span for span in (*found.outermost, *found.objects) if not set(keys).isdisjoint(span.keys)
+        span for span in (*result.outermost, *result.objects) if not set(keys).isdisjoint(span.keys)
     ]
     for span in sorted(spans, key=lambda span: -span.end)[:1]:
         return span.parse()
@@ -86,13 +86,13 @@ class Asking(Game):
             f"{self.replies_left}."
         )
 
-    def move(self, given: JsonValue) -> Move:
+    def move(self, request: JsonValue) -> Move:
         """Carry out a move, and count its cost; a bad one is told what is wrong with it."""
-        chosen = self._read(given)
-        if isinstance(chosen, str):
-            return self._wrong(chosen)
+        move = self._read(request)
+        if isinstance(move, str):
+            return self._wrong(move)
         try:
-            cost = chosen.cost()
+            cost = move.cost()
         except (ArithmeticError, ValueError):  # of numbers that no computer can count with
             return self._wrong("what it costs cannot be counted.")
         if self.used + cost > self.budget:
@@ -100,7 +100,7 @@ class Asking(Game):
         self.used += cost
         try:
             with simulator_lock(self.task):
-                seen = self.carry_out(chosen)
+                observation = self.carry_out(move)
         except QueryError as error:
             return self._wrong(f"{str(error)[:_FAULT].rstrip('.')}.")
         except MemoryError:
@@ -109,7 +109,7 @@ class Asking(Game):
             return self.ended(Outcome(Status.NOT_RUN, reason=str(error)[:_FAULT]))
         except Exception as error:  # noqa: BLE001  (a task that fails is not a model that fails)
             return self.ended(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
-        return Move(f"{canonical_json(seen)[: MAX_OBSERVATION // 2]}\n{self.has_left}")
+        return Move(f"{canonical_json(observation)[: MAX_OBSERVATION // 2]}\n{self.has_left}")
 
     def ended(self, outcome: Outcome) -> Move:
         """End the trial without a score."""
@@ -123,15 +123,15 @@ class Asking(Game):
     def _wrong(self, why: str) -> Move:
         return Move(f"This {self.key} was not carried out: {why}\n{self.has_left}")
 
-    def _read(self, given: JsonValue) -> Query | Action | str:
+    def _read(self, request: JsonValue) -> Query | Action | str:
         """Return the move that an object is, or what is wrong with it."""
-        name = given.get(self.key) if isinstance(given, dict) else None
+        name = request.get(self.key) if isinstance(request, dict) else None
         kind = self.kinds.get(name) if isinstance(name, str) else None
         if kind is None:
-            said = printable(str(name)[:40]) if isinstance(name, str) else "no word"
-            return f"{self.key} must be one of {', '.join(self.kinds)}; it is {said}."
+            name_text = printable(str(name)[:40]) if isinstance(name, str) else "no word"
+            return f"{self.key} must be one of {', '.join(self.kinds)}; it is {name_text}."
         try:
-            return kind.model_validate(given)
+            return kind.model_validate(request)
         except ValidationError as error:
             return f"{'; '.join(map(str, faults_of(error, 3)))[:_FAULT]}."
         except (ArithmeticError, ValueError):  # a number that no computer holds
@@ -163,10 +163,10 @@ class Probe(Asking):
 
     @override
     def take(self, reply: str) -> Move:
-        given = last_object(reply, self.key)
-        if given is not None and self.replies_left:
-            return self.move(given)
-        if given is not None:
+        request = last_object(reply, self.key)
+        if request is not None and self.replies_left:
+            return self.move(request)
+        if request is not None:
             self.over = True
             return Move("This was the last reply, and it is no answer. The trial is over.")
         outcome = self.judge_reply(reply)
@@ -175,8 +175,8 @@ class Probe(Asking):
         self.over = is_answer(outcome) or not self.replies_left
         if is_answer(outcome):
             return Move("This is your answer. The trial is over.", outcome)
-        said = "This reply holds neither a query nor an answer that can be read."
-        return Move(f"{said} {'The trial is over.' if self.over else self.has_left}", outcome)
+        message = "This reply holds neither a query nor an answer that can be read."
+        return Move(f"{message} {'The trial is over.' if self.over else self.has_left}", outcome)
 
 
 class Act(Asking):
@@ -202,7 +202,7 @@ class Act(Asking):
     @override
     def rules(self) -> str:
         with simulator_lock(self.task):
-            seen = canonical_json(self._play.look())
+            observation = canonical_json(self._play.look())
         return (
             "Do not give this answer at once: carry it out, one action in each reply. A reply that "
             'holds a JSON object with the key "action" is an action; of several such objects the '
@@ -212,7 +212,7 @@ class Act(Asking):
             'cannot be done. The trial ends when you reply {"done": true}, when the budget is '
             f"spent, when nothing more can be done, or after {self.limit} replies. What was done "
             f"by then is scored as the answer asked for above.\n\nActions:\n\n{self.described}\n\n"
-            f"What is seen now:\n\n{seen}"
+            f"What is seen now:\n\n{observation}"
         )
 
     @property
@@ -224,14 +224,14 @@ class Act(Asking):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._play, self._done = self._kind(self.params), list(state["actions"])
-        for given in self._done:
-            self._play.step(cast(Action, self._read(given)))
+        for action in self._done:
+            self._play.step(cast(Action, self._read(action)))
 
     @override
     def carry_out(self, move: Action) -> dict[str, Any]:
-        seen = self._play.step(move)
+        observation = self._play.step(move)
         self._done.append(move.model_dump(mode="json"))
-        return seen
+        return observation
 
     @override
     def final(self) -> Outcome:
@@ -239,15 +239,15 @@ class Act(Asking):
 
     @override
     def take(self, reply: str) -> Move:
-        given = last_object(reply, self.key, "done")
+        request = last_object(reply, self.key, "done")
         before = len(self._done)
-        if isinstance(given, dict) and given.get("done") is True and self.key not in given:
+        if isinstance(request, dict) and request.get("done") is True and self.key not in request:
             self.over = True
             move = Move("You are done.")
-        elif given is None:
+        elif request is None:
             move = Move(f'This reply holds no "action" that can be read. {self.has_left}')
         else:
-            move = self.move(given)
+            move = self.move(request)
         if move.outcome is not None:
             return move
         self.over = (

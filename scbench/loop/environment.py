@@ -173,8 +173,8 @@ class Environment:
 
         `scbench.formats.imports.replies.with_turns` makes a line of predictions of it.
         """
-        kept = self.prediction()
-        return {"loop": kept["loop"], "turns": kept["turns"], "over": self._playing.over}
+        line = self.prediction()
+        return {"loop": line["loop"], "turns": line["turns"], "over": self._playing.over}
 
 
 def played_by(setup: Setup, task: Task) -> Played:
@@ -253,11 +253,11 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
         if move.observation != turn.observation:
             raise TraceError(f"turn {number}: {_difference(turn, move.observation)}")
         last = outcome or last
-        given = None
+        turn_scores = None
         if outcome is not None and is_answer(outcome):
             answer = outcome
-            given = tuple(verdict.score for verdict in outcome.verdicts)
-        scores.append(given)
+            turn_scores = tuple(verdict.score for verdict in outcome.verdicts)
+        scores.append(turn_scores)
     if not game.over and prediction.status in {None, Status.ANSWERED}:
         raise TraceError(
             f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
@@ -266,18 +266,18 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     stopped = None if game.over else game.final()
     if stopped is not None and unjudged(stopped):
         return stopped
-    found = stopped or answer or last or _nothing(task, prediction)
+    final = stopped or answer or last or _nothing(task, prediction)
     return replace(
-        found, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
+        final, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
     )
 
 
-def _difference(turn: Turn, said: str) -> str:
+def _difference(turn: Turn, expected: str) -> str:
     """Say where an observation differs from what is given here."""
-    pairs = zip(turn.observation, said, strict=False)
-    shorter = min(len(turn.observation), len(said))
+    pairs = zip(turn.observation, expected, strict=False)
+    shorter = min(len(turn.observation), len(expected))
     at = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
-    here, there = (repr(text[at : at + 40]) for text in (said, turn.observation))
+    here, there = (repr(text[at : at + 40]) for text in (expected, turn.observation))
     return (
         f"the observation is not what the environment gives; from character {at} on it reads "
         f"{there}, and should read {here}"

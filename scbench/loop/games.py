@@ -24,7 +24,7 @@ from scbench.graders.shared.checklist import COMMON_CHECKS
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.outcomes import Outcome, grade_prediction, simulator_lock
 
-_MOST = 10_000
+_MAX_DISCLOSED = 10_000
 """Characters of all that is told, about."""
 _SENTENCE = 300
 _PLACES = 1_500
@@ -52,16 +52,16 @@ def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[
     """
     if disclose == "score":
         return []
-    found = list(_found(task, verdicts, places=disclose == "places"))
-    ends = accumulate(map(len, found))
-    shown = [line for line, end in zip(found, ends, strict=True) if end <= _MOST]
-    left = len(found) - len(shown)
-    if left:
-        shown.append(f"- and {left} more")
-    return ["Checks that failed:", *shown] if shown else []
+    lines = list(_failed_checks(task, verdicts, places=disclose == "places"))
+    ends = accumulate(map(len, lines))
+    fitting = [line for line, end in zip(lines, ends, strict=True) if end <= _MAX_DISCLOSED]
+    omitted = len(lines) - len(fitting)
+    if omitted:
+        fitting.append(f"- and {omitted} more")
+    return ["Checks that failed:", *fitting] if fitting else []
 
 
-def _found(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterator[str]:
+def _failed_checks(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterator[str]:
     hidden = one_right(task)
     for number, verdict in enumerate(verdicts, 1):
         of = f" (score {number} of {len(verdicts)})" if len(verdicts) > 1 else ""
@@ -76,28 +76,28 @@ def _found(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterat
                 yield f"- {check.id}{of}: {_clipped(check.message, _SENTENCE)}{where}"
 
 
-def _clipped(text: str, most: int) -> str:
-    left = len(text) - most
-    return text if left <= 0 else f"{text[:most]}... ({left} more characters)"
+def _clipped(text: str, limit: int) -> str:
+    omitted = len(text) - limit
+    return text if omitted <= 0 else f"{text[:limit]}... ({omitted} more characters)"
 
 
 def _places(check: Check) -> str:
-    for most in _SIZES:
-        text = canonical_json({key: _first(value, most) for key, value in check.details.items()})
+    for limit in _SIZES:
+        text = canonical_json({key: _first(value, limit) for key, value in check.details.items()})
         if len(text) <= _PLACES:
             return text
     return f"its places take {len(text):,} characters and are left out"
 
 
-def _first(value: JsonValue, most: int) -> JsonValue:
+def _first(value: JsonValue, limit: int) -> JsonValue:
     """Return a value with the first entries of each list, and a count of those left out."""
     if isinstance(value, dict):
-        return {key: _first(inside, most) for key, inside in value.items()}
+        return {key: _first(inside, limit) for key, inside in value.items()}
     if not isinstance(value, list | tuple):
         return _clipped(value, _SENTENCE) if isinstance(value, str) else value
-    shown = [_first(inside, most) for inside in value[:most]]
-    left = len(value) - len(shown)
-    return [*shown, f"and {left} more"] if left else shown
+    entries = [_first(inside, limit) for inside in value[:limit]]
+    omitted = len(value) - len(entries)
+    return [*entries, f"and {omitted} more"] if omitted else entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Retry(Game):
     @property
     @override
     def rules(self) -> str:
-        most, disclose = self.setup.attempts, self.setup.disclose
+        attempts, disclose = self.setup.attempts, self.setup.disclose
         tells = ["After each you are told its score, from 0 to 1"]
         if disclose == "score":
             tells.append(", and nothing else.")
@@ -220,10 +220,10 @@ class Retry(Game):
                 "places as JSON, as far as they fit."
             )
         return (
-            f"You may answer {most} time{'s' * (most > 1)}. {''.join(tells)} Give the whole answer "
-            "each time, in the form asked for above. A reply in which no answer can be read takes "
-            "one of these times as well. The trial ends with an answer of full score, or with the "
-            "last time; the last answer that could be read counts."
+            f"You may answer {attempts} time{'s' * (attempts > 1)}. {''.join(tells)} Give the "
+            "whole answer each time, in the form asked for above. A reply in which no answer can "
+            "be read takes one of these times as well. The trial ends with an answer of full "
+            "score, or with the last time; the last answer that could be read counts."
         )
 
     @override

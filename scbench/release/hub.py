@@ -109,18 +109,18 @@ def _explained(error: Exception, repo: str) -> str:
             return f"{repo} has no such revision on the Hub; its releases are tags such as v2.0.0"
         if isinstance(cause, HfHubHTTPError):
             status = cause.response.status_code
-            said = " ".join(str(cause.server_message or "").split())[:300]
+            message = " ".join(str(cause.server_message or "").split())[:300]
             words = _STATUS.get(status, _SERVER_FAILS if status >= 500 else _REFUSED)
-            tail = f" (the Hub says: {said})" if said else ""
+            tail = f" (the Hub says: {message})" if message else ""
             return words.format(repo=repo, status=status) + tail
     last = chain[-1]
-    said = f"{type(last).__name__}: {' '.join(str(last).split())[:300]}"
+    message = f"{type(last).__name__}: {' '.join(str(last).split())[:300]}"
     if any(isinstance(cause, OSError) or _is_of_http(cause) for cause in chain):
         return (
-            f"the connection to the Hub failed or broke off ({said}); once it works, run "
+            f"the connection to the Hub failed or broke off ({message}); once it works, run "
             "the same command again, and it continues where this one stopped"
         )
-    return f"the exchange with the Hub about {repo} failed ({said})"
+    return f"the exchange with the Hub about {repo} failed ({message})"
 
 
 def _is_of_http(error: BaseException) -> bool:
@@ -130,12 +130,12 @@ def _is_of_http(error: BaseException) -> bool:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and what it was raised from: clients wrap the one that says what happened."""
-    seen: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(20):
-        if seen is None:
+        if cause is None:
             return
-        yield seen
-        seen = seen.__cause__
+        yield cause
+        cause = cause.__cause__
 
 
 _SERVER_FAILS = (

@@ -333,12 +333,11 @@ class Manifest(Part):
         """
         if names is None:
             return self.default_tasks
-        known = [*self.tasks, *dict.fromkeys(record.bucket for record in self.tasks.values())]
+        available = [*self.tasks, *dict.fromkeys(record.bucket for record in self.tasks.values())]
         for name in names:
-            if name not in known:
-                raise CatalogError(
-                    f"task {name!r} is not in release {self.version}.{did_you_mean(name, known)}"
-                )
+            if name not in available:
+                hint = did_you_mean(name, available)
+                raise CatalogError(f"task {name!r} is not in release {self.version}.{hint}")
         return [task for task, record in self.tasks.items() if {task, record.bucket} & {*names}]
 
     @property
@@ -392,10 +391,10 @@ class Manifest(Part):
         ):
             if not part[name]:
                 del part[name]
-        for held in (record, record.get("ladder", {})):
+        for owner in (record, record.get("ladder", {})):
             for part, name in (
-                *((task, name) for task in held.get("tasks", {}).values() for name in _OPTIONAL),
-                *((held["experiment"], name) for name in _OF_DRAWN if "experiment" in held),
+                *((task, name) for task in owner.get("tasks", {}).values() for name in _OPTIONAL),
+                *((owner["experiment"], name) for name in _OF_DRAWN if "experiment" in owner),
             ):
                 if not part[name]:
                     del part[name]
@@ -421,8 +420,8 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     except ValidationError as error:
         first = faults_of(error, 1)[0]
         hint = "; it may need a newer scbench" if first.at == "format" else ""
-        said = str(first).partition("; got")[0]  # it may be a link to what is no one's business
-        raise ReleaseError(f"{path} is not a manifest: {said}{hint}") from None
+        message = str(first).partition("; got")[0]  # it may be a link to what is no one's business
+        raise ReleaseError(f"{path} is not a manifest: {message}{hint}") from None
     unseen = next((text for text in _texts(manifest.model_dump()) if not text.isprintable()), None)
     if unseen is not None:
         raise ReleaseError(f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}")

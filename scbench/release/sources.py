@@ -23,7 +23,7 @@ _MOST_ENTRIES = 10_000
 """Archives of more are no releases; a real one is a hundredth of that."""
 
 
-def read_regular(path: Path, most: int) -> bytes:
+def read_regular(path: Path, limit: int) -> bytes:
     """Return the bytes of a file, but never more than one over ``most``, nor more than any has.
 
     A release's folder may be anybody's: a pipe in the place of a file would wait for ever.
@@ -35,7 +35,7 @@ def read_regular(path: Path, most: int) -> bytes:
     with open(descriptor, "rb") as file:  # noqa: PTH123  (no path)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "is not a regular file", str(path))
-        return file.read(min(most, MOST_BYTES) + 1)
+        return file.read(min(limit, MOST_BYTES) + 1)
 
 
 def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
@@ -60,7 +60,7 @@ def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
 class Source(Protocol):
     """Gives the bytes of a release's files."""
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """Return a file's bytes, but never more than one over ``most``.
 
         Raises:
@@ -80,14 +80,14 @@ class FolderSource:
 
     root: Path
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """See `Source`."""
-        return read_regular(self.root / name, most)
+        return read_regular(self.root / name, limit)
 
     def names(self) -> set[str]:
         """See `Source`."""
-        found = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
-        return {path.relative_to(self.root).as_posix() for path in found}
+        paths = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
+        return {path.relative_to(self.root).as_posix() for path in paths}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,11 @@ class Archive:
     path: Path
     prefix: str
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """See `Source`."""
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self.prefix + name) as file:
-                return file.read(most + 1)
+                return file.read(limit + 1)
         except KeyError:
             raise FileNotFoundError(2, "not in the archive", name) from None
         except Exception as error:  # damaged archives fail in many ways

@@ -11,7 +11,7 @@ from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
 
-_SHOWN = 5
+_MAX_FAULTS = 5
 """How many schema errors a verdict spells out."""
 _OWN_WORDS = {"value_error", "assertion_error"}
 """Faults whose words are those of the task."""
@@ -35,18 +35,18 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
     valid = validate(task.answer_model, answer, size)
     if isinstance(valid, Check):
         return (Verdict(0.0, (valid,)),) * task.scores
-    given = task.grade(params, valid)
-    verdicts = given if isinstance(given, tuple) else (given,)
+    result = task.grade(params, valid)
+    verdicts = result if isinstance(result, tuple) else (result,)
     if len(verdicts) != task.scores or not all(isinstance(v, Verdict) for v in verdicts):
-        kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_SHOWN])
+        kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_MAX_FAULTS])
         raise TypeError(f"{task.id} must give {task.scores} verdicts, gave ({kinds})")
     extra = (
         sorted(answer.keys() - task.answer_model.model_fields) if isinstance(answer, dict) else []
     )
     if not extra:
         return verdicts
-    shown = ", ".join(repr(key[:40]) for key in extra[:_SHOWN])
-    note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {shown}"
+    extra_names = ", ".join(repr(key[:40]) for key in extra[:_MAX_FAULTS])
+    note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {extra_names}"
     return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
 
 
@@ -87,12 +87,12 @@ def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseMode
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
     items = [item for item in error.errors(include_url=False) if not is_echo(item)]
-    found = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items)}
-    faults, count = list(found.values())[:_SHOWN], len(found)
-    listed = "; ".join(map(str, faults))
-    more = f" (and {count - _SHOWN} more)" if count > _SHOWN else ""
+    by_place = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items)}
+    faults, count = list(by_place.values())[:_MAX_FAULTS], len(by_place)
+    text = "; ".join(map(str, faults))
+    omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
     hint = " A model's text belongs in response, not in answer." if isinstance(answer, str) else ""
-    message = f"The answer does not have the asked-for shape: {listed}{more}.{hint}"
+    message = f"The answer does not have the asked-for shape: {text}{omitted}.{hint}"
     places = [fault._asdict() for fault in faults]
     return Check("answer_schema", False, message, {"count": count, "errors": places})
 

@@ -25,9 +25,9 @@ def files(run: Run, organization: str = "unnamed") -> Iterator[tuple[str, str]]:
         json.dumps(_evaluation(run, organization), indent=1, ensure_ascii=False) + "\n",
     )
     lines = (
-        json.dumps(_sample(run, one), ensure_ascii=False)
-        for one in run.tries
-        if one.score is not None
+        json.dumps(_sample(run, trial), ensure_ascii=False)
+        for trial in run.tries
+        if trial.score is not None
     )
     yield samples, "".join(f"{line}\n" for line in lines)
 
@@ -85,16 +85,18 @@ def _result(name: str, value: float) -> dict[str, Any]:
     }
 
 
-def _sample(run: Run, one: Try) -> dict[str, Any]:
+def _sample(run: Run, trial: Try) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": _id(run),
         "model_id": run.model,
-        "evaluation_name": one.instance.task,
-        "sample_id": one.instance.id if not one.sample else f"{one.instance.id}#{one.sample}",
+        "evaluation_name": trial.instance.task,
+        "sample_id": trial.instance.id
+        if not trial.sample
+        else f"{trial.instance.id}#{trial.sample}",
         "interaction_type": "single_turn",
-        "input": {"raw": one.instance.prompt, "reference": []},
-        "output": {"raw": [one.answer]},
+        "input": {"raw": trial.instance.prompt, "reference": []},
+        "output": {"raw": [trial.answer]},
         "answer_attribution": [],
-        "evaluation": {"score": one.score, "is_correct": one.score == 1.0},
+        "evaluation": {"score": trial.score, "is_correct": trial.score == 1.0},
     }

@@ -38,7 +38,7 @@ _MOST_BYTES = 2**28
 """A file that is one JSON value must be read whole, and may not be larger."""
 _INSPECT = re.compile(rb"\s*\{\s*\"version\"\s*:\s*\d+\s*,\s*\"status\"\s*:\s*\"")
 """How the JSON form of an Inspect log begins."""
-_ASKED = {"body", "params", "request", "prompt"}
+_REQUEST_KEYS = {"body", "params", "request", "prompt"}
 """Keys of requests, one of each form."""
 _INLINED = ("inlinedResponses", "inlined_responses")
 
@@ -75,8 +75,8 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     head = _head(path)
     if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
         return False
-    held, _ = _looked_at(_lines(path))
-    return _kind(held, path, mapped) == OWN_FORM
+    first, _ = _looked_at(_lines(path))
+    return _kind(first, path, mapped) == OWN_FORM
 
 
 def read_file(path: str, mapped: Mapped | None = None) -> Source:
@@ -95,11 +95,11 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
         return Source(kinds, _counted(_of_inspect(path), "Inspect log", kinds))
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
-    held, rest = _looked_at(_lines(path))
-    lines = chain(held, rest)
-    kind = _kind(held, path, mapped)
+    first, remainder = _looked_at(_lines(path))
+    lines = chain(first, remainder)
+    kind = _kind(first, path, mapped)
     if kind == OWN_FORM:
-        return Source(kinds, _own(lines, kinds))
+        return Source(kinds, _own_lines(lines, kinds))
     if kind == "CSV":
         return Source(kinds, _of_csv(lines, mapped, kinds))
     if kind == "JSON":
@@ -136,13 +136,13 @@ def _looked_at(
     lines: Iterator[Numbered | Problem],
 ) -> tuple[list[Numbered | Problem], Iterator[Numbered | Problem]]:
     """Return the first lines, up to one that tells, and those that follow."""
-    held: list[Numbered | Problem] = []
+    first: list[Numbered | Problem] = []
     for line in lines:
-        held.append(line)
-        told = not isinstance(line, Problem) and isinstance(_value(line[1]), dict)
-        if told or len(held) >= _MOST_TRIED:
+        first.append(line)
+        is_telling = not isinstance(line, Problem) and isinstance(_value(line[1]), dict)
+        if is_telling or len(first) >= _MOST_TRIED:
             break
-    return held, lines
+    return first, lines
 
 
 def _value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
@@ -153,23 +153,23 @@ def _value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
         return None
 
 
-def _kind(held: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
+def _kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
     """Return what the first lines of a file say that it is."""
-    first = [stripped(line[1]) for line in held if not isinstance(line, Problem)]
+    first = [stripped(line[1]) for line in lines if not isinstance(line, Problem)]
     first = [line for line in first if line]
     for entry in filter(None, map(_value, first)):
         if isinstance(entry, dict):
-            return _told(entry, path, mapped)
-    if any(isinstance(line, Problem) for line in held) and not first:
-        whole = _is_file(path) and _head(path).lstrip()[:1] in {b"[", b"{"}
-        return "JSON" if whole else OWN_FORM
+            return _kind_of_first(entry, path, mapped)
+    if any(isinstance(line, Problem) for line in lines) and not first:
+        is_document = _is_file(path) and _head(path).lstrip()[:1] in {b"[", b"{"}
+        return "JSON" if is_document else OWN_FORM
     if first and first[0][:1] in {b"[", b"{"}:
         try:
             entries = list(_document(path))
         except PredictionsError:
             return OWN_FORM
-        told = entries[0][1] if entries else None
-        return "JSON" if isinstance(told, dict) and (mapped or kind_of(told)) else OWN_FORM
+        value = entries[0][1] if entries else None
+        return "JSON" if isinstance(value, dict) and (mapped or kind_of(value)) else OWN_FORM
     columns = csv_columns(first[0]) if first else []
     if own_columns(columns) or (mapped and {*mapped.values()} <= {*columns}):
         return "CSV"
@@ -182,16 +182,16 @@ def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> Predi
     """Return the error that a table does not have the columns that are wanted."""
     lacking = sorted({*mapped.values()} - {*columns}) if mapped else []
     lack = f"no column {lacking[0]!r}" if lacking else "no columns id and response"
-    held = ", ".join(columns)[:200] or "none that can be read"
+    names = ", ".join(columns)[:200] or "none that can be read"
     return PredictionsError(
-        f"{path} has {lack}; it has {held}. Say which column is which: "
+        f"{path} has {lack}; it has {names}. Say which column is which: "
         "--map id=COLUMN,response=COLUMN"
     )
 
 
-def _told(entry: Entry, path: str, mapped: Mapped | None) -> str:
+def _kind_of_first(entry: Entry, path: str, mapped: Mapped | None) -> str:
     kind = kind_of(entry)
-    if kind is None and {"custom_id", "key"} & entry.keys() and _ASKED & entry.keys():
+    if kind is None and {"custom_id", "key"} & entry.keys() and _REQUEST_KEYS & entry.keys():
         raise PredictionsError(f"{path} holds requests, not replies; name the file that came back")
     if kind in {None, OWN_FORM}:
         return "lines" if mapped else OWN_FORM
@@ -212,14 +212,14 @@ _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
 def kind_of(entry: Entry) -> str | None:
     """Return what an object is an entry of, by its keys; None if that is not known."""
     keys = entry.keys()
-    made = isinstance(entry.get("response"), dict) or isinstance(entry.get("error"), dict)
+    has_result = isinstance(entry.get("response"), dict) or isinstance(entry.get("error"), dict)
     if "custom_id" in keys and isinstance(entry.get("result"), dict):
         return "Anthropic batch"
-    if "custom_id" in keys and (made or {"response", "error"} <= keys):
+    if "custom_id" in keys and (has_result or {"response", "error"} <= keys):
         return "OpenAI batch"
     if "custom_id" in keys and "id" not in keys and entry.get("status") == "not_run":
         return "requests left out"
-    if made and ("key" in keys or isinstance(entry.get("metadata"), dict)):
+    if has_result and ("key" in keys or isinstance(entry.get("metadata"), dict)):
         return "Gemini batch"
     if {"doc_id", "doc"} <= keys and {"resps", "filtered_resps"} & keys:
         return "lm-evaluation-harness samples"
@@ -227,8 +227,13 @@ def kind_of(entry: Entry) -> str | None:
         return "lighteval details"
     if isinstance(entry.get("traces"), list) and "task" in keys:
         return "verifiers traces"
-    asked = {"prompt", "images"} <= keys and not {"response", "answer", "status", "error"} & keys
-    return OWN_FORM if "id" in keys and not asked else None
+    is_request = {"prompt", "images"} <= keys and not {
+        "response",
+        "answer",
+        "status",
+        "error",
+    } & keys
+    return OWN_FORM if "id" in keys and not is_request else None
 
 
 def _left_out(entry: Entry) -> Reply:
@@ -236,7 +241,7 @@ def _left_out(entry: Entry) -> Reply:
     return Reply(request_key(entry.get("custom_id")), None, fields)
 
 
-def _own(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:
+def _own_lines(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iterator[Read]:
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line
@@ -270,10 +275,10 @@ def _document(path: str) -> Iterator[tuple[int, Any]]:
     value = _value(data)
     if value is None:
         raise PredictionsError(f"{path} is not valid JSON")
-    yield from enumerate(_listed(value), 1)
+    yield from enumerate(_document_entries(value), 1)
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
+def _document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
     for _ in range(4):
         if isinstance(value, list):
             return value
@@ -291,7 +296,7 @@ def _each(
     entries: Iterable[tuple[int, Any]], mapped: Mapped | None, kinds: Counter[str]
 ) -> Iterator[Read]:
     """Read each entry by its kind; what cannot be placed becomes a problem."""
-    seen: Counter[str] = Counter()
+    history: Counter[str] = Counter()
     for number, entry in entries:
         if isinstance(entry, Problem):
             yield number, entry
@@ -300,14 +305,14 @@ def _each(
         try:
             if kind in _READERS:
                 kinds[kind] += 1  # type: ignore[index]
-                for made in _READERS[kind](entry, seen):  # type: ignore[index]
-                    yield number, made
+                for reply in _READERS[kind](entry, history):  # type: ignore[index]
+                    yield number, reply
             elif isinstance(entry, dict) and (names := mapped or own_columns(entry)):
                 kinds["table" if mapped else OWN_FORM] += 1
                 yield number, row_reply(entry, names)
             else:
-                said = "this is an entry of no format that is known; see --map"
-                yield number, Problem("not_placed", said, number)
+                message = "this is an entry of no format that is known; see --map"
+                yield number, Problem("not_placed", message, number)
         except PredictionsError as error:
             yield number, Problem("not_placed", str(error), number)
 
@@ -348,13 +353,13 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
     if {"score", "failed_checks", "release_hash"} <= columns.keys():
         raise PredictionsError(f"{path} holds results; show them by `scbench tables {path}`")
     names = mapped or own_columns(columns)
-    wanted = {
+    needed = {
         column if column in columns else column.partition(".")[0]
         for column in (names or {}).values()
     }
-    if names is None or wanted - columns.keys():
+    if names is None or needed - columns.keys():
         raise _unmapped(path, columns, mapped)
-    for number, row in parquet_rows(path, sorted(wanted)):
+    for number, row in parquet_rows(path, sorted(needed)):
         kinds["Parquet"] += 1
         try:
             yield number, row_reply(row, names)
@@ -365,16 +370,16 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
 def _of_inspect(path: str) -> Iterator[Read]:
     number = 0
     try:
-        for number, made in read_log(path):
-            if isinstance(made, Reply):
-                yield number, made
+        for number, reply in read_log(path):
+            if isinstance(reply, Reply):
+                yield number, reply
             else:
-                yield number, Problem("not_placed", str(made), number)
+                yield number, Problem("not_placed", str(reply), number)
     except PredictionsError as error:
         if not number:
             raise
-        said = f"reading stopped here: {error}"
-        yield number + 1, Problem("unreadable", said, number + 1)
+        message = f"reading stopped here: {error}"
+        yield number + 1, Problem("unreadable", message, number + 1)
 
 
 def _counted(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
@@ -411,11 +416,11 @@ class Gathered:
     @property
     def recognised(self) -> str:
         """What was found, in a sentence without an end."""
-        told = []
+        parts = []
         for path, kinds in zip(self.files, self.kinds, strict=True):
             counts = [f"{kind} ({count:,})" for kind, count in sorted(kinds.items()) if count]
-            told.append(f"{path}: {', '.join(counts) or 'nothing that is known'}")
-        return printable("; ".join(told))
+            parts.append(f"{path}: {', '.join(counts) or 'nothing that is known'}")
+        return printable("; ".join(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +438,7 @@ class ImportOptions:
     setting: str | None = None
 
 
-def gather(files: Sequence[str], sink: IO[bytes], wanted: ImportOptions | None = None) -> Gathered:
+def gather(files: Sequence[str], sink: IO[bytes], options: ImportOptions | None = None) -> Gathered:
     """Write what files hold as lines of predictions.
 
     Lines of our own form are copied as they stand. An error that names no model is one of the only
@@ -442,7 +447,7 @@ def gather(files: Sequence[str], sink: IO[bytes], wanted: ImportOptions | None =
     Args:
         files: paths; ``-`` is standard input.
         sink: takes the lines.
-        wanted: how they are read.
+        options: how they are read.
 
     Returns:
         Where each line came from, and what could not be placed.
@@ -451,69 +456,73 @@ def gather(files: Sequence[str], sink: IO[bytes], wanted: ImportOptions | None =
         ModuleNotFoundError: a library that a format needs is not installed.
         PredictionsError: a file cannot be read at all.
     """
-    wanted = wanted or ImportOptions()
-    found = Gathered(files)
+    options = options or ImportOptions()
+    result = Gathered(files)
     models = [Counter[str]() for _ in files]
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as later:
         for place, path in enumerate(files):
-            source = read_file(path, wanted.mapped)
-            found.kinds.append(source.kinds)
-            for number, made in source.entries:
-                _take(found, place, number, made, sink, later, wanted, models[place])
+            source = read_file(path, options.mapped)
+            result.kinds.append(source.kinds)
+            for number, item in source.entries:
+                _take(result, place, number, item, sink, later, options, models[place])
         later.seek(0)
-        _name_models(found, later, sink, models)
-    return found
+        _name_models(result, later, sink, models)
+    return result
 
 
 def _take(
-    found: Gathered,
+    result: Gathered,
     place: int,
     number: int,
-    made: Reply | bytes | Problem,
+    item: Reply | bytes | Problem,
     sink: IO[bytes],
     later: IO[bytes],
-    wanted: ImportOptions,
+    options: ImportOptions,
     models: Counter[str],
 ) -> None:
     """Write one entry, or keep it for later if it does not say whose it is."""
-    if isinstance(made, Problem):
-        found.problems.append(replace(made, file=found.files[place]))
+    if isinstance(item, Problem):
+        result.problems.append(replace(item, file=result.files[place]))
         return
-    if isinstance(made, bytes):
-        found.noted(place, number)
-        sink.write(made)
+    if isinstance(item, bytes):
+        result.noted(place, number)
+        sink.write(item)
         return
     try:
-        line = made.line(wanted.model, wanted.setting)
+        line = item.line(options.model, options.setting)
     except PredictionsError as error:
-        problem = Problem("not_placed", str(error), number, made.request.id, found.files[place])
-        found.problems.append(problem)
+        problem = Problem("not_placed", str(error), number, item.request.id, result.files[place])
+        result.problems.append(problem)
         return
-    named = wanted.model or made.model
-    if named is None:
+    model = options.model or item.model
+    if model is None:
         later.write(f"{place} {number} ".encode() + line)
         return
-    models[named] += 1
-    found.noted(place, number)
+    models[model] += 1
+    result.noted(place, number)
     sink.write(line)
 
 
 def _name_models(
-    found: Gathered, later: IO[bytes], sink: IO[bytes], models: Sequence[Counter[str]]
+    result: Gathered, later: IO[bytes], sink: IO[bytes], models: Sequence[Counter[str]]
 ) -> None:
     """Write what names no model as that of the only one there is."""
     everywhere = sum(models, Counter[str]())
-    for held in later:
-        place, number, line = held.split(b" ", 2)
+    for stored in later:
+        place, number, line = stored.split(b" ", 2)
         file = int(place)
-        known = models[file] if len(models[file]) == 1 else everywhere
-        if len(known) > 1:
-            names = ", ".join(map(repr, sorted(known)[:_MOST_NAMED]))
-            said = f"which model it is of is not said, and there are several: {names}; add --model"
+        candidates = models[file] if len(models[file]) == 1 else everywhere
+        if len(candidates) > 1:
+            names = ", ".join(map(repr, sorted(candidates)[:_MOST_NAMED]))
+            message = (
+                f"which model it is of is not said, and there are several: {names}; add --model"
+            )
             row_id = json.loads(line)["id"]
-            path = found.files[file]
-            found.problems.append(Problem("not_placed", said, int(number), row_id, path))
+            path = result.files[file]
+            result.problems.append(Problem("not_placed", message, int(number), row_id, path))
             continue
-        named = f',"model":{json.dumps(next(iter(known)))}}}\n'.encode() if known else b"}\n"
-        found.noted(file, int(number))
-        sink.write(line.rstrip(b"\n").removesuffix(b"}") + named)
+        ending = (
+            f',"model":{json.dumps(next(iter(candidates)))}}}\n'.encode() if candidates else b"}\n"
+        )
+        result.noted(file, int(number))
+        sink.write(line.rstrip(b"\n").removesuffix(b"}") + ending)

@@ -78,25 +78,25 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         samples = _samples_apart(path) if apart else _samples_at_once(path)
         for number, sample in enumerate(samples, 1):
             try:
-                made = _reply(sample, spec)
-                fields = {**made.fields, **made_by, **_asked_with(sample)}
-                yield number, replace(made, fields=fields)
+                item = _reply(sample, spec)
+                fields = {**item.fields, **made_by, **_asked_with(sample)}
+                yield number, replace(item, fields=fields)
             except PredictionsError as error:
                 yield number, error
     except (ModuleNotFoundError, PredictionsError, GeneratorExit):
         raise
     except Exception as error:  # the library has no type of its own for what it cannot read
-        told = str(error).partition("\n")[0][:300]
-        raise PredictionsError(f"inspect_ai cannot read {path}: {told}") from error
+        message = str(error).partition("\n")[0][:300]
+        raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
 
 
 def _samples_apart(path: str) -> "Iterable[EvalSample]":
     from inspect_ai.log import read_eval_log_samples  # noqa: PLC0415  (an extra)
 
-    found: Iterable[EvalSample] = read_eval_log_samples(
+    samples: Iterable[EvalSample] = read_eval_log_samples(
         path, all_samples_required=False, resolve_attachments="core", exclude_fields=_NEVER_READ
     )
-    return found
+    return samples
 
 
 def _samples_at_once(path: str) -> "Iterable[EvalSample]":
@@ -107,13 +107,13 @@ def _samples_at_once(path: str) -> "Iterable[EvalSample]":
 
 
 def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
-    asked = sample_key(str(sample.id), sample.epoch, sample.metadata)
+    request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _in_grading(sample, error):
-        return failed(asked, _why(error) or "the sample failed", model=spec.model)
+        return failed(request, _why(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
-    return with_turns(made, sample.metadata)
+    last_reply = reply_of(request, spec.model, sample.output, limit, _usage(sample, spec.model))
+    return with_turns(last_reply, sample.metadata)
 
 
 def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
@@ -121,8 +121,8 @@ def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
 
     Where a limit ended the reply, or time ran out and it is said as an error, that was the scorer.
     """
-    told = (GRADER_FAILED in error.message, error.message.startswith("Time limit exceeded"))
-    return sample.limit is not None or any(told)
+    signs = (GRADER_FAILED in error.message, error.message.startswith("Time limit exceeded"))
+    return sample.limit is not None or any(signs)
 
 
 def _why(error: "EvalError") -> str:
@@ -138,14 +138,14 @@ def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Reque
     Raises:
         PredictionsError: neither is an id of ours.
     """
-    own = metadata.get("id")
-    asked = request_key(own if isinstance(own, str) and "/" in own else sample_id)
-    budget = asked.budget if asked.budget is not None else count(metadata.get("budget"))
-    return asked._replace(sample=asked.sample + epoch - 1, budget=budget)
+    row_id = metadata.get("id")
+    request = request_key(row_id if isinstance(row_id, str) and "/" in row_id else sample_id)
+    budget = request.budget if request.budget is not None else count(metadata.get("budget"))
+    return request._replace(sample=request.sample + epoch - 1, budget=budget)
 
 
 def reply_of(
-    asked: RequestKey,
+    request: RequestKey,
     model: str,
     output: "ModelOutput",
     limit: str | None,
@@ -154,14 +154,14 @@ def reply_of(
     """Return what came of a sample that did not fail.
 
     Args:
-        asked: see `sample_key`.
+        request: see `sample_key`.
         model: that was asked.
         output: its last.
         limit: kind of the sample's limit that was hit, if one was.
         usage: as predictions have it.
     """
     if output.error:
-        return failed(asked, output.error, model=model)
+        return failed(request, output.error, model=model)
     text = output.completion if output.choices else None
     stop = output.stop_reason if output.choices else None
     unsaid = stop is None or stop == "unknown"
@@ -170,7 +170,7 @@ def reply_of(
         state = State(_LIMITS.get(limit, Status.TRUNCATED), f"limit: {limit}")
     elif stop == "model_length":
         state = State(Status.TRUNCATED, stop)
-    return reply(asked, model, text, state, usage, _reasoning(output))
+    return reply(request, model, text, state, usage, _reasoning(output))
 
 
 def _made_by(header: "EvalLog") -> dict[str, Any]:
@@ -181,10 +181,10 @@ def _made_by(header: "EvalLog") -> dict[str, Any]:
     effort = config.reasoning_effort or (None if tokens is None else f"{tokens} tokens")
     temperature = None if config.temperature is None else float(config.temperature)
     run = {"effort": effort, "temperature": temperature}
-    told = {name: value for name, value in run.items() if value is not None}
+    settings = {name: value for name, value in run.items() if value is not None}
     return {
         **({"setting": setting} if setting in get_args(Setting) else {}),
-        **({"run": told} if told else {}),
+        **({"run": settings} if settings else {}),
     }
 
 

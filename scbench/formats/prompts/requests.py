@@ -64,20 +64,20 @@ def chosen_instances(
         ScbenchError: a task, bucket or id is not in the release.
     """
     if names is None and ids is not None:
-        held = list(release.manifest.tasks)
-        tasks = [task for task in held if task in {task_of(row_id) for row_id in ids}]
+        names_in_release = list(release.manifest.tasks)
+        tasks = [task for task in names_in_release if task in {task_of(row_id) for row_id in ids}]
     else:
         tasks = release.manifest.named_tasks(names)
-    found = release.instances(tasks)
-    wanted = found.keys() if ids is None else {*ids}
-    unknown = sorted(wanted - found.keys())
+    rows = release.instances(tasks)
+    selection = rows.keys() if ids is None else {*ids}
+    unknown = sorted(selection - rows.keys())
     if unknown:
         hint = did_you_mean(unknown[0], release.ids(release.manifest.tasks))
-        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        count = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise PredictionsError(
-            f"{unknown[0]!r}{more} is not among what is chosen of release {release.version}.{hint}"
+            f"{unknown[0]!r}{count} is not among what is chosen of release {release.version}.{hint}"
         )
-    return [instance for row_id, instance in found.items() if row_id in wanted]
+    return [instance for row_id, instance in rows.items() if row_id in selection]
 
 
 def requests(
@@ -96,15 +96,16 @@ def requests(
 def told_apart(instances: Sequence[Instance]) -> Mapping[bool, list[Instance]]:
     """Return the instances that need vision (True) and the others (False)."""
     return {
-        needs: [one for one in instances if bool(one.images) == needs] for needs in (True, False)
+        needs: [instance for instance in instances if bool(instance.images) == needs]
+        for needs in (True, False)
     }
 
 
 def ids_in_words(instances: Sequence[Instance]) -> str:
     """Return the ids of instances for a sentence; of many, the first."""
     ids = [instance.id for instance in instances]
-    more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-    return f"{', '.join(ids[:_MOST_NAMED])}{more}"
+    omitted = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
+    return f"{', '.join(ids[:_MOST_NAMED])}{omitted}"
 
 
 class Limits(NamedTuple):
@@ -167,8 +168,8 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
 
 def _limit(request: Request, settings: Settings, key: str) -> Line:
     """Return the limit of output tokens under a provider's name; nothing if there is none."""
-    most = settings.max_output_tokens if request.budget is None else request.budget
-    return {} if most is None else {key: most}
+    limit = settings.max_output_tokens if request.budget is None else request.budget
+    return {} if limit is None else {key: limit}
 
 
 def _images(instance: Instance) -> list[str]:
@@ -218,8 +219,8 @@ def _openai_chat(request: Request, settings: Settings) -> Line:
         **_limit(request, settings, "max_completion_tokens"),
     }
     if settings.structured:
-        asked = {"name": "answer", "strict": True, "schema": _schema(request)}
-        body["response_format"] = {"type": "json_schema", "json_schema": asked}
+        schema = {"name": "answer", "strict": True, "schema": _schema(request)}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return _posted(request, "/v1/chat/completions", body)
 
 
@@ -237,8 +238,8 @@ def _openai_responses(request: Request, settings: Settings) -> Line:
         **_limit(request, settings, "max_output_tokens"),
     }
     if settings.structured:
-        asked = {"name": "answer", "strict": True, "schema": _schema(request)}
-        body["text"] = {"format": {"type": "json_schema", **asked}}
+        schema = {"name": "answer", "strict": True, "schema": _schema(request)}
+        body["text"] = {"format": {"type": "json_schema", **schema}}
     return _posted(request, "/v1/responses", body)
 
 
@@ -251,7 +252,7 @@ def _anthropic(request: Request, settings: Settings) -> Line:
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
         for data in _images(request.instance)
     ]
-    asked = {
+    body = {
         "model": settings.model,
         **_limit(request, settings, "max_tokens"),
         "messages": [
@@ -262,8 +263,8 @@ def _anthropic(request: Request, settings: Settings) -> Line:
         ],
     }
     if settings.structured:
-        asked["output_config"] = {"format": {"type": "json_schema", "schema": _schema(request)}}
-    return {"custom_id": request.key.custom_id, "params": asked}
+        body["output_config"] = {"format": {"type": "json_schema", "schema": _schema(request)}}
+    return {"custom_id": request.key.custom_id, "params": body}
 
 
 def _gemini(request: Request, settings: Settings) -> Line:
@@ -307,9 +308,11 @@ def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Pa
         PredictionsError: the folder holds such files already, or a line alone is too long.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    held = sorted([*folder.glob("prompts-*.jsonl"), *folder.glob(LEFT_OUT)])
-    if held:
-        raise PredictionsError(f"{held[0]} is there already; name another --out, or move it away")
+    existing = sorted([*folder.glob("prompts-*.jsonl"), *folder.glob(LEFT_OUT)])
+    if existing:
+        raise PredictionsError(
+            f"{existing[0]} is there already; name another --out, or move it away"
+        )
     paths = []
     for number, block in enumerate(blocks(lines, limits), 1):
         path = folder / f"prompts-{number:03d}.jsonl"
@@ -325,8 +328,8 @@ def blocks(lines: Iterable[bytes], limits: Limits) -> Iterator[Iterator[bytes]]:
     Raises:
         PredictionsError: a line alone is longer than a file may be.
     """
-    rest = iter(lines)
-    first = next(rest, None)
+    remainder = iter(lines)
+    first = next(remainder, None)
 
     def block() -> Iterator[bytes]:
         nonlocal first
@@ -334,7 +337,7 @@ def blocks(lines: Iterable[bytes], limits: Limits) -> Iterator[Iterator[bytes]]:
         while first is not None and count < limits.lines and size + len(first) <= limits.bytes:
             count, size = count + 1, size + len(first)
             yield first
-            first = next(rest, None)
+            first = next(remainder, None)
 
     while first is not None:
         if len(first) > limits.bytes:
@@ -344,14 +347,14 @@ def blocks(lines: Iterable[bytes], limits: Limits) -> Iterator[Iterator[bytes]]:
         yield block()
 
 
-def write_left_out(left: Iterable[Request], path: Path) -> None:
+def write_left_out(requests: Iterable[Request], path: Path) -> None:
     """Write which requests were not made, as lines that `scbench-grade` counts as ``not_run``.
 
     They name no model: providers give it a longer name than it was asked by, and these lines are to
     belong to the same run as the replies.
     """
     with path.open("x", encoding="utf-8") as stream:
-        for request in left:
+        for request in requests:
             line = {
                 "custom_id": request.key.custom_id,
                 "status": "not_run",

@@ -36,10 +36,10 @@ def named_instances(release: str | None) -> Mapping[str, Instance]:
     Raises:
         ReleaseError: there is no such release.
     """
-    found = find_release(release)
-    terse = found.terse().instances() if found.manifest.terse else {}
-    rungs = found.ladder().instances() if found.manifest.ladder else {}
-    return {**found.instances(), **terse, **rungs}
+    source = find_release(release)
+    terse = source.terse().instances() if source.manifest.terse else {}
+    rungs = source.ladder().instances() if source.manifest.ladder else {}
+    return {**source.instances(), **terse, **rungs}
 
 
 @dataclass
@@ -118,16 +118,16 @@ class _Arriving:
 
     scheduler: Scheduler
     following: Callable[[], WorkItem | None]
-    _held: GradingJob | None = None
+    _deferred: GradingJob | None = None
 
     def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
         """See `scbench.grading.workers.scheduler.JobSource`."""
-        job, self._held = self._held, None
+        job, self._deferred = self._deferred, None
         if job is None:
             item = self.following()
             job = None if item is None else self.scheduler.job((item,))
         if job is not None and job.heavy and not vacant:
-            self._held, job = job, None
+            self._deferred, job = job, None
         return job
 
 

@@ -46,11 +46,11 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        found = (await run_sync(named_instances, release)).get(str(state.sample_id))
-        if found is None:
+        instance = (await run_sync(named_instances, release)).get(str(state.sample_id))
+        if instance is None:
             raise ScbenchError(f"{state.sample_id} is not in the release that the solver was given")
         environment = Environment(setup)
-        environment.reset(found)
+        environment.reset(instance)
         done = False
         while not done and not state.completed:
             state = await generate(state)
@@ -66,7 +66,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
 
 
 def _samples(
-    instances: Sequence[Instance], setup: Setup, budget: int | None, *, named: bool
+    instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
 ) -> Iterator[tuple[Instance, Sample]]:
     """Yield instances with the samples that begin their trials.
 
@@ -78,7 +78,7 @@ def _samples(
         try:
             first = environment.reset(instance)
         except PredictionsError:
-            if named:
+            if strict:
                 raise
             continue
         sample = sample_of(instance.model_copy(update={"prompt": first}), budget)
@@ -122,22 +122,22 @@ def loop(
     try:
         setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)
         names = names_in(tasks)
-        held, _, instances = select(release, variant, names, names_in(ids))
-        named = names is not None or ids is not None
-        made = list(_samples(instances, setup, budget, named=named))
+        source, _, instances = select(release, variant, names, names_in(ids))
+        strict = names is not None or ids is not None
+        trials = list(_samples(instances, setup, budget, strict=strict))
     except ValidationError as error:
         raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
     except ScbenchError as error:
         raise PrerequisiteError(escape(str(error))) from None
     return task_of(
         MemoryDataset(
-            [sample for instance, sample in made if images or not instance.images],
-            name=f"scbench {held.version} {setting}",
+            [sample for instance, sample in trials if images or not instance.images],
+            name=f"scbench {source.version} {setting}",
         ),
         trial(setup, release),
-        expected_scores([instance for instance, _ in made]),
+        expected_scores([instance for instance, _ in trials]),
         setting=setting,
-        version=held.version,
+        version=source.version,
         release=release,
         config=config_of(budget, effort, reasoning_tokens),
         samples=samples,

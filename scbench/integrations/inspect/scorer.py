@@ -46,16 +46,16 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
 
         rows, tries = _rows(scores)
         lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
-        found = {line["bucket"]: line for line in lines}
-        made: dict[str, str | int | float | bool | None] = {}
-        for name in dict.fromkeys([*(expected or ()), *found]):
-            line = found.get(name)
-            made[name] = UNSCORED if line is None else line["mean"]
+        by_name = {line["bucket"]: line for line in lines}
+        values: dict[str, str | int | float | bool | None] = {}
+        for name in dict.fromkeys([*(expected or ()), *by_name]):
+            line = by_name.get(name)
+            values[name] = UNSCORED if line is None else line["mean"]
             if expected is not None:
-                parts = found if name == OVERALL else [name]
+                parts = by_name if name == OVERALL else [name]
                 count = sum(expected.get(part, 0) for part in parts)
-                made[f"{name} coverage"] = line["scored"] / (count * tries) if line else 0.0
-        return made
+                values[f"{name} coverage"] = line["scored"] / (count * tries) if line else 0.0
+        return values
 
     return measure
 
@@ -66,19 +66,19 @@ def _rows(scores: list[SampleScore]) -> "tuple[pl.DataFrame, int]":
 
     tries: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
-    for one in scores:
-        told, row_id = one.sample_metadata or {}, str(one.sample_id)
+    for sample in scores:
+        metadata, row_id = sample.sample_metadata or {}, str(sample.sample_id)
         tries[row_id] += 1
         rows += (
             {
                 "id": row_id,
                 "subtask": place,
                 "sample": tries[row_id] - 1,
-                "task": told["task"],
-                "bucket": told["bucket"],
+                "task": metadata["task"],
+                "bucket": metadata["bucket"],
                 "score": score,
             }
-            for place, score in enumerate((one.score.metadata or {})["scores"])
+            for place, score in enumerate((sample.score.metadata or {})["scores"])
         )
     frame = pl.DataFrame(rows, schema_overrides={"score": pl.Float64()}).with_columns(
         model=pl.lit("model"),
@@ -108,35 +108,35 @@ def outcome(release: str | None = None) -> Scorer:
     """
 
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)
-        asked = sample_key(str(state.sample_id), state.epoch, state.metadata)
-        if asked.id not in await run_sync(named_instances, release):
-            raise ScbenchError(f"{asked.id} is not in the release that the scorer was given")
+        request = sample_key(str(state.sample_id), state.epoch, state.metadata)
+        if request.id not in await run_sync(named_instances, release):
+            raise ScbenchError(f"{request.id} is not in the release that the scorer was given")
         limits = [event.type for event in transcript().events if event.event == "sample_limit"]
         limit = limits[-1] if limits else None
-        made = with_turns(
-            reply_of(asked, str(state.model), state.output, limit, {}), state.metadata
+        prediction = with_turns(
+            reply_of(request, str(state.model), state.output, limit, {}), state.metadata
         )
-        future = grading(release).submit(asked.id, made.line(None, None))
+        future = grading(release).submit(request.id, prediction.line(None, None))
         return as_score(await run_sync(future.result, abandon_on_cancel=True))
 
     return grade
 
 
-def as_score(found: WireOutcome) -> Score:
+def as_score(result: WireOutcome) -> Score:
     """Return an outcome as Inspect has it.
 
     Raises:
         GraderFailedError: it has none, for no fault of the model.
     """
-    status = Status(found.status)
+    status = Status(result.status)
     if status is Status.GRADER_ERROR:
-        raise GraderFailedError(f"{GRADER_FAILED}: {found.reason}")
-    scores = [verdict.score for verdict in found.scores]
-    told: dict[str, Any] = {
-        "answer": found.answer,
-        "explanation": found.reason or "\n".join(_explained(found)) or None,
+        raise GraderFailedError(f"{GRADER_FAILED}: {result.reason}")
+    scores = [verdict.score for verdict in result.scores]
+    remarks: dict[str, Any] = {
+        "answer": result.answer,
+        "explanation": result.reason or "\n".join(_explained(result)) or None,
         "metadata": {
-            "status": found.status,
+            "status": result.status,
             "scores": scores,
             "verdicts": [
                 {
@@ -144,20 +144,20 @@ def as_score(found: WireOutcome) -> Score:
                     "metrics": json.loads(verdict.metrics),
                     "notes": verdict.notes,
                 }
-                for verdict in found.scores
+                for verdict in result.scores
             ],
-            "source": found.source,
-            "repairs": found.repairs,
-            **({} if found.turns is None else {"turns": found.turns, "queries": found.used}),
+            "source": result.source,
+            "repairs": result.repairs,
+            **({} if result.turns is None else {"turns": result.turns, "queries": result.used}),
         },
     }
     if not status.scored:
-        return Score.unscored(reason=found.status, **told)
-    reason = None if status is Status.ANSWERED else _REASONS.get(status, found.status)
-    return Score(value=sum(scores) / len(scores), reason=reason, **told)
+        return Score.unscored(reason=result.status, **remarks)
+    reason = None if status is Status.ANSWERED else _REASONS.get(status, result.status)
+    return Score(value=sum(scores) / len(scores), reason=reason, **remarks)
 
 
-def _explained(found: WireOutcome) -> list[str]:
+def _explained(result: WireOutcome) -> list[str]:
     """Return what failed, each in a sentence."""
-    checks = [check for verdict in found.scores for check in json.loads(verdict.checks)]
+    checks = [check for verdict in result.scores for check in json.loads(verdict.checks)]
     return list(dict.fromkeys(check["message"] for check in checks if not check["passed"]))

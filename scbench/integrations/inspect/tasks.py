@@ -50,13 +50,15 @@ def select(
         ScbenchError: there is no such release, config, task, bucket or instance.
     """
     beside = [] if variant == "default" else [variant]
-    held, names = find_release(release).choose([*(tasks or ()), *beside] or None)
+    source, names = find_release(release).choose([*(tasks or ()), *beside] or None)
     if ids is not None and not beside:
-        held = held.fitting(min(ids, default=""))
-    instances = chosen_instances(held, names, None if ids is None else {*ids})
-    if names is None and {one.task for one in instances} - {*held.manifest.default_tasks}:
-        names = list(held.manifest.tasks)
-    return Selected(held, names, instances)
+        source = source.fitting(min(ids, default=""))
+    instances = chosen_instances(source, names, None if ids is None else {*ids})
+    if names is None and {instance.task for instance in instances} - {
+        *source.manifest.default_tasks
+    }:
+        names = list(source.manifest.tasks)
+    return Selected(source, names, instances)
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -85,13 +87,13 @@ def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
     return dict(counts)
 
 
-def names_in(given: str | Sequence[str] | None) -> list[str] | None:
+def names_in(text: str | Sequence[str] | None) -> list[str] | None:
     """Return names that a command line gave, with commas or as a list."""
-    parts = given.split(",") if isinstance(given, str) else given
+    parts = text.split(",") if isinstance(text, str) else text
     return None if parts is None else [str(part).strip() for part in parts]
 
 
-def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
+def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
     """Return what makes a task.
 
     Args:
@@ -130,22 +132,22 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
             images: whether items with pictures are asked; without them they have no score.
         """
         try:
-            held, names, instances = select(
+            source, names, instances = select(
                 release, variant, names_in(tasks) or default, names_in(ids)
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
-        asked = instances if images else told_apart(instances)[False]
-        expected = expected_scores(chosen_instances(held, names))
+        selection = instances if images else told_apart(instances)[False]
+        expected = expected_scores(chosen_instances(source, names))
         return task_of(
             MemoryDataset(
-                [sample_of(instance, budget) for instance in asked],
-                name=f"scbench {held.version}",
+                [sample_of(instance, budget) for instance in selection],
+                name=f"scbench {source.version}",
             ),
             [*_tools(search, tools=tools), generate()],
             expected,
             setting="tools" if tools else "no_tools",
-            version=held.version,
+            version=source.version,
             release=release,
             config=config_of(budget, effort, reasoning_tokens),
             samples=samples,
@@ -213,12 +215,12 @@ def _tools(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
 def _all() -> dict[str, Callable[..., Task]]:
     single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
     beside = {name: (None, name) for name in (TERSE, LADDER)}
-    made: Mapping[str, tuple[list[str] | None, str]] = {
+    kinds: Mapping[str, tuple[list[str] | None, str]] = {
         "spatial": (None, "default"),
         **beside,
         **single,
     }
-    return {name: task(name=name)(_made(*parts)) for name, parts in made.items()}
+    return {name: task(name=name)(_task_function(*parts)) for name, parts in kinds.items()}
 
 
 TASKS = _all()

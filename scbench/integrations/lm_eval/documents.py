@@ -25,7 +25,7 @@ Document = Mapping[str, Any]
 
 _loaded: set[bool] = set()
 """Whether documents with pictures, and without, were asked for."""
-_shown: dict[str, list[ImageFile.ImageFile]] = {}
+_opened: dict[str, list[ImageFile.ImageFile]] = {}
 """Pictures by document: each is opened, and read when the harness makes a request of it."""
 
 
@@ -56,13 +56,15 @@ def load(
             "scbench_images needs its own run: together with prompts without pictures the harness "
             "leaves pictures out without a word"
         )
-    found, names = _named(release).choose(_names(tasks, config))
-    instances = found.instances(found.manifest.named_tasks(names)).values()
-    kept = [one for one in instances if bool(one.images) == images]
-    if not images and len(kept) < len(instances):
-        left = ", ".join(one.id for one in instances if one.images)
-        _log.warning("left out, for their pictures (see scbench_images): %s", left)
-    return {"test": datasets.Dataset.from_list([_document(one, release) for one in kept])}
+    source, names = _release_for_documents(release).choose(_names(tasks, config))
+    instances = source.instances(source.manifest.named_tasks(names)).values()
+    selection = [instance for instance in instances if bool(instance.images) == images]
+    if not images and len(selection) < len(instances):
+        skipped = ", ".join(instance.id for instance in instances if instance.images)
+        _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
+    return {
+        "test": datasets.Dataset.from_list([_document(instance, release) for instance in selection])
+    }
 
 
 def _names(tasks: str | None, config: str | None) -> list[str] | None:
@@ -79,7 +81,7 @@ def _document(instance: Instance, release: str | None) -> Document:
 
 
 @lru_cache(maxsize=4)
-def _named(release: str | None) -> Release:
+def _release_for_documents(release: str | None) -> Release:
     return find_release(release)
 
 
@@ -90,22 +92,22 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
     ``effective`` nor the sizes that groups weigh tasks by.
     """
     (text, *_) = results
-    if any(picture.tile for picture in _shown.get(document["id"], ())):
+    if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning("%s was asked without its pictures, so there is no score", document["id"])
         return {}
     if text is None:
         _log.warning("%s: there is no reply, so there is no score", document["id"])
         return {}
-    found = scbench.outcome(document["id"], text, document["release"])
-    if found.score is None:
-        _log.warning("%s is unscored (%s): %s", document["id"], found.status, found.reason)
+    result = scbench.outcome(document["id"], text, document["release"])
+    if result.score is None:
+        _log.warning("%s is unscored (%s): %s", document["id"], result.status, result.reason)
         return {}
-    return {"score": found.score}
+    return {"score": result.score}
 
 
 def pictures(document: Document) -> list[ImageFile.ImageFile]:
     """Return the pictures of a document's prompt, in order."""
     row_id = document["id"]
-    instance = _named(document["release"]).instances([task_of(row_id)])[row_id]
-    _shown[row_id] = [Image.open(io.BytesIO(data)) for data in instance.images]
-    return _shown[row_id]
+    instance = _release_for_documents(document["release"]).instances([task_of(row_id)])[row_id]
+    _opened[row_id] = [Image.open(io.BytesIO(data)) for data in instance.images]
+    return _opened[row_id]

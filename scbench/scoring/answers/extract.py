@@ -136,8 +136,8 @@ def candidates(text: str, scanned: Scan, shape: Shape, layers: int) -> Iterator[
             fitted = fitted and (fitted[0], ("assignment",))
         if fitted is not None:
             source = place_of(text, span.start, span.end)
-            found = Extraction(fitted[0], source, (*span.repairs, *fitted[1]))
-            yield Candidate(found, span.start, span.end)
+            extraction = Extraction(fitted[0], source, (*span.repairs, *fitted[1]))
+            yield Candidate(extraction, span.start, span.end)
         elif value is None and {*map(folded, span.keys)} >= {*map(folded, shape.keys)}:
             yield Candidate(None, span.start, span.end)
 
@@ -184,9 +184,9 @@ def unwrapped(value: JsonValue, shape: Shape, layers: int = LAYERS) -> _Fitted |
         return _deeper(value[0], "unwrapped_list", shape, layers)
     if not isinstance(value, dict):
         return None
-    named, repairs = _renamed(value, shape)
-    if all(key in named and _may_be(named[key], key, shape) for key in shape.keys):
-        fitted = _short(named, shape, layers) if shape.is_short else _unquoted(named, shape)
+    renamed, repairs = _renamed(value, shape)
+    if all(key in renamed and _may_be(renamed[key], key, shape) for key in shape.keys):
+        fitted = _short(renamed, shape, layers) if shape.is_short else _unquoted(renamed, shape)
         return fitted and (fitted[0], (*repairs, *fitted[1]))
     for key, inside in reversed(value.items()):
         if folded(key) in WRAPPERS or ("name" in value and key in _ARGUMENTS):
@@ -252,7 +252,7 @@ def _renamed(
         # An answer may hold tens of thousands of numbers in small lists.
         if isinstance(part, list):
             plain = not part or not isinstance(part[0], list | dict)
-            return part if plain else [renamed(one) for one in part]
+            return part if plain else [renamed(entry) for entry in part]
         if not isinstance(part, dict):
             return part
         return {
@@ -264,21 +264,21 @@ def _renamed(
         nonlocal changed
         if key in exact:
             return key
-        wanted = shape.names.get(folded(key), key)
-        if wanted == key or wanted in part:
+        exact_name = shape.names.get(folded(key), key)
+        if exact_name == key or exact_name in part:
             return key
-        if sum(folded(other) == folded(key) for other in part) > 1:
+        if sum(folded(sibling) == folded(key) for sibling in part) > 1:
             return key  # two keys that differ in case only
         changed = True
-        return wanted
+        return exact_name
 
     is_deep = len(shape.names) > len(shape.keys)
     if _all_named(value, exact) if is_deep else value.keys() <= exact:
         return value, ()
-    named = {new_name(key, value): inside for key, inside in value.items()}
+    result = {new_name(key, value): inside for key, inside in value.items()}
     if is_deep:
-        named = {key: renamed(inside) for key, inside in named.items()}
-    return (named, ("key_case",)) if changed else (value, ())
+        result = {key: renamed(inside) for key, inside in result.items()}
+    return (result, ("key_case",)) if changed else (value, ())
 
 
 def _all_named(value: JsonValue, names: frozenset[str]) -> bool:
@@ -344,8 +344,8 @@ def from_response(response: str, shape: Shape) -> Extraction | None:
     """Return the answer in a model's text by the rule of this module; None if there is none."""
     text = visible(response)
     dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
-    found = _at_the_end(text, shape) or _search(text, shape)
-    return found and replace(found, repairs=(*dropped, *found.repairs))
+    extraction = _at_the_end(text, shape) or _search(text, shape)
+    return extraction and replace(extraction, repairs=(*dropped, *extraction.repairs))
 
 
 def declines(response: str) -> bool:
@@ -377,8 +377,8 @@ def _search(text: str, shape: Shape) -> Extraction | None:
     """Return the answer in visible text."""
     quoted = parsed(text.strip()) if text.lstrip().startswith('"') else None
     if isinstance(quoted, str):
-        found = _search(quoted, shape)
-        return found and replace(found, repairs=("unwrapped_string", *found.repairs))
+        extraction = _search(quoted, shape)
+        return extraction and replace(extraction, repairs=("unwrapped_string", *extraction.repairs))
     text, repairs = _without_entities(_without_quotes(text))
     scanned = scan_for(text, shape)
     candidates_found = candidates(text, scanned, shape, LAYERS)
@@ -389,8 +389,8 @@ def _search(text: str, shape: Shape) -> Extraction | None:
         return None
     if best is None or best.extraction is None or any(at >= best.end for at in scanned.broken):
         return None
-    found = _behind(text, best, scanned, shape)
-    return found and replace(found, repairs=(*repairs, *found.repairs))
+    extraction = _behind(text, best, scanned, shape)
+    return extraction and replace(extraction, repairs=(*repairs, *extraction.repairs))
 
 
 def _without_quotes(text: str) -> str:
@@ -433,8 +433,8 @@ def _bare(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     if shape.is_short:
         words = find_short(text, is_list=shape.is_list)
         if words is not None and (best is None or words.end > best.end):
-            found = Extraction({"answer": words.value}, words.source, (PLAIN_TEXT,))
-            return Candidate(found, words.end, words.end)
+            extraction = Extraction({"answer": words.value}, words.source, (PLAIN_TEXT,))
+            return Candidate(extraction, words.end, words.end)
     elif shape.bare_text is not None and best is None:
         return _bare_text(text, shape)
     return best
@@ -448,8 +448,8 @@ def _bare_span(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
         value = span.parse() if place else None
         fitted = None if value is None else bare_value(value, shape)
         if place and fitted is not None:
-            found = Extraction(fitted[0], place, (*span.repairs, *fitted[1]))
-            return Candidate(found, span.start, span.end)
+            extraction = Extraction(fitted[0], place, (*span.repairs, *fitted[1]))
+            return Candidate(extraction, span.start, span.end)
     return None
 
 
@@ -482,17 +482,17 @@ def _bare_text(text: str, shape: Shape) -> Candidate | None:
     for start, content, source in reversed(places):
         bare = content.strip("\n").rstrip()
         if shape.bare_text is not None and shape.bare_text.fullmatch(bare.strip()):
-            found = Extraction({shape.keys[0]: bare}, source, ("wrapped_bare_value",))
-            return Candidate(found, start, start + len(content))
+            extraction = Extraction({shape.keys[0]: bare}, source, ("wrapped_bare_value",))
+            return Candidate(extraction, start, start + len(content))
     return None
 
 
 def _behind(text: str, best: Candidate, scanned: Scan, shape: Shape) -> Extraction | None:
     """Return the answer, or what replaces it in the text behind it; None if that voids it."""
-    rest = text[best.end :]
-    if best.extraction is None or takes_back(rest):
+    tail = text[best.end :]
+    if best.extraction is None or takes_back(tail):
         return None
-    words = find_marked(rest, is_list=shape.is_list)
+    words = find_marked(tail, is_list=shape.is_list)
     if words is None or not re.search(r"\w", words.value):
         return best.extraction
     if shape.is_short:
@@ -506,12 +506,12 @@ def _behind(text: str, best: Candidate, scanned: Scan, shape: Shape) -> Extracti
     return None if words.sign and not refers_back(words.value) else best.extraction
 
 
-def _other_words(found: Extraction, words: str, *, sign: bool) -> Extraction | None:
+def _other_words(extraction: Extraction, words: str, *, sign: bool) -> Extraction | None:
     """Compare an answer with a final one in words behind it."""
-    value = found.value["answer"] if isinstance(found.value, dict) else None
-    said = tidy(str(value)).casefold()
-    if said and re.match(rf"{re.escape(said)}(?!\w|[.,/]\d)", words.casefold()):
-        return found
+    value = extraction.value["answer"] if isinstance(extraction.value, dict) else None
+    answer = tidy(str(value)).casefold()
+    if answer and re.match(rf"{re.escape(answer)}(?!\w|[.,/]\d)", words.casefold()):
+        return extraction
     if len(words.split()) <= _FEW_WORDS and not refers_back(words):
         return Extraction({"answer": words}, "marked", (PLAIN_TEXT,))
-    return None if sign and not refers_back(words) else found
+    return None if sign and not refers_back(words) else extraction

@@ -65,7 +65,7 @@ def _resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kinds(part: dict[str, Any], schema: dict[str, Any]) -> set[str]:
-    return {_resolved(one, schema).get("type", "") for one in part.get("anyOf", [part])}
+    return {_resolved(option, schema).get("type", "") for option in part.get("anyOf", [part])}
 
 
 def _names(schema: dict[str, Any]) -> Iterator[str]:

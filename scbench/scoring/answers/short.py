@@ -95,7 +95,7 @@ _LINE = 300
 _STRESSED = re.compile(r"\s{0,20}(\*\*|__|`|\$)(?=\S)([^*`$\n]{1,200})(?<=\S)\1")
 _OBJECT = re.compile(r"""\{\s*(?:["']|[^\W\d]\w*\s*:)""")
 """The beginning of an object, which is read elsewhere or cannot be read."""
-_FEW = 5
+_MAX_WORDS = 5
 _ONE_SENTENCE = re.compile(r"[^.!?\n]*(?:\.\w[^.!?\n]*)*[.!][*_`$\"]*")
 _LABEL = re.compile(r"\A[*_]{0,3}[^\W\d][\w ]{0,30}:[*_]{0,3}\s+")
 """A word such as "Total:" before the last line."""
@@ -108,7 +108,7 @@ def text_declines(text: str) -> bool:
     """Whether a visible text without an answer says that it will not give one."""
     ends = (text[:_LOOKED_AT], text[-_LOOKED_AT:])
     return any(_DECLINES.search(part) for part in ends) or any(
-        found is not None and not found["ignore"] for found in map(_TAKES_BACK.search, ends)
+        match is not None and not match["ignore"] for match in map(_TAKES_BACK.search, ends)
     )
 
 
@@ -146,14 +146,14 @@ def find_short(text: str, *, is_list: bool = False) -> Words | None:
         text: what a model said, without its reasoning.
         is_list: whether the answer can be a list, which can be given on several lines.
     """
-    found = [
+    candidates = [
         words
         for words in (find_marked(text, is_list=is_list), _fence(text, is_list=is_list))
         if words is not None
     ]
-    if found:
-        return max(found, key=lambda words: words.end)
-    return None if MARK.search(text) else _alone(text, is_list=is_list)
+    if candidates:
+        return max(candidates, key=lambda words: words.end)
+    return None if MARK.search(text) else _nothing_else(text, is_list=is_list)
 
 
 def find_marked(text: str, *, is_list: bool = False) -> Words | None:
@@ -226,16 +226,16 @@ def _braced(text: str) -> str:
 
 def _below(lines: list[str], *, is_list: bool) -> str:
     """Return the first line that says something, or all of them up to a blank one."""
-    taken: list[str] = []
+    content: list[str] = []
     for line in lines:
         if _is_frame(line):
-            if taken:
+            if content:
                 break
         else:
-            taken.append(line.removeprefix("> "))
+            content.append(line.removeprefix("> "))
             if not is_list:
                 break
-    return "\n".join(taken)
+    return "\n".join(content)
 
 
 def _is_frame(line: str) -> bool:
@@ -256,7 +256,7 @@ def _fence(text: str, *, is_list: bool) -> Words | None:
     return Words(value, "fence", start + len(block)) if value else None
 
 
-def _alone(text: str, *, is_list: bool) -> Words | None:
+def _nothing_else(text: str, *, is_list: bool) -> Words | None:
     """Return a text that is nothing but an answer, or its last paragraph of a single word."""
     paragraphs = [
         "\n".join(line for line in part.split("\n") if not _is_frame(line))
@@ -266,7 +266,9 @@ def _alone(text: str, *, is_list: bool) -> Words | None:
     if not paragraphs:
         return None
     value = _lines(paragraphs[0], is_list=is_list) if len(paragraphs) == 1 else ""
-    if value and (is_list or len(value.split()) <= _FEW or _ONE_SENTENCE.fullmatch(text.strip())):
+    if value and (
+        is_list or len(value.split()) <= _MAX_WORDS or _ONE_SENTENCE.fullmatch(text.strip())
+    ):
         return None if text_declines(text) else Words(value, "whole", len(text))
     word = tidy(_LABEL.sub("", paragraphs[-1], count=1))
     if is_list and paragraphs[-2:-1] and paragraphs[-2].endswith(":"):
@@ -282,6 +284,6 @@ def _lines(text: str, *, is_list: bool) -> str:
     """Return a line, or the lines of a list; nothing if it is anything else."""
     lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
     single = len(lines) == 1 and len(lines[0]) <= (MOST if is_list else _LINE)
-    listed = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
-    value = tidy("\n".join(lines)) if single or listed else ""
+    short_lines = is_list and all(len(line) <= _LINE and len(line.split()) <= 3 for line in lines)
+    value = tidy("\n".join(lines)) if single or short_lines else ""
     return "" if _OBJECT.search(value) else value
