@@ -68,7 +68,7 @@ SECONDS = 120.0
 
 
 @cache
-def _load(name: str) -> ModuleType:
+def _load_module(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -78,12 +78,12 @@ def _load(name: str) -> ModuleType:
 
 
 @cache
-def _version(name: str) -> int:
+def _version_in_source(name: str) -> int:
     """Return the VERSION of a grader; read from its source, since importing it can take long."""
     loader = getattr(find_spec(name), "loader", None)
     source = loader.get_source(name) if isinstance(loader, InspectLoader) else None
     match = _VERSION.search(source or "")
-    return int(match[1]) if match else int(_load(name).VERSION)
+    return int(match[1]) if match else int(_load_module(name).VERSION)
 
 
 _ParamsT_contra = TypeVar("_ParamsT_contra", contravariant=True)
@@ -159,7 +159,7 @@ class Task:
             return False
 
     def _module(self, kind: str) -> ModuleType:
-        return _load(self.module(kind))
+        return _load_module(self.module(kind))
 
     @property
     def available(self) -> bool:
@@ -187,7 +187,7 @@ class Task:
         return self._module("graders").grade  # type: ignore[no-any-return]
 
     def _beside_grader(self, name: str) -> ModuleType | None:
-        return _load(f"{self.module('graders')}.{name}") if self.offers(name) else None
+        return _load_module(f"{self.module('graders')}.{name}") if self.offers(name) else None
 
     def offers(self, name: str) -> bool:
         """Return whether ``queries`` or ``actions`` are beside its grader; imports nothing."""
@@ -209,7 +209,7 @@ class Task:
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         name = self.module("graders")
-        return int(sys.modules[name].VERSION) if name in sys.modules else _version(name)
+        return int(sys.modules[name].VERSION) if name in sys.modules else _version_in_source(name)
 
     def fingerprint(self) -> str | None:
         """Return what tells machines apart that compute otherwise; None where none could."""
@@ -237,42 +237,48 @@ class Task:
         return frozenset(getattr(self._module("graders"), "DEFINING", ()))
 
 
-_spatial = partial(Task, origin=PAPER)
-_text = partial(Task, bucket=MANIFOLDS, scoring="binary", origin=REASONSCAPE)
+_spatial_task = partial(Task, origin=PAPER)
+_text_task = partial(Task, bucket=MANIFOLDS, scoring="binary", origin=REASONSCAPE)
 
 _OURS = (
-    _spatial(
+    _spatial_task(
         "topology_enumeration", "Topology Enumeration", "axiomatic", "binary", one_answer=True
     ),
-    _spatial("enumerate_edges", "Enumerate Edges", "axiomatic", "binary", one_answer=True),
-    _spatial("classify_behaviour", "Classify Behaviour", "axiomatic", "binary", one_answer=True),
-    _spatial(
+    _spatial_task("enumerate_edges", "Enumerate Edges", "axiomatic", "binary", one_answer=True),
+    _spatial_task(
+        "classify_behaviour", "Classify Behaviour", "axiomatic", "binary", one_answer=True
+    ),
+    _spatial_task(
         "half_subdivision_neighbours",
         "Half-Subdivision Neighbours",
         "axiomatic",
         "binary",
         one_answer=True,
     ),
-    _spatial("two_segments", "Two Segments", "axiomatic", "binary"),
-    _spatial("lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", "partial"),
-    _spatial("csg_union", "CSG Union", "constructive", "partial", heavy=True),
-    _spatial(
+    _spatial_task("two_segments", "Two Segments", "axiomatic", "binary"),
+    _spatial_task(
+        "lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", "partial"
+    ),
+    _spatial_task("csg_union", "CSG Union", "constructive", "partial", heavy=True),
+    _spatial_task(
         "tetrahedra_shadow_projection", "Tetrahedra Shadow Projection", "constructive", "partial"
     ),
-    _spatial("voxel_grid_projection", "Voxel Grid Projection", "constructive", "binary"),
-    _spatial("polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", "partial"),
-    _spatial(
+    _spatial_task("voxel_grid_projection", "Voxel Grid Projection", "constructive", "binary"),
+    _spatial_task(
+        "polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", "partial"
+    ),
+    _spatial_task(
         "delaunay_triangulation",
         "Delaunay Triangulation",
         "constructive",
         "binary",
         one_answer=True,
     ),
-    _spatial("hamiltonian_loop", "Hamiltonian Loop", "constructive", "binary"),
-    _spatial("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", "binary"),
-    _spatial("hide_and_seek", "Hide and Seek", "constructive", "partial", heavy=True),
-    _spatial("pack_rectangular_prisms", "Pack Rectangular Prisms", "constructive", "partial"),
-    _spatial(
+    _spatial_task("hamiltonian_loop", "Hamiltonian Loop", "constructive", "binary"),
+    _spatial_task("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", "binary"),
+    _spatial_task("hide_and_seek", "Hide and Seek", "constructive", "partial", heavy=True),
+    _spatial_task("pack_rectangular_prisms", "Pack Rectangular Prisms", "constructive", "partial"),
+    _spatial_task(
         "interlocking_parts",
         "Interlocking Parts",
         "constructive",
@@ -281,12 +287,16 @@ _OURS = (
         scores=9,
         isolated=True,
     ),
-    _spatial("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", "partial"),
-    _spatial("shikaku_rectangles", "Shikaku Rectangles", "constructive", "binary", one_answer=True),
-    _spatial("maze_3d", "3D Maze", "planning", "binary"),
-    _spatial("hyper_snake", "Hyper-Snake", "planning", "partial"),
-    _spatial("fluid_simulation", "Fluid Simulation", "planning", "partial", heavy=True),
-    _spatial(
+    _spatial_task(
+        "largest_printable_prime", "Largest 3D-Printable Prime", "constructive", "partial"
+    ),
+    _spatial_task(
+        "shikaku_rectangles", "Shikaku Rectangles", "constructive", "binary", one_answer=True
+    ),
+    _spatial_task("maze_3d", "3D Maze", "planning", "binary"),
+    _spatial_task("hyper_snake", "Hyper-Snake", "planning", "partial"),
+    _spatial_task("fluid_simulation", "Fluid Simulation", "planning", "partial", heavy=True),
+    _spatial_task(
         "terrain_levelling",
         "Terrain Levelling",
         "planning",
@@ -295,40 +305,44 @@ _OURS = (
         seconds=3600.0,
         fingerprinted=True,
     ),
-    _text(
+    _text_task(
         "arithmetic",
         "Arithmetic",
         dimensions=("multi-hop reasoning", "working memory", "tokenization"),
     ),
-    _text(
+    _text_task(
         "boolean",
         "Boolean Logic",
         dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
     ),
-    _text("objects", "Objects", dimensions=("working memory", "distraction")),
-    _text(
+    _text_task("objects", "Objects", dimensions=("working memory", "distraction")),
+    _text_task(
         "shuffle", "Shuffle", dimensions=("multi-hop reasoning", "working memory", "distraction")
     ),
-    _text("dates", "Dates", dimensions=("multi-hop reasoning", "working memory", "distraction")),
-    _text("movies", "Movies", dimensions=("multi-hop reasoning", "working memory", "interference")),
-    _text("bracket_stack", "Bracket Stack", dimensions=("working memory", "tokenization")),
-    _text("word_sorting", "Word Sorting", dimensions=("working memory", "tokenization")),
-    _text(
+    _text_task(
+        "dates", "Dates", dimensions=("multi-hop reasoning", "working memory", "distraction")
+    ),
+    _text_task(
+        "movies", "Movies", dimensions=("multi-hop reasoning", "working memory", "interference")
+    ),
+    _text_task("bracket_stack", "Bracket Stack", dimensions=("working memory", "tokenization")),
+    _text_task("word_sorting", "Word Sorting", dimensions=("working memory", "tokenization")),
+    _text_task(
         "svg_shapes",
         "SVG Shapes",
         dimensions=("novel input patterns", "tokenization", "working memory"),
     ),
-    _text(
+    _text_task(
         "pattern_interference",
         "Pattern Interference",
         dimensions=("multi-hop reasoning", "novel input patterns", "interference"),
     ),
-    _text(
+    _text_task(
         "letter_counting",
         "Letter Counting",
         dimensions=("tokenization", "working memory", "distraction"),
     ),
-    _text(
+    _text_task(
         "but_for_causation",
         "But-for Causation",
         dimensions=("multi-hop reasoning", "working memory", "distraction", "interference"),

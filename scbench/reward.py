@@ -40,14 +40,14 @@ class _Ready(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _release(release: str | None) -> "Release":
+def _find_release_once(release: str | None) -> "Release":
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
     return find_release(release)
 
 
 @lru_cache(maxsize=256)
-def _instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
+def _release_instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
     part, _ = release.choose([config] if config else None)
     return part.instances([task_id])
 
@@ -63,10 +63,12 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
         PredictionsError: no such instance.
         ReleaseError: no such release.
     """
-    source = _release(release) if release is None or isinstance(release, str) else release
+    source = _find_release_once(release) if release is None or isinstance(release, str) else release
     from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
 
-    instance = _instances(source, config_of(instance_id), task_of(instance_id)).get(instance_id)
+    instance = _release_instances(source, config_of(instance_id), task_of(instance_id)).get(
+        instance_id
+    )
     if instance is None:
         where = "the newest installed release" if release is None else f"release {source.version}"
         hint = did_you_mean(instance_id, source.ids(source.manifest.tasks))
@@ -80,7 +82,7 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
 
 
 @lru_cache(maxsize=16_384)
-def _read(task_id: str, params: str) -> _Ready:
+def _ready_instance(task_id: str, params: str) -> _Ready:
     task = get_task(task_id)
     try:
         return _Ready(task, task.params_model.model_validate_json(params))
@@ -118,17 +120,17 @@ def outcome(
     """
     if isinstance(instance, str):
         instance = instance_of(instance, release)
-    ready = _read(instance.task, instance.all_params)
+    ready = _ready_instance(instance.task, instance.all_params)
     if isinstance(answer, Prediction):
         prediction = answer
     elif isinstance(answer, str):
         prediction = Prediction.model_construct(id="", response=answer)
     else:
-        prediction = Prediction.model_construct(id="", answer=_plain(answer))
+        prediction = Prediction.model_construct(id="", answer=_checked_answer(answer))
     return grade_line(prediction, *ready)
 
 
-def _plain(answer: JsonValue) -> JsonValue:
+def _checked_answer(answer: JsonValue) -> JsonValue:
     """Return an answer that is no text, if it can be one."""
     first = answer[0] if isinstance(answer, list) and answer else answer
     if isinstance(first, dict) and "role" in first and "content" in first:

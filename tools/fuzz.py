@@ -249,7 +249,7 @@ def _replay(name: str, path: Path) -> int:
     return 0
 
 
-def _names(requested: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def _target_names(requested: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
     """Return the targets meant; ``answers`` stands for every task's, nothing for all."""
     from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
 
@@ -276,7 +276,7 @@ def main() -> int:
     parser.add_argument("--save", type=Path, metavar="DIR", help="keep the input of each finding")
     parser.add_argument("--replay", type=Path, metavar="INPUT", help="try one input again")
     options = parser.parse_args()
-    names = _names(options.targets, parser)
+    names = _target_names(options.targets, parser)
     if options.replay:
         return _replay(names[0], options.replay)
     print(f"{'target':34} {'executions':>10} {'per second':>10} {'findings':>8}", flush=True)  # noqa: T201

@@ -42,12 +42,12 @@ def answer_target(task: Task) -> Target:
                 return
         else:
             answer = mutated_json(choices.pick(answers), choices)
-            if not _is_text(answer):
+            if not _reads_as_text(answer):
                 return
         if task.id == "terrain_levelling":
             answer = _shortened(answer)
         if form in {5, 6}:  # as a training loop asks: a reply with the answer in it, or the answer
-            _check_outcome(task, instance, _reply(answer, choices) if form == 5 else answer)
+            _check_outcome(task, instance, _make_reply(answer, choices) if form == 5 else answer)
             return
         verdicts = judged(task, params, answer)
         if form == 7 and verdicts:
@@ -58,7 +58,7 @@ def answer_target(task: Task) -> Target:
     ]
     seeds += [b"\0\0" + as_line(answers[0])[:4000] for _, _, answers in cases[:2]]
     seeds += [bytes([5, i, 0, 0, 0, 0, 0]) + b"}\n```" for i in range(2)]
-    tokens = tuple(as_line(key) for key in _keys(cases[0][2][0]))
+    tokens = tuple(as_line(key) for key in _answer_keys(cases[0][2][0]))
     return Target(run, seeds, tokens, 4096, 300 if task.isolated else 0)
 
 
@@ -84,7 +84,7 @@ def _stored() -> dict[str, list[str]]:
     return answers
 
 
-def _reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
+def _make_reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
     """Return a reply that holds an answer, spoilt by the bytes that are left."""
     try:
         text = as_line(answer)
@@ -103,22 +103,22 @@ def _check_outcome(task: Task, instance: Instance, answer: Any) -> None:  # noqa
     _check_verdicts(task, came.verdicts)
 
 
-def _is_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
+def _reads_as_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
     """Whether all text in an answer can be UTF-8: half a surrogate pair never passes the reader."""
     match answer:
         case str():
             return not any("\ud800" <= character <= "\udfff" for character in answer)
         case dict():
-            return all(_is_text(part) for pair in answer.items() for part in pair)
+            return all(_reads_as_text(part) for pair in answer.items() for part in pair)
         case list():
-            return all(map(_is_text, answer))
+            return all(map(_reads_as_text, answer))
     return True
 
 
-def _keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
+def _answer_keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
     if isinstance(answer, dict):
-        return [*answer, *(key for value in answer.values() for key in _keys(value))][:20]
-    return _keys(answer[0]) if isinstance(answer, list) and answer else []
+        return [*answer, *(key for value in answer.values() for key in _answer_keys(value))][:20]
+    return _answer_keys(answer[0]) if isinstance(answer, list) and answer else []
 
 
 def _shortened(answer: Any) -> Any:  # noqa: ANN401  (JSON)

@@ -111,7 +111,7 @@ def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
 
 
 def _edit(box: list[Any], choices: Choices) -> None:
-    parent, key = _place(box, choices)
+    parent, key = _random_span(box, choices)
     if key is None:
         return
     value = parent[key]
@@ -123,7 +123,7 @@ def _edit(box: list[Any], choices: Choices) -> None:
         case 2 if isinstance(parent, list) and len(parent) < 200:
             parent[key:key] = [value] * (1 << choices.below(10))
         case 3:
-            target, at = _place(box, choices)
+            target, at = _random_span(box, choices)
             parent[key] = copy.deepcopy(target[at]) if at is not None else None
         case 4 if isinstance(parent, list):
             other_key = choices.below(len(parent))
@@ -147,7 +147,7 @@ def _edit(box: list[Any], choices: Choices) -> None:
             parent[key] = copy.deepcopy(choices.pick(HOSTILE))
 
 
-def _place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
+def _random_span(box: list[Any], choices: Choices) -> tuple[Any, Any]:
     """Return a container and a key in it; the key is None if there is nothing in it."""
     parent: Any = box
     key: Any = 0

@@ -69,16 +69,16 @@ _LINES = (
 )
 
 
-def _line() -> Target:
+def _line_target() -> Target:
     packed = [gzip.compress(b"".join(_LINES)), zstandard.compress(b"".join(_LINES))]
     tokens = (b'"id"', b'"answer":', b'"response":"', b"\\ud800", b"1e400", b"NaN", b"[" * 99)
     tokens += (b"9" * 4400, b"\xef\xbb\xbf", b"\x00", b"\n", b"\xc0\x80", b'{"', b"Infinity", b"-0")
     seeds = [b"\0" + line for line in (*_LINES, b"".join(_LINES), *packed)]
     seeds += [bytes([form]) + _LINES[0] for form in (1, 2, 3)]
-    return Target(_read, seeds, tokens)
+    return Target(_read_all, seeds, tokens)
 
 
-def _read(data: bytes) -> None:
+def _read_all(data: bytes) -> None:
     form, content = data[:1], data[1:]
     if form == b"\1":
         content = gzip.compress(content, 1)
@@ -299,7 +299,7 @@ def _floats(numbers: Sequence[float]) -> bytes:
 
 
 _TARGETS: Mapping[str, Callable[[], Target]] = {
-    "line": _line,
+    "line": _line_target,
     "response": _response,
     "formula": _formula,
     "stl": _stl,

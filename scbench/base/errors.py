@@ -170,14 +170,14 @@ def problem_of(item: Mapping[str, Any]) -> str:
         return "is not a known key"
     if kind in {"value_error", "assertion_error"}:
         return str(item["ctx"]["error"])
-    context = {key: _plain(value) for key, value in item.get("ctx", {}).items()}
+    context = {key: _integer_text(value) for key, value in item.get("ctx", {}).items()}
     problem = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"]
     if context.get("min_length") == 1:
         problem = "must not be empty"
     return f"{problem.replace('Input should be', 'must be')}; got {describe_value(item['input'])}"
 
 
-def _plain(value: object) -> object:
+def _integer_text(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

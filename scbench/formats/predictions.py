@@ -119,7 +119,7 @@ def open_predictions(path: str) -> BinaryIO:
         PredictionsError: it cannot be opened.
     """
     try:
-        raw = _open(path)
+        raw = _open_raw(path)
         stream = io.BufferedReader(raw, _CHUNK)
         head = stream.peek(4)[:4]
     except (OSError, ValueError) as error:
@@ -132,7 +132,7 @@ def open_predictions(path: str) -> BinaryIO:
     return stream
 
 
-def _open(path: str) -> io.RawIOBase:
+def _open_raw(path: str) -> io.RawIOBase:
     """Open a file as a raw stream that gives all that is asked for, even from a slow pipe."""
     if path != "-":
         return cast(io.RawIOBase, Path(path).open("rb"))
@@ -308,7 +308,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     try:
         value = parse_json(data)
     except JsonError as error:
-        binary = b"\x00" in data[:4096] or not _is_text(data[:4096])
+        binary = b"\x00" in data[:4096] or not _is_utf8(data[:4096])
         what = "not UTF-8 text; is this a JSONL file?" if binary else _why_not_json(data, error)
         return Problem("not_json", what, number)
     if not isinstance(value, dict):
@@ -382,7 +382,7 @@ def _why_not_json(data: bytes, error: JsonError) -> str:
     return f"not valid JSON: {reason}, at column {column}: ...{_for_terminal(near)}..."
 
 
-def _is_text(data: bytes) -> bool:
+def _is_utf8(data: bytes) -> bool:
     try:
         codecs.utf_8_decode(data)  # not final: the end of the sample may cut a character in two
     except UnicodeDecodeError:

@@ -142,7 +142,7 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
             ScbenchError: no such task, config, release, rung or parameter.
         """
         config, setup = self.config, self.config.setup
-        for source in _fresh_instances(config) if config.fresh else _frozen(config):
+        for source in _fresh_instances(config) if config.fresh else _frozen_instances(config):
             if source.images and not config.images:
                 continue
             instance = source
@@ -157,7 +157,7 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
             data = SpatialData(
                 id=instance.id,
                 name=instance.id,
-                prompt=_prompt(instance),
+                prompt=_prompt_messages(instance),
                 bucket=instance.bucket,
                 task_id=instance.task,
                 release=None if config.fresh else config.release,
@@ -185,7 +185,7 @@ def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
             yield from generate(task, config.fresh, config.seed, **point)
 
 
-def _frozen(config: SpatialConfig) -> Iterator[Instance]:
+def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.release.load import find_release  # noqa: PLC0415  (heavy)
 
     if config.parameters or config.seed:
@@ -199,7 +199,7 @@ def _frozen(config: SpatialConfig) -> Iterator[Instance]:
             yield instance
 
 
-def _prompt(instance: Instance) -> str | list[vf.UserMessage]:
+def _prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
     """Return the prompt: text, or a message with its pictures."""
     if not instance.images:
         return instance.prompt
@@ -235,7 +235,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
         messages = [vf.SystemMessage(content=system), *user] if system else user
         history = [message_to_wire(message) for message in messages]
         headers = {"Authorization": f"Bearer {secret}"}
-        played = await asyncio.to_thread(_environment, cast(SpatialData, data))
+        played = await asyncio.to_thread(_begun_environment, cast(SpatialData, data))
         # How long a model may take is the seat's timeout.
         async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
             while True:
@@ -260,7 +260,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
-def _environment(data: SpatialData) -> Environment | None:
+def _begun_environment(data: SpatialData) -> Environment | None:
     """Return where the trial of a task begins; None if its model answers at once."""
     if data.setup is None:
         return None

@@ -131,12 +131,12 @@ def telling_answers(release: Release) -> StoredAnswers:
             continue
         if ref.kind != "reference":
             stored.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))
-        elif _tells(ref.answer):
+        elif _is_telling(ref.answer):
             stored.references.setdefault(ref.id, set()).add(_identity(task, ref.answer))
     return stored
 
 
-def _tells(text: str) -> bool:
+def _is_telling(text: str) -> bool:
     return is_long(text) and not _is_natural(json.loads(text))
 
 
@@ -145,14 +145,14 @@ def _identity(task_id: str, text: str) -> str:
     answer = json.loads(text)
     with suppress(ValueError):  # it scores 0
         answer = get_task(task_id).answer_model.model_validate(answer).model_dump(mode="json")
-    return sha256(canonical_json(_rounded(answer)))
+    return sha256(canonical_json(_rounded_numbers(answer)))
 
 
-def _rounded(value: Any) -> Any:  # noqa: ANN401  (JSON)
+def _rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
     if isinstance(value, dict):
-        return {key: _rounded(part) for key, part in value.items()}
+        return {key: _rounded_numbers(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_rounded(part) for part in value]
+        return [_rounded_numbers(part) for part in value]
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
         return value
     return float(f"{float(value):.6g}") + 0.0  # which is 0 for -0.0, too
@@ -163,28 +163,28 @@ def _is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
     parts = [
         [
             (isinstance(leaf, str), leaf or 0 if not isinstance(leaf, str) else leaf)
-            for leaf in _leaves(part)
+            for leaf in _json_leaves(part)
         ]
-        for part in max(_lists(answer), key=len, default=[])
+        for part in max(_json_lists(answer), key=len, default=[])
     ]
     return len(parts) > 1 and parts in (ordered := sorted(parts), ordered[::-1])
 
 
-def _lists(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401  (JSON)
+def _json_lists(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401  (JSON)
     if isinstance(value, list):
         yield value
-    for part in _parts(value):
-        yield from _lists(part)
+    for part in _json_parts(value):
+        yield from _json_lists(part)
 
 
-def _leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
+def _json_leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
     if not isinstance(value, dict | list):
         yield value
-    for part in _parts(value):
-        yield from _leaves(part)
+    for part in _json_parts(value):
+        yield from _json_leaves(part)
 
 
-def _parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
+def _json_parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
     if isinstance(value, dict):
         return [value[key] for key in sorted(value)]
     return value if isinstance(value, list) else ()
@@ -203,7 +203,7 @@ def copied(answers: Iterable[tuple[str, str]], stored: StoredAnswers) -> Copied:
             answered.add(row_id)
             if _identity(task_of(row_id), text) in stored.references[row_id]:
                 same.add(row_id)
-        if sha256(text) in stored.counter_references.get(row_id, ()) and _tells(text):
+        if sha256(text) in stored.counter_references.get(row_id, ()) and _is_telling(text):
             counter.add(row_id)
     parts = (dict(Counter(map(task_of, sorted(ids)))) for ids in (same, counter - same, answered))
     return Copied(*parts)

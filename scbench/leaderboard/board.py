@@ -130,7 +130,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
         for entry in collected.entries
         if entry.name in levels
     }
-    boards = [_board(groups[key], levels, climbed) for key in ordered]
+    boards = [_board_of(groups[key], levels, climbed) for key in ordered]
     return {
         "format": 1,
         "package_version": __version__,
@@ -147,7 +147,7 @@ def make_board(collected: Collected) -> dict[str, Any]:
     }
 
 
-def _board(
+def _board_of(
     entries: Sequence[BoardEntry],
     levels: Mapping[str, dict[str, Level]],
     climbed: Mapping[Key, Level],
@@ -157,7 +157,7 @@ def _board(
     for setting in SETTINGS:
         of_setting = [entry for entry in entries if entry.about.setting == setting]
         if of_setting:
-            tables[setting] = _ordered(of_setting, manifest, levels, climbed)
+            tables[setting] = _ordered_rows(of_setting, manifest, levels, climbed)
     records = manifest.board_records(receipt.tasks_of)
     buckets = list(dict.fromkeys(record.bucket for record in records.values()))
     sizes = {
@@ -188,7 +188,7 @@ def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str
     return {task: by_name for task, by_name in sorted(by_task.items()) if len(by_name) > 1}
 
 
-def _ordered(
+def _ordered_rows(
     entries: Sequence[BoardEntry],
     manifest: Manifest,
     levels: Mapping[str, dict[str, Level]],
@@ -199,7 +199,7 @@ def _ordered(
     On the ladder the level says which is best. Elsewhere a model has the level that its submission
     to the ladder of the same release reached, if there is one.
     """
-    matrix = _matrix(entries)
+    matrix = _entry_matrix(entries)
     groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
     for task in matrix.blocks:
         groups.setdefault(manifest.tasks[task].bucket, []).append(task)
@@ -209,10 +209,10 @@ def _ordered(
     for name, tasks in groups.items():
         blocks = [matrix.blocks[task] for task in tasks]
         means = means_of(blocks)
-        ranks_by_entry = _ranks(blocks, ranked)
+        ranks_by_entry = _ranks_by_entry(blocks, ranked)
         for i, entry in enumerate(entries):
             place = ranks_by_entry.get(i)
-            of_buckets[i][name] = _score(entry.receipt.buckets[name], means, i) | {
+            of_buckets[i][name] = _score_columns(entry.receipt.buckets[name], means, i) | {
                 "rank": place.rank if place else None,
                 "rank_low": place.low if place else None,
                 "rank_high": place.high if place else None,
@@ -220,24 +220,24 @@ def _ordered(
     for task, block in matrix.blocks.items():
         means = means_of([block])
         for i, entry in enumerate(entries):
-            of_tasks[i][task] = _score(entry.receipt.tasks[task], means, i)
-    rows = [_row(*parts) for parts in zip(entries, of_buckets, of_tasks, strict=True)]
+            of_tasks[i][task] = _score_columns(entry.receipt.tasks[task], means, i)
+    rows = [_entry_row(*parts) for parts in zip(entries, of_buckets, of_tasks, strict=True)]
     for row, entry in zip(rows, entries, strict=True):
         if entry.name in levels:
             row["levels"] = levels[entry.name]
         elif key_of(entry) in climbed:
             row["levels"] = {OVERALL: climbed[key_of(entry)]}
     by_level = entries[0].receipt.tasks_of == LADDER
-    return sorted(rows, key=lambda row: _place(row, by_level=by_level))
+    return sorted(rows, key=lambda row: _sort_key(row, by_level=by_level))
 
 
-def _score(score: Score, means: Means, entry: int) -> dict[str, Any]:
+def _score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
     """Return a score of a receipt, with its interval and its place above the floor."""
     cells = means.cells(entry)
     return score.model_dump() | {name: cells[name] for name in MEANS if name != "mean"}
 
 
-def _place(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
+def _sort_key(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
     overall = row["buckets"][OVERALL]
     level = height(row["levels"][OVERALL]) if by_level else 0.0
     return (
@@ -249,24 +249,24 @@ def _place(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
     )
 
 
-def _matrix(entries: Sequence[BoardEntry]) -> Matrix:
+def _entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
     """Return the scores of all entries, each a run by the place of its entry."""
     parts: list[pl.DataFrame] = []
     for i, entry in enumerate(entries):
         run = entry.results.with_columns(
             model=pl.lit(f"{i:09d}"), setting=pl.lit(None, pl.String), budget=pl.lit(None, pl.Int64)
         )
-        if i and not _keys(run).equals(_keys(parts[0])):
+        if i and not _answer_rows(run).equals(_answer_rows(parts[0])):
             raise ValueError(f"{entry.name}: its rows are not those of the release")
         parts.append(run)
     return score_matrix(pl.concat(parts))
 
 
-def _keys(results: pl.DataFrame) -> pl.DataFrame:
+def _answer_rows(results: pl.DataFrame) -> pl.DataFrame:
     return results.select("task", *ITEM).unique().sort("task", *ITEM)
 
 
-def _ranks(
+def _ranks_by_entry(
     blocks: Sequence[Block], ranked: "np.ndarray[Any, np.dtype[np.bool_]]"
 ) -> dict[int, Rank]:
     if not ranked.any():
@@ -278,7 +278,7 @@ def _ranks(
     return dict(zip(np.flatnonzero(ranked).tolist(), ranks(means, names), strict=True))
 
 
-def _row(
+def _entry_row(
     entry: BoardEntry,
     buckets: Mapping[str, dict[str, Any]],
     tasks: Mapping[str, dict[str, Any]],
@@ -349,7 +349,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
                 texts = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
                 levels = entry.get("levels", {})
                 schema |= LEVELS if levels else {}
-                private = _private(entry)
+                private = _private_columns(entry)
                 for kind, column in (("buckets", "bucket"), ("tasks", "task")):
                     rows += (
                         dict.fromkeys(SCHEMA)
@@ -364,7 +364,7 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def _private(entry: Mapping[str, Any]) -> dict[str, float]:
+def _private_columns(entry: Mapping[str, Any]) -> dict[str, float]:
     """Return the columns `PRIVATE` of an entry; none if it has no private score."""
     if "private" not in entry:
         return {}

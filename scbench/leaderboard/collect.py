@@ -153,19 +153,19 @@ def collect(
             with open_submission(path) as opened:
                 folder = out / GRADED / name
                 job = _Job(name, folder, releases, limits, on_step, regrade, reports)
-                entry = _entry(opened, job)
+                entry = _board_entry(opened, job)
             if isinstance(entry, BoardEntry):
                 done.entries.append(entry)
                 places[name] = path.name
             else:
                 done.refused[path.name] = entry
-    _compare(done, places, organisations)
+    _compare_entries(done, places, organisations)
     for place, findings in done.refused.items():
         on_step(f"{printable(place)}: refused, {len(findings)} problem{'s' * (len(findings) != 1)}")
     return done
 
 
-def _compare(
+def _compare_entries(
     done: Collected, places: Mapping[str, str], organisations: Sequence[Organisation] | None
 ) -> None:
     """Compare the names and answers of all entries, whoever they say they are.
@@ -231,7 +231,7 @@ class _Job:
     reports: bool
 
 
-def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
+def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     submission = Validated(opened, list(opened.findings))
     read_about(submission, job.releases)
     if submission.problems or submission.about is None or submission.release is None:
@@ -241,7 +241,7 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     reused = not isinstance(grading, str)
     if isinstance(grading, str):
         job.on_step(f"{job.name}: graded, because {grading}")
-        grading = _graded(opened, job)
+        grading = _grade_anew(opened, job)
     if isinstance(grading, list):
         return grading
     receipt, results = grading
@@ -253,8 +253,8 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     with_answer = graded.filter(pl.col("answer").is_not_null())
     found_answers = with_answer.select("id", "sample", "answer").unique(maintain_order=True)
     pairs = list(found_answers.select("id", "answer").iter_rows())
-    answers = answers_of(pairs, _stored(release))
-    copies = copied(pairs, _telling(release))
+    answers = answers_of(pairs, _stored_once(release))
+    copies = copied(pairs, _telling_once(release))
     return BoardEntry(
         job.name,
         submission.about,
@@ -269,11 +269,11 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     )
 
 
-_stored = lru_cache(maxsize=4)(stored_answers)
-_telling = lru_cache(maxsize=4)(telling_answers)
+_stored_once = lru_cache(maxsize=4)(stored_answers)
+_telling_once = lru_cache(maxsize=4)(telling_answers)
 
 
-def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
+def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
     done = validate(opened, job.releases)
     if done.problems:
         return done.problems
@@ -303,12 +303,12 @@ def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFram
         sent = sha256(predictions[1].read_bytes())
         graders = installed_graders(release, about.tasks)
         why = mismatch(receipt, release.manifest, graders, sent, submission.about_hash)
-        return why or (receipt, _results(folder / RESULTS, receipt))
+        return why or (receipt, _read_results(folder / RESULTS, receipt))
     except ScbenchError as error:
         return str(error)
 
 
-def _results(path: Path, receipt: Receipt) -> pl.DataFrame:
+def _read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
     with reading_parquet(path, ResultsError):
         frame = pl.read_parquet(path)
     if dict(frame.schema) != column_types():

@@ -67,19 +67,21 @@ def as_annotation(finding: Finding, where: str) -> str:
     """Return a finding as the command that makes GitHub mark a line of a pull request."""
     kind = "error" if finding.level == "problem" else "warning"
     parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
-    properties = ",".join(f"{key}={_property(value)}" for key, value in parts.items() if value)
+    properties = ",".join(
+        f"{key}={_github_property(value)}" for key, value in parts.items() if value
+    )
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
-    return f"::{kind} {properties}::{_data(f'{row}{finding.message}; {finding.todo}')}"
+    return f"::{kind} {properties}::{_github_data(f'{row}{finding.message}; {finding.todo}')}"
 
 
-def _data(text: str) -> str:
+def _github_data(text: str) -> str:
     for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
         text = text.replace(sign, code)
     return printable(text)
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _github_property(text: str) -> str:
+    return _github_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def as_record(finding: Finding, where: str) -> dict[str, Any]:

@@ -148,11 +148,11 @@ def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, .
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
-                return _take(list(_zip_entries(archive)), scratch)
+                return _take_files(list(_zip_entries(archive)), scratch)
         plain = scratch / "content.tar"
         _unpack_tar(path, plain)
         with plain.open("rb") as file, tarfile.open(fileobj=_Frugal(file), mode="r:") as tar:
-            return _take(list(_tar_entries(tar)), scratch)
+            return _take_files(list(_tar_entries(tar)), scratch)
     except _TooLargeError as error:
         return {}, (Finding("archive_bomb", str(error), "pack the folder anew with `pack`"),)
     except (*_BROKEN_ZIP, *_BROKEN_TAR, PredictionsError) as error:
@@ -237,9 +237,11 @@ def _check_count(count: int) -> None:
         raise _TooLargeError(f"the archive has more than {_MOST_ENTRIES} entries")
 
 
-def _take(entries: list[_Entry], scratch: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
+def _take_files(
+    entries: list[_Entry], scratch: Path
+) -> tuple[dict[str, Path], tuple[Finding, ...]]:
     findings = [finding for entry in entries if (finding := _forged(entry))]
-    findings += _twice(entry.name for entry in entries)
+    findings += _repeated_names(entry.name for entry in entries)
     if findings:
         return {}, tuple(findings)
     files = [entry for entry in entries if entry.kind == "file"]
@@ -256,10 +258,10 @@ def _take(entries: list[_Entry], scratch: Path) -> tuple[dict[str, Path], tuple[
     wrong += missing([name for name, _ in renamed])
     if wrong:
         return {}, tuple(wrong)
-    return {name: _copy(name, entry, scratch) for name, entry in renamed}, ()
+    return {name: _copy_entry(name, entry, scratch) for name, entry in renamed}, ()
 
 
-def _copy(name: str, entry: _Entry, scratch: Path) -> Path:
+def _copy_entry(name: str, entry: _Entry, scratch: Path) -> Path:
     """Copy an entry to a file called by one of the few names that a submission's files have."""
     target = scratch / name
     remainder = MOST_BYTES_OF[name]
@@ -272,7 +274,7 @@ def _copy(name: str, entry: _Entry, scratch: Path) -> Path:
     return target
 
 
-def _twice(names: Iterable[str]) -> Iterator[Finding]:
+def _repeated_names(names: Iterable[str]) -> Iterator[Finding]:
     """Yield names that occur twice, at least on systems that ignore case."""
     earlier: set[str] = set()
     for name in names:

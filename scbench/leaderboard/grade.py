@@ -90,7 +90,7 @@ def grade_submission(
         about,
         release,
         results,
-        predictions=_file(name, path, graded.report.summary["predictions"]["lines"]),
+        predictions=_predictions_record(name, path, graded.report.summary["predictions"]["lines"]),
         submission_sha256=done.about_hash,
         allow_code=limits.allow_code,
     )
@@ -126,7 +126,7 @@ def write_report_of(done: Validated, out: Path, workers: int) -> None:
     )
 
 
-def _file(name: str, path: Path, lines: int) -> PredictionsOf:
+def _predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
     data = path.read_bytes()
     measured = measure(path)
     if measured is None:
@@ -181,12 +181,12 @@ def make_receipt(
         buckets=buckets,
         tasks={task: tasks[task] for task in order},
         ungraded=ungraded(results),
-        run=_run_of(results),
+        run=_run_records(results),
         results_sha256=results_hash(results),
     ).sealed()
 
 
-def _run_of(results: "pl.DataFrame") -> list[RunMetadata]:
+def _run_records(results: "pl.DataFrame") -> list[RunMetadata]:
     """Return what the predictions say of how the run was made."""
     runs = metadata_by_run(results).values()
     by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}

@@ -33,21 +33,21 @@ def skeleton(text: str) -> str:
     """Return what names that look alike have in common."""
     normal = unicodedata.normalize("NFKC", text)
     bare = "".join(sign for sign in normal if not _is_hidden(sign))
-    return "".join("".join(map(_plain, _plainest(bare))).split())
+    return "".join("".join(map(_stand_in, _folded_stand_ins(bare))).split())
 
 
-def _plainest(text: str) -> str:
+def _folded_stand_ins(text: str) -> str:
     # Cases fold into each other only after signs that stand for another case did: a large I is a
     # small l to the eye.
-    return "".join(map(_plain, text)).casefold()
+    return "".join(map(_stand_in, text)).casefold()
 
 
 @cache
-def _plain(sign: str) -> str:
+def _stand_in(sign: str) -> str:
     """Return the sign that stands for all that are drawn like it."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
 
-    alike = [_bare(entry["c"]) for entry in confusables_data.get(sign, ())]
+    alike = [_without_formats(entry["c"]) for entry in confusables_data.get(sign, ())]
     if len(alike) != 1:
         return sign
     # The list names a sign's like, or for that one, all signs it is the like of.
@@ -55,5 +55,5 @@ def _plain(sign: str) -> str:
     return min(sign, twin) if len(confusables_data.get(twin, ())) <= 1 else twin
 
 
-def _bare(text: str) -> str:
+def _without_formats(text: str) -> str:
     return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")

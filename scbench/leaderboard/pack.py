@@ -95,14 +95,14 @@ def pack(opened: Opened, out: Path) -> None:
         for name in MOST_BYTES_OF
         if name in opened.files
     }
-    data = _zip(contents) if out.suffix == ".zip" else _tar(contents, out.suffix)
+    data = _zip_bytes(contents) if out.suffix == ".zip" else _tar_bytes(contents, out.suffix)
     try:
         write_whole(out, lambda part: part.write_bytes(data))
     except OSError as error:
         raise ResultsError(f"cannot write {out}: {error.strerror}") from None
 
 
-def _zip(contents: Mapping[str, bytes]) -> bytes:
+def _zip_bytes(contents: Mapping[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in contents.items():
@@ -114,7 +114,7 @@ def _zip(contents: Mapping[str, bytes]) -> bytes:
     return file.getvalue()
 
 
-def _tar(contents: Mapping[str, bytes], suffix: str) -> bytes:
+def _tar_bytes(contents: Mapping[str, bytes], suffix: str) -> bytes:
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name, data in contents.items():

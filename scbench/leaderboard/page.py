@@ -44,9 +44,9 @@ def render_board(board: Mapping[str, Any]) -> str:
         title=f"{TITLE}: leaderboard",
         styles=[asset("board.css", "scbench.leaderboard"), _heat_rules()],
         scripts=[asset("sortable.js")],
-        boards=[_part(part, titles) for part in board["boards"]],
+        boards=[_board_part(part, titles) for part in board["boards"]],
         releases=releases,
-        history=[_past(row, releases) for row in board["history"]],
+        history=[_history_line(row, releases) for row in board["history"]],
     )
 
 
@@ -61,27 +61,28 @@ def _heat_rules() -> str:
     """Return the colours of a heat map's cells: class ``hK`` for K tenths of full marks."""
     light, dark = (
         "".join(
-            f"td.h{i}{{background:{_mixed(*ends, _FULL * i / _HEATS)}}}" for i in range(_HEATS + 1)
+            f"td.h{i}{{background:{_mixed_colour(*ends, _FULL * i / _HEATS)}}}"
+            for i in range(_HEATS + 1)
         )
         for ends in _PAPER
     )
     return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
 
 
-def _mixed(start: str, end: str, share: float) -> str:
+def _mixed_colour(start: str, end: str, share: float) -> str:
     pairs = ((int(start[i : i + 2], 16), int(end[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
-def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
+def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     version = own_name(part["release"]["version"])
     rows = [row for entries in part["settings"].values() for row in entries]
-    buckets = {name: (_head(name, part["over"]), n) for name, n in part["buckets"].items()}
+    buckets = {name: (_bucket_head(name, part["over"]), n) for name, n in part["buckets"].items()}
     amount = spent_on(rows)
     return {
         "version": version,
         "amount": {"cost": "cost", "output_tokens": "output tokens"}[amount],
-        "chart": scatter(_points(part["settings"], amount), amount),
+        "chart": scatter(_chart_points(part["settings"], amount), amount),
         "texts": part["tasks_of"] == MANIFOLDS,
         "ladder": part["tasks_of"] == LADDER,
         "private": part.get("private", False),
@@ -98,15 +99,15 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
                 "id": f"r{version}-{part['tasks_of']}-{setting}".replace(".", "-"),
                 "title": _HEADS[setting],
                 "tools": setting == "tools",
-                "ranked": [_line(row, setting) for row in rows if row["ranked"]],
-                "unranked": [_line(row, setting) for row in rows if not row["ranked"]],
+                "ranked": [_board_line(row, setting) for row in rows if row["ranked"]],
+                "unranked": [_board_line(row, setting) for row in rows if not row["ranked"]],
             }
             for setting, rows in part["settings"].items()
         ],
     }
 
 
-def _points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) -> list[Point]:
+def _chart_points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) -> list[Point]:
     """Return the models of a chart; with several settings, one with tools says so."""
     return [
         Point(
@@ -123,14 +124,14 @@ def _points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) ->
     ]
 
 
-def _head(bucket: str, over: Sequence[str]) -> str:
+def _bucket_head(bucket: str, over: Sequence[str]) -> str:
     """Return the head of a column; what is over one bucket has its name."""
     if bucket != OVERALL:
         return bucket.capitalize()
     return "Overall" if len(over) > 1 else over[0].capitalize()
 
 
-def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
+def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
     answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
@@ -139,16 +140,18 @@ def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
         "model": row["model"],
         "rank": overall["rank"],
-        "range": _range(overall),
+        "range": _rank_range(overall),
         # The rank over everything has a column of its own.
         "cells": {
-            name: _cell(score) | {"range": ""}
+            name: _score_cell(score) | {"range": ""}
             if name == OVERALL
-            else _cell(score, levels.get(name))
+            else _score_cell(score, levels.get(name))
             for name, score in row["buckets"].items()
         },
-        "level": _level(levels[OVERALL]) if levels else _NO_LEVEL,
-        "tasks": {name: _cell(score, levels.get(name)) for name, score in row["tasks"].items()},
+        "level": _level_cell(levels[OVERALL]) if levels else _NO_LEVEL,
+        "tasks": {
+            name: _score_cell(score, levels.get(name)) for name, score in row["tasks"].items()
+        },
         "spent": [
             {
                 "value": "" if amount is None else f"{amount:.9g}",
@@ -160,23 +163,27 @@ def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
             for name in ("output_tokens", "cost")
             for amount, reported in [(row["spent"][name], row["spent"][f"{name}_reported"])]
         ],
-        "overlap": _overlap(row["overlap"]),
+        "overlap": _overlap_cell(row["overlap"]),
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
         "copied": row["copied"],
         "setting": setting.replace("_", " "),
-        "private": _cell(row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"])
+        "private": _score_cell(
+            row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"]
+        )
         if "private" in row
         else _NO_CELL,
-        "gap": _gap(row["gap"]) if "gap" in row else _NO_CELL,
+        "gap": _gap_cell(row["gap"]) if "gap" in row else _NO_CELL,
         "report": row["files"].get(REPORT),
         "files": {
             file.partition(".")[0]: path for file, path in row["files"].items() if file != REPORT
         },
         "links": {_LINKS[name]: link for name, link in row["links"].items()},
         "tools": ", ".join(row["tools"]),
-        "sampling": ", ".join(f"{key}: {_short(value)}" for key, value in row["sampling"].items()),
+        "sampling": ", ".join(
+            f"{key}: {_short_json(value)}" for key, value in row["sampling"].items()
+        ),
         "licence": row["outputs_licence"],
         "predictions": row["predictions_sha256"],
         "receipt": row["receipt"],
@@ -188,7 +195,7 @@ _NO_CELL = dict.fromkeys(("value", "zero", "between", "above", "level", "range")
 }
 
 
-def _overlap(overlap: Mapping[str, int]) -> dict[str, str]:
+def _overlap_cell(overlap: Mapping[str, int]) -> dict[str, str]:
     """Return how many of the answers that could have been others are the release's own."""
     same, of = overlap["same"], overlap["of"]
     if not of:
@@ -196,7 +203,7 @@ def _overlap(overlap: Mapping[str, int]) -> dict[str, str]:
     return {"value": f"{same / of:.9f}", "text": f"{same / of:.0%}", "of": f"{same} of {of}"}
 
 
-def _gap(gap: Mapping[str, Any]) -> dict[str, str]:
+def _gap_cell(gap: Mapping[str, Any]) -> dict[str, str]:
     """Return public minus private mean as it is shown, with the value that it sorts by."""
     return _NO_CELL | {
         "value": f"{gap['difference']:.9f}",
@@ -209,14 +216,14 @@ def _gap(gap: Mapping[str, Any]) -> dict[str, str]:
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
 
 
-def _level(level: Mapping[str, Any]) -> dict[str, str]:
+def _level_cell(level: Mapping[str, Any]) -> dict[str, str]:
     """Return a level as it is shown, with the value that it sorts by."""
     row = {name.removeprefix("level_"): value for name, value in level.items()}
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
     return {"value": f"{value:.9f}", "text": level_words(row), "between": interval_words(row)}
 
 
-def _cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _score_cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return a figure as it is shown, with the value that it sorts by."""
     mean, low = score["mean"], score.get("low")
     gap = mean is not None and score["scored"] < score["expected"]
@@ -226,31 +233,31 @@ def _cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> d
         "text": points(mean) + ("*" if gap else ""),
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
-        "above": "" if score.get("above") is None else _above(score),
-        "level": "" if level is None else f"level {_level(level)['text']}",
-        "range": _range(score),
+        "above": "" if score.get("above") is None else _above_floor(score),
+        "level": "" if level is None else f"level {_level_cell(level)['text']}",
+        "range": _rank_range(score),
     }
 
 
-def _above(score: Mapping[str, Any]) -> str:
+def _above_floor(score: Mapping[str, Any]) -> str:
     """Return the mean above the floor, in points."""
     ends = (points(score[f"above_{end}"]) for end in ("low", "high"))
     return f"{points(score['above'])} ({' to '.join(ends)}) above floor"
 
 
-def _range(score: Mapping[str, Any]) -> str:
+def _rank_range(score: Mapping[str, Any]) -> str:
     low, high = score.get("rank_low"), score.get("rank_high")
     if low is None:
         return ""
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _short(value: Any) -> str:  # noqa: ANN401
+def _short_json(value: Any) -> str:  # noqa: ANN401
     text = value if isinstance(value, str) else canonical_json(value)
     return printable(text if len(text) <= 100 else f"{text[:97]}...")
 
 
-def _past(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
+def _history_line(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
     cells: dict[str, list[dict[str, Any]]] = {release: [] for release in releases}
     for part in row["releases"]:
         cells[own_name(part["release"])].append(

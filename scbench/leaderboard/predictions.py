@@ -281,24 +281,24 @@ def _tool_use(data: bytes) -> str | None:
     if not isinstance(value, dict):
         return None
     usage = value.get("usage")
-    amounts = dict(_flat("usage", usage)) if isinstance(usage, dict) else {}
+    amounts = dict(_flat_counts("usage", usage)) if isinstance(usage, dict) else {}
     amounts |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
     for key, amount in amounts.items():
-        some = bool(amount) if isinstance(amount, list | dict) else _positive(amount)
+        some = bool(amount) if isinstance(amount, list | dict) else _is_positive(amount)
         if some and any(word in key.lower() for word in _TOOL_WORDS):
             return key
     return None
 
 
-def _positive(value: JsonValue) -> bool:
+def _is_positive(value: JsonValue) -> bool:
     return isinstance(value, int | float) and value > 0
 
 
-def _flat(
+def _flat_counts(
     name: str, value: Mapping[str, JsonValue], depth: int = 0
 ) -> Iterator[tuple[str, JsonValue]]:
     for key, part in value.items():
         if isinstance(part, dict) and depth < 3:
-            yield from _flat(f"{name}.{key}", part, depth + 1)
+            yield from _flat_counts(f"{name}.{key}", part, depth + 1)
         else:
             yield f"{name}.{key}", part

@@ -96,17 +96,17 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
     scores: dict[Key, dict[str, Any]] = {}
     for part in private_board["boards"]:
         for setting, rows in part["settings"].items():
-            scores |= {_key_of(row, setting): _score(row) for row in rows}
-    there = {_bare(key_of(entry)): entry for entry in private.entries}
+            scores |= {_row_key(row, setting): _private_score(row) for row in rows}
+    there = {_without_release(key_of(entry)): entry for entry in private.entries}
     gaps = {
-        _bare(key): _gap(entry, there[_bare(key)])
+        _without_release(key): _overall_gap(entry, there[_without_release(key)])
         for entry in collected.entries
-        if entry.receipt.tasks_of == LADDER and _bare(key := key_of(entry)) in there
+        if entry.receipt.tasks_of == LADDER and _without_release(key := key_of(entry)) in there
     }
     for part in board["boards"]:
         for setting, rows in part["settings"].items():
             for row in rows:
-                key = _key_of(row, setting)
+                key = _row_key(row, setting)
                 if key in scores:
                     row["private"] = scores[key]
                 if key in gaps:
@@ -116,21 +116,21 @@ def add_private(board: dict[str, Any], collected: Collected, private: Collected)
         board[name] += [record | {"private": True} for record in private_board[name]]
 
 
-def _bare(key: Key) -> Key:
+def _without_release(key: Key) -> Key:
     """Return what a model's submissions have in common, whatever release they name."""
     return key[1:]
 
 
-def _key_of(row: Mapping[str, Any], setting: str) -> Key:
+def _row_key(row: Mapping[str, Any], setting: str) -> Key:
     return (row["organisation"], row["model"], row["version"], setting)
 
 
-def _score(row: Mapping[str, Any]) -> dict[str, Any]:
+def _private_score(row: Mapping[str, Any]) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     return {name: overall[name] for name in _SCORE} | {"level": row["levels"][OVERALL]}
 
 
-def _gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
+def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
     """Return the overall line of `scbench.analysis.gap` on two entries of a model."""
     names = {
         "model": pl.lit(public.about.title),  # predictions may call it otherwise here and there

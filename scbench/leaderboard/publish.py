@@ -58,7 +58,7 @@ def hub_results(
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
     entries: list[dict[str, Any]] = []
-    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: _order(pair[0])))
+    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: _overall_first(pair[0])))
     if receipt.tasks_of == MANIFOLDS:
         del ordered[OVERALL]  # the default config has no text tasks
     for name, score in ordered.items():
@@ -75,7 +75,7 @@ def hub_results(
     return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=100)
 
 
-def _order(bucket: str) -> tuple[bool, str]:
+def _overall_first(bucket: str) -> tuple[bool, str]:
     return bucket != OVERALL, bucket
 
 
@@ -111,11 +111,11 @@ def write_board(
             if entry.ranked and entry.receipt.tasks_of != LADDER:
                 path = out / HUB / f"{entry.name}.yaml"
                 files.append(path)
-                _write(path, hub_results(entry.receipt, str(dataset)))
+                _write_text(path, hub_results(entry.receipt, str(dataset)))
     except OSError as error:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
     return files
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     write_whole(path, lambda part: part.write_text(text, "utf-8"))

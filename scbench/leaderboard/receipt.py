@@ -134,18 +134,18 @@ def scores_of(results: "pl.DataFrame", column: str) -> dict[str, Score]:
     for name, score in results.select(column, "score").iter_rows():
         by_name.setdefault(name, []).append(score)
     counts = dict(
-        results.group_by(column).agg(_items()).iter_rows()  # samples of a score count once
+        results.group_by(column).agg(_count_items()).iter_rows()  # samples of a score count once
     )
-    return {name: _score(scores, counts[name]) for name, scores in by_name.items()}
+    return {name: _score_over(scores, counts[name]) for name, scores in by_name.items()}
 
 
-def _items() -> "pl.Expr":
+def _count_items() -> "pl.Expr":
     import polars as pl  # noqa: PLC0415  (heavy)
 
     return pl.struct("id", "subtask").n_unique()
 
 
-def _score(scores: Iterable[float | None], n: int) -> Score:
+def _score_over(scores: Iterable[float | None], n: int) -> Score:
     all_scores = list(scores)
     present = [score for score in all_scores if score is not None]
     total = fsum(present)
@@ -160,7 +160,7 @@ def _score(scores: Iterable[float | None], n: int) -> Score:
 
 def overall_of(results: "pl.DataFrame") -> Score:
     """Return the score over all rows."""
-    return _score(results["score"], int(results.select(_items()).item()))
+    return _score_over(results["score"], int(results.select(_count_items()).item()))
 
 
 def write_receipt(folder: Path, receipt: Receipt) -> None:

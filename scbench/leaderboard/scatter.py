@@ -48,7 +48,7 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
     if not dots:
         return ""
     dots = [dot._replace(x=min(max(dot.x, _LEAST), _GREATEST)) for dot in dots]
-    low, high = _ends([dot.x for dot in dots])
+    low, high = _log_ends([dot.x for dot in dots])
 
     def x(value: float) -> float:
         share = (math.log10(value) - low) / (high - low)
@@ -63,18 +63,20 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
         parts.append(
             f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{_WIDTH - _RIGHT_MARGIN:g}" class="s-faint"/>'
         )
-        parts.append(_text(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
-    for value in _ticks(low, high):
+        parts.append(_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
+    for value in _log_ticks(low, high):
         at = x(value)
         parts.append(
             f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{_HEIGHT - _BOTTOM_MARGIN:g}" class="s-faint"/>'
         )
         parts.append(
-            _text(at, _HEIGHT - _BOTTOM_MARGIN + 17, amount_words(value, amount), "quiet", "middle")
+            _label(
+                at, _HEIGHT - _BOTTOM_MARGIN + 17, amount_words(value, amount), "quiet", "middle"
+            )
         )
     middle = (_LEFT_MARGIN + _WIDTH - _RIGHT_MARGIN) / 2
     parts.append(
-        _text(middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle")
+        _label(middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle")
     )
     labels: list[tuple[float, float, float]] = []
     ordered = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
@@ -92,10 +94,10 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
         width = _LETTER * len(words)
         before = px + 9 + width > _WIDTH
         place = (px - 9 - width if before else px + 9, py + 4, width)
-        if i < _MOST_LABELS and not any(_meet(place, label) for label in labels):
+        if i < _MOST_LABELS and not any(_labels_meet(place, label) for label in labels):
             labels.append(place)
             side = (px - 9, "end") if before else (px + 9, "start")
-            parts.append(_text(side[0], py + 4, words, "ink", side[1]))
+            parts.append(_label(side[0], py + 4, words, "ink", side[1]))
     return (
         f'<svg class="sb" width="{_WIDTH:g}" height="{_HEIGHT:g}" '
         f'viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" '
@@ -103,19 +105,19 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
     )
 
 
-def _meet(first: tuple[float, float, float], second: tuple[float, float, float]) -> bool:
+def _labels_meet(first: tuple[float, float, float], second: tuple[float, float, float]) -> bool:
     earlier, later = sorted((first, second))
     return abs(earlier[1] - later[1]) < _LINE and later[0] < earlier[0] + earlier[2]
 
 
-def _ends(values: Sequence[float]) -> tuple[float, float]:
+def _log_ends(values: Sequence[float]) -> tuple[float, float]:
     """Return the ends of the scale as powers of ten, so that all values are inside."""
     low, high = (math.log10(end(values)) for end in (min, max))
     room = max(0.08 * (high - low), 0.15)
     return low - room, high + room
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _log_ticks(low: float, high: float) -> list[float]:
     """Return round values between two powers of ten, at most eight."""
     for steps in ((1, 2, 5), (1, 3), (1,)):
         ticks = [
@@ -140,7 +142,7 @@ def amount_words(value: float | None, amount: str) -> str:
     return f"${value:,.2f}" if value >= 1 else f"${value:.2g}"
 
 
-def _text(x: float, y: float, words: str, role: str, anchor: str) -> str:
+def _label(x: float, y: float, words: str, role: str, anchor: str) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
         f'class="f-{role}">{escape(words)}</text>'

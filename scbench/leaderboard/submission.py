@@ -193,19 +193,19 @@ class _Builder:
         next(self.events)  # the document's end
         after = next(self.events)
         if not isinstance(after, yaml.StreamEndEvent):
-            _fail(after, "the file holds a second document")
+            _refuse_event(after, "the file holds a second document")
         return value
 
     def _node(self, event: Any, path: Place, depth: int) -> JsonValue:  # noqa: ANN401
-        self.lines[path] = _line(event)
+        self.lines[path] = _event_line(event)
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            _fail(event, "anchors and aliases (& and *) are not read")
+            _refuse_event(event, "anchors and aliases (& and *) are not read")
         if event.tag is not None:
-            _fail(event, f"tags are not read: {event.tag[:50]}")
+            _refuse_event(event, f"tags are not read: {event.tag[:50]}")
         if depth > _MOST_DEPTH:
-            _fail(event, f"nested deeper than {_MOST_DEPTH} levels")
+            _refuse_event(event, f"nested deeper than {_MOST_DEPTH} levels")
         if isinstance(event, yaml.ScalarEvent):
-            return _scalar(event.value) if event.implicit[0] else event.value
+            return _scalar_value(event.value) if event.implicit[0] else event.value
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[JsonValue] = []
             while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
@@ -214,28 +214,28 @@ class _Builder:
         mapping: dict[str, JsonValue] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                _fail(event, "a key must be a word")
+                _refuse_event(event, "a key must be a word")
             if event.anchor is not None or event.tag is not None:
-                _fail(event, "anchors (&) and tags (!) are not read")
+                _refuse_event(event, "anchors (&) and tags (!) are not read")
             key = event.value
             if key in mapping:
-                _fail(event, f"the key {key[:50]!r} is there twice")
+                _refuse_event(event, f"the key {key[:50]!r} is there twice")
             mapping[key] = None
-            self.lines[(*path, key)] = line = _line(event)
+            self.lines[(*path, key)] = line = _event_line(event)
             mapping[key] = self._node(next(self.events), (*path, key), depth + 1)
             self.lines[(*path, key)] = line
         return mapping
 
 
-def _line(event: Any) -> int:  # noqa: ANN401
+def _event_line(event: Any) -> int:  # noqa: ANN401
     return int(event.start_mark.line) + 1
 
 
-def _fail(event: Any, message: str) -> NoReturn:  # noqa: ANN401
-    raise DocumentError(message, _line(event))
+def _refuse_event(event: Any, message: str) -> NoReturn:  # noqa: ANN401
+    raise DocumentError(message, _event_line(event))
 
 
-def _scalar(text: str) -> JsonValue:
+def _scalar_value(text: str) -> JsonValue:
     if text in _WORDS:
         return _WORDS[text]
     number = _NUMBER.fullmatch(text)
@@ -286,10 +286,10 @@ def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Fin
         return Submission.model_validate(value), []
     except ValidationError as error:
         faults = error.errors(include_url=False)
-        return None, [_fault(dict(fault), lines, file) for fault in faults]
+        return None, [_yaml_finding(dict(fault), lines, file) for fault in faults]
 
 
-def _fault(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Finding:
+def _yaml_finding(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Finding:
     loc: Place = tuple(part for part in fault["loc"] if part != "[key]")
     at = loc
     while at not in lines:
@@ -297,7 +297,7 @@ def _fault(fault: dict[str, Any], lines: Mapping[Place, int], file: str) -> Find
     name = printable(".".join(str(part)[:50] for part in loc))
     match fault["type"]:
         case "extra_forbidden":
-            parent = _fields(loc[:-1])
+            parent = _field_names(loc[:-1])
             near = did_you_mean(str(loc[-1]), parent)
             todo = near.strip() or f"remove it; the keys are {', '.join(parent)}"
             return Finding("unknown_key", f"there is no key {name!r}", todo, file, lines[at])
@@ -327,7 +327,7 @@ def _model_at(loc: Place) -> type[BaseModel] | None:
     return model
 
 
-def _fields(loc: Place) -> list[str]:
+def _field_names(loc: Place) -> list[str]:
     model = _model_at(loc)
     return list(model.model_fields) if model else []
 

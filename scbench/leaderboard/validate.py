@@ -116,7 +116,7 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
     read_about(done, releases, version)
     predictions = opened.predictions
     if done.about is not None and done.release is not None:
-        _claims(done)
+        _check_claims(done)
         if predictions is not None:
             checked = check_predictions(*predictions, done.about, done.release)
             done.findings += checked.findings
@@ -172,7 +172,7 @@ def _line_of(data: bytes, key: str) -> int | None:
     return next((i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None)
 
 
-def _claims(done: Validated) -> None:
+def _check_claims(done: Validated) -> None:
     assert done.release is not None  # noqa: S101  (the caller looked)
     assert done.about is not None  # noqa: S101  (likewise)
     if CLAIMED in done.opened.files:

@@ -251,7 +251,7 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
         if outcome is not None and unjudged(outcome):
             return outcome
         if move.observation != turn.observation:
-            raise TraceError(f"turn {number}: {_difference(turn, move.observation)}")
+            raise TraceError(f"turn {number}: {_observation_fault(turn, move.observation)}")
         last = outcome or last
         turn_scores = None
         if outcome is not None and is_answer(outcome):
@@ -266,13 +266,13 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     stopped = None if game.over else game.final()
     if stopped is not None and unjudged(stopped):
         return stopped
-    final = stopped or answer or last or _nothing(task, prediction)
+    final = stopped or answer or last or _no_answer(task, prediction)
     return replace(
         final, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
     )
 
 
-def _difference(turn: Turn, expected: str) -> str:
+def _observation_fault(turn: Turn, expected: str) -> str:
     """Say where an observation differs from what is given here."""
     pairs = zip(turn.observation, expected, strict=False)
     shorter = min(len(turn.observation), len(expected))
@@ -284,7 +284,7 @@ def _difference(turn: Turn, expected: str) -> str:
     )
 
 
-def _nothing(task: Task, prediction: Prediction) -> Outcome:
+def _no_answer(task: Task, prediction: Prediction) -> Outcome:
     status = prediction.status or Status.UNPARSED
     reason = "the trial holds no answer"
     verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))

@@ -72,30 +72,32 @@ def _failed_checks(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -
                 rule = task.checks.get(check.id) or COMMON_CHECKS.get(check.id, "")
                 yield f"- {check.id}{of}: broken is the rule: {rule}"
             else:
-                where = f"\n  {_places(check)}" if places and check.details else ""
-                yield f"- {check.id}{of}: {_clipped(check.message, _SENTENCE)}{where}"
+                where = f"\n  {_places_text(check)}" if places and check.details else ""
+                yield f"- {check.id}{of}: {_clip_text(check.message, _SENTENCE)}{where}"
 
 
-def _clipped(text: str, limit: int) -> str:
+def _clip_text(text: str, limit: int) -> str:
     omitted = len(text) - limit
     return text if omitted <= 0 else f"{text[:limit]}... ({omitted} more characters)"
 
 
-def _places(check: Check) -> str:
+def _places_text(check: Check) -> str:
     for limit in _SIZES:
-        text = canonical_json({key: _first(value, limit) for key, value in check.details.items()})
+        text = canonical_json(
+            {key: _first_entries(value, limit) for key, value in check.details.items()}
+        )
         if len(text) <= _PLACES:
             return text
     return f"its places take {len(text):,} characters and are left out"
 
 
-def _first(value: JsonValue, limit: int) -> JsonValue:
+def _first_entries(value: JsonValue, limit: int) -> JsonValue:
     """Return a value with the first entries of each list, and a count of those left out."""
     if isinstance(value, dict):
-        return {key: _first(inside, limit) for key, inside in value.items()}
+        return {key: _first_entries(inside, limit) for key, inside in value.items()}
     if not isinstance(value, list | tuple):
-        return _clipped(value, _SENTENCE) if isinstance(value, str) else value
-    entries = [_first(inside, limit) for inside in value[:limit]]
+        return _clip_text(value, _SENTENCE) if isinstance(value, str) else value
+    entries = [_first_entries(inside, limit) for inside in value[:limit]]
     omitted = len(value) - len(entries)
     return [*entries, f"and {omitted} more"] if omitted else entries
 
@@ -189,7 +191,7 @@ def unjudged(outcome: Outcome) -> bool:
 UNJUDGED = "This answer cannot be judged on this machine. The trial ends here, without a score."
 
 
-def _figure(score: float) -> str:
+def _score_text(score: float) -> str:
     """Return a score in few digits; it says 0 or 1 only if it is."""
     text = f"{score:.6g}"
     return text if text != "1" or score == 1 else "almost 1, not quite 1"
@@ -236,7 +238,7 @@ class Retry(Game):
         if not is_answer(outcome):
             lines = [f"{head}no answer can be read from this reply."]
         else:
-            lines = [f"{head}score {_figure(outcome.score or 0.0)} of 1."]
+            lines = [f"{head}score {_score_text(outcome.score or 0.0)} of 1."]
             lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
         full = outcome.score == 1
         self.over = full or not self.replies_left

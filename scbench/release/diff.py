@@ -71,7 +71,7 @@ def diff_releases(old: Release, new: Release) -> Diff:
         changed={
             name: columns
             for name, row in after.items()
-            if name in before and (columns := _columns(before[name], row))
+            if name in before and (columns := _changed_columns(before[name], row))
         },
         withdrawn={name: why for name, why in withdrawn.items() if name not in gone},
         reinstated=tuple(name for name in gone if name in after and name not in withdrawn),
@@ -83,6 +83,6 @@ def diff_releases(old: Release, new: Release) -> Diff:
     )
 
 
-def _columns(old: Instance, new: Instance) -> tuple[str, ...]:
+def _changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:
     names = (name for name in Instance.model_fields if name not in _DERIVED)
     return tuple(name for name in names if getattr(old, name) != getattr(new, name))

@@ -82,10 +82,10 @@ def hub_errors(repo: str) -> Iterator[None]:
     except (ScbenchError, ModuleNotFoundError):
         raise
     except Exception as error:
-        raise HubError(_explained(error, repo)) from error
+        raise HubError(_hub_failure(error, repo)) from error
 
 
-def _explained(error: Exception, repo: str) -> str:
+def _hub_failure(error: Exception, repo: str) -> str:
     from huggingface_hub.errors import (  # noqa: PLC0415  (an extra)
         HfHubHTTPError,
         LocalTokenNotFoundError,
@@ -93,7 +93,7 @@ def _explained(error: Exception, repo: str) -> str:
         RevisionNotFoundError,
     )
 
-    chain = list(_chain(error))
+    chain = list(_causes(error))
     for cause in chain:
         if isinstance(cause, LocalTokenNotFoundError):
             return (
@@ -128,7 +128,7 @@ def _is_of_http(error: BaseException) -> bool:
     return any(kind.__module__.startswith(("httpx", "httpcore")) for kind in type(error).__mro__)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and what it was raised from: clients wrap the one that says what happened."""
     cause: BaseException | None = error
     for _ in range(20):

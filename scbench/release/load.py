@@ -148,7 +148,7 @@ class Release:
         unprinted = self._unprinted() if selection else {}
         for task in selection:
             name = self.manifest.rows_file(task)
-            for instance in self._rows(name, lambda row: _instance(row, unprinted)):
+            for instance in self._rows(name, lambda row: _instance_row(row, unprinted)):
                 if instance.id in instances:
                     raise ReleaseError(
                         f"release {self.version}: {name}: {instance.id} is there twice"
@@ -170,7 +170,7 @@ class Release:
         Raises:
             ReleaseError: as `instances`.
         """
-        rows = self._rows(REFERENCES, _reference)
+        rows = self._rows(REFERENCES, _reference_row)
         tasks = self.manifest.tasks
         rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in tasks]
         return [replace(row, id=self._id_here(row.id)) for row in rows]
@@ -203,7 +203,7 @@ class Release:
         about: dict[str, bool] = {}
         return [
             (self._id_here(row_id), floor, unprinted)
-            for row_id, floor, unprinted in _of_references(self)
+            for row_id, floor, unprinted in _reference_rows(self)
             if about.setdefault(row_id, self._is_about(row_id))
         ]
 
@@ -217,7 +217,7 @@ class Release:
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
         """Return what is made of a file's rows."""
-        rows, what = _frame(self, name)
+        rows, what = _read_frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
         except (KeyError, TypeError, ValueError) as error:
@@ -227,14 +227,14 @@ class Release:
 
 
 @lru_cache(maxsize=4)
-def _of_references(release: Release) -> Sequence[tuple[str, float, str | None]]:
+def _reference_rows(release: Release) -> Sequence[tuple[str, float, str | None]]:
     """Return what each row of the references holds of its instance, read once."""
-    rows, _ = _frame(release, REFERENCES, ["id", "floor", "unprinted"])
+    rows, _ = _read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
     # Each instance has a row for each of its answers, and most of them hold the same.
     return rows.unique(maintain_order=True).rows()
 
 
-def _frame(
+def _read_frame(
     release: Release, name: str, columns: list[str] | None = None
 ) -> "tuple[pl.DataFrame, str]":
     """Return a file's rows, and what to call it in messages."""
@@ -260,7 +260,7 @@ def config_of(name: str) -> str:
     return LADDER if name.endswith(PLUS_LADDER) or rung_of(name) else ""
 
 
-def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
+def _instance_row(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
     images = tuple(image["bytes"] for image in row["images"])
     return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
 
@@ -270,7 +270,7 @@ MOST_ROWS = 1_000_000
 _OF_REFERENCES = frozenset(Reference.__slots__)
 
 
-def _reference(row: dict[str, Any]) -> Reference:
+def _reference_row(row: dict[str, Any]) -> Reference:
     # Releases from before the ladder have no measures.
     return Reference(**{"measure": None, **{k: v for k, v in row.items() if k in _OF_REFERENCES}})
 

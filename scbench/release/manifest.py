@@ -422,7 +422,9 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
         hint = "; it may need a newer scbench" if first.at == "format" else ""
         message = str(first).partition("; got")[0]  # it may be a link to what is no one's business
         raise ReleaseError(f"{path} is not a manifest: {message}{hint}") from None
-    unseen = next((text for text in _texts(manifest.model_dump()) if not text.isprintable()), None)
+    unseen = next(
+        (text for text in _texts_in(manifest.model_dump()) if not text.isprintable()), None
+    )
     if unseen is not None:
         raise ReleaseError(f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}")
     if check_digest and manifest != manifest.sealed():
@@ -432,13 +434,13 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     return manifest
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts_in(value: object) -> Iterator[str]:
     """Yield all texts in a manifest: they are printed and shown, whoever wrote them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for pair in value.items():
-            yield from (text for part in pair for text in _texts(part))
+            yield from (text for part in pair for text in _texts_in(part))
     elif isinstance(value, list):
         for part in value:
-            yield from _texts(part)
+            yield from _texts_in(part)

@@ -87,7 +87,9 @@ def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseMode
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
     items = [item for item in error.errors(include_url=False) if not is_echo(item)]
-    by_place = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items)}
+    by_place = {
+        fault.at: fault for fault in (_schema_fault(item, answer, schema) for item in items)
+    }
     faults, count = list(by_place.values())[:_MAX_FAULTS], len(by_place)
     text = "; ".join(map(str, faults))
     omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
@@ -97,7 +99,7 @@ def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseMode
     return Check("answer_schema", False, message, {"count": count, "errors": places})
 
 
-def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
+def _schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
     """Say what a place must be by the published schema, and what is there instead.
 
     A place is a value, or a whole row of a fixed number of values; which member of it, or which
@@ -110,7 +112,7 @@ def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
             if step not in answer:
                 return Fault(".".join(at), "is missing")
             answer, schema = answer[str(step)], schema["properties"][step]
-        elif isinstance(answer, list) and isinstance(step, int) and not _is_row(schema):
+        elif isinstance(answer, list) and isinstance(step, int) and not _is_fixed_row(schema):
             at.append(str(step))
             answer, schema = answer[step], schema.get("items", {})
         else:
@@ -120,7 +122,7 @@ def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
     return Fault(".".join(at), f"must be {in_words(schema)}; got {describe_value(answer)}")
 
 
-def _is_row(schema: Node) -> bool:
+def _is_fixed_row(schema: Node) -> bool:
     """Whether an array holds a fixed number of plain values."""
     size = schema.get("minItems")
     return (

@@ -109,9 +109,9 @@ def seek_answer(prediction: Prediction, task: Task) -> Extraction | Outcome:
     """Return the answer of a prediction, or what came of it without one."""
     absent = without_answer(prediction)
     if absent is not None:
-        return _zero(absent.status, absent.reason, task)
+        return _unanswered(absent.status, absent.reason, task)
     extraction = find_answer(prediction, shape_of(task.answer_model))
-    return _zero(*_why_not_found(prediction), task) if extraction is None else extraction
+    return _unanswered(*_why_not_found(prediction), task) if extraction is None else extraction
 
 
 def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcome:
@@ -152,7 +152,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     A blank response is the model's: it scores 0, unless the line says that something else was at
     fault.
     """
-    status, finish = prediction.status, _finish(prediction)
+    status, finish = prediction.status, _finish_reason(prediction)
     why = (prediction.error or "as the prediction says")[:_MAX_REASON]
     if status is not None and not status.scored:
         return Outcome(status, reason=why)
@@ -172,7 +172,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
 
 
 def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
-    text, finish = prediction.response or "", _finish(prediction)
+    text, finish = prediction.response or "", _finish_reason(prediction)
     if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
         return prediction.status, "as the prediction says"
     if finish in _FILTERED:
@@ -186,12 +186,12 @@ def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
     return Status.UNPARSED, "no answer can be read from the text"
 
 
-def _finish(prediction: Prediction) -> str:
+def _finish_reason(prediction: Prediction) -> str:
     """Return the finish reason in lower case, without the name of an enum before it."""
     return (prediction.finish_reason or "").strip().lower().rpartition(".")[2]
 
 
-def _zero(status: Status, reason: str, task: Task) -> Outcome:
+def _unanswered(status: Status, reason: str, task: Task) -> Outcome:
     if not status.scored:
         return Outcome(status, reason=reason)
     verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))

@@ -25,14 +25,14 @@ def files(run: Run, organization: str = "unnamed") -> Iterator[tuple[str, str]]:
         json.dumps(_evaluation(run, organization), indent=1, ensure_ascii=False) + "\n",
     )
     lines = (
-        json.dumps(_sample(run, trial), ensure_ascii=False)
+        json.dumps(_sample_record(run, trial), ensure_ascii=False)
         for trial in run.tries
         if trial.score is not None
     )
     yield samples, "".join(f"{line}\n" for line in lines)
 
 
-def _id(run: Run) -> str:
+def _evaluation_id(run: Run) -> str:
     return f"scbench/{run.name}/{int(run.date.timestamp())}-{run.key}"
 
 
@@ -41,11 +41,11 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
     for line in [*run.lines, *run.task_lines]:
         name = line.get("task") or line["bucket"]
         if line["mean"] is not None:
-            results.append(_result(name, line["mean"]))
-        results.append(_result(f"{name}, coverage", line["coverage"]))
+            results.append(_result_record(name, line["mean"]))
+        results.append(_result_record(f"{name}, coverage", line["coverage"]))
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _id(run),
+        "evaluation_id": _evaluation_id(run),
         "retrieved_timestamp": str(int(run.date.timestamp())),
         "source_metadata": {
             "source_type": "evaluation_run",
@@ -67,7 +67,7 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
     }
 
 
-def _result(name: str, value: float) -> dict[str, Any]:
+def _result_record(name: str, value: float) -> dict[str, Any]:
     return {
         "evaluation_name": name,
         "source_data": {
@@ -85,10 +85,10 @@ def _result(name: str, value: float) -> dict[str, Any]:
     }
 
 
-def _sample(run: Run, trial: Try) -> dict[str, Any]:
+def _sample_record(run: Run, trial: Try) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _id(run),
+        "evaluation_id": _evaluation_id(run),
         "model_id": run.model,
         "evaluation_name": trial.instance.task,
         "sample_id": trial.instance.id

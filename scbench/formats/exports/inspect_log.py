@@ -65,12 +65,12 @@ def files(run: Run) -> Iterator[tuple[str, str]]:
         results=EvalResults(
             total_samples=len(run.tries), completed_samples=len(run.tries), scores=[score]
         ),
-        samples=[_sample(run, trial) for trial in run.tries],
+        samples=[_log_sample(run, trial) for trial in run.tries],
     )
     yield f"{run.name}-{run.key}.json", log.model_dump_json(indent=1, exclude_none=True) + "\n"
 
 
-def _sample(run: Run, trial: Try) -> "EvalSample":
+def _log_sample(run: Run, trial: Try) -> "EvalSample":
     from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
     from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
     from inspect_ai.scorer import Score  # noqa: PLC0415

@@ -20,7 +20,7 @@ _FILTER = "none"
 def files(run: Run) -> Iterator[tuple[str, str]]:
     """Yield the files of a run: name and text."""
     stamp = run.date.strftime("%Y-%m-%dT%H-%M-%S.%f")
-    yield f"{run.name}/results_{stamp}.json", json.dumps(_results(run), indent=2) + "\n"
+    yield f"{run.name}/results_{stamp}.json", json.dumps(_results_record(run), indent=2) + "\n"
     tasks: dict[str, list[Try]] = {}
     for trial in run.tries:
         tasks.setdefault(trial.instance.task, []).append(trial)
@@ -28,11 +28,14 @@ def files(run: Run) -> Iterator[tuple[str, str]]:
         numbers = {
             row_id: n for n, row_id in enumerate(dict.fromkeys(t.instance.id for t in tries))
         }
-        lines = [json.dumps(_sample(numbers[t.instance.id], t), ensure_ascii=False) for t in tries]
+        lines = [
+            json.dumps(_lm_eval_sample(numbers[t.instance.id], t), ensure_ascii=False)
+            for t in tries
+        ]
         yield f"{run.name}/samples_scbench_{task}_{stamp}.jsonl", "\n".join(lines) + "\n"
 
 
-def _metrics(name: str, line: dict[str, Any]) -> dict[str, Any]:
+def _metric_record(name: str, line: dict[str, Any]) -> dict[str, Any]:
     metrics = {"name": name, "alias": name, "sample_len": line["n"]}
     if line["mean"] is not None:
         metrics[f"{METRIC},{_FILTER}"] = line["mean"]
@@ -40,7 +43,7 @@ def _metrics(name: str, line: dict[str, Any]) -> dict[str, Any]:
     return metrics if "task" in line else metrics | counted  # the schema has it for groups only
 
 
-def _results(run: Run) -> dict[str, Any]:
+def _results_record(run: Run) -> dict[str, Any]:
     tasks = {f"scbench_{line['task']}": line for line in run.task_lines}
     groups = {f"scbench_{line['bucket']}": line for line in run.lines}
     has_score: dict[str, dict[str, bool]] = {}  # whether there is a score, by task and id
@@ -56,8 +59,8 @@ def _results(run: Run) -> dict[str, Any]:
     if "scbench_overall" in inside:
         inside["scbench_overall"] = [name for name in inside if name != "scbench_overall"]
     return {
-        "results": {name: _metrics(name, line) for name, line in {**groups, **tasks}.items()},
-        "groups": {name: _metrics(name, line) for name, line in groups.items()},
+        "results": {name: _metric_record(name, line) for name, line in {**groups, **tasks}.items()},
+        "groups": {name: _metric_record(name, line) for name, line in groups.items()},
         "group_subtasks": inside,
         "configs": {
             name: {"task": name, "dataset_path": "scbench", "output_type": "generate_until"}
@@ -81,7 +84,7 @@ def _results(run: Run) -> dict[str, Any]:
     }
 
 
-def _sample(number: int, trial: Try) -> dict[str, Any]:
+def _lm_eval_sample(number: int, trial: Try) -> dict[str, Any]:
     document = {
         "id": trial.instance.id,
         "sample": trial.sample,

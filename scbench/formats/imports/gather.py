@@ -72,11 +72,11 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     """
     if not _is_file(path):
         return True
-    head = _head(path)
+    head = _first_bytes(path)
     if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
         return False
-    first, _ = _looked_at(_lines(path))
-    return _kind(first, path, mapped) == OWN_FORM
+    first, _ = _looked_at(_numbered_lines(path))
+    return _file_kind(first, path, mapped) == OWN_FORM
 
 
 def read_file(path: str, mapped: Mapped | None = None) -> Source:
@@ -88,30 +88,30 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
     """
     kinds: Counter[str] = Counter()
     regular = _is_file(path)
-    head = _head(path) if regular else b""
+    head = _first_bytes(path) if regular else b""
     if head[:4] == b"PAR1":
         return Source(kinds, _of_parquet(path, mapped, kinds))
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
-        return Source(kinds, _counted(_of_inspect(path), "Inspect log", kinds))
+        return Source(kinds, _counting(_of_inspect(path), "Inspect log", kinds))
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
-    first, remainder = _looked_at(_lines(path))
+    first, remainder = _looked_at(_numbered_lines(path))
     lines = chain(first, remainder)
-    kind = _kind(first, path, mapped)
+    kind = _file_kind(first, path, mapped)
     if kind == OWN_FORM:
         return Source(kinds, _own_lines(lines, kinds))
     if kind == "CSV":
         return Source(kinds, _of_csv(lines, mapped, kinds))
     if kind == "JSON":
-        return Source(kinds, _each(_document(path), mapped, kinds))
-    return Source(kinds, _each(_parsed(lines), mapped, kinds))
+        return Source(kinds, _entry_replies(_document_values(path), mapped, kinds))
+    return Source(kinds, _entry_replies(_parsed_lines(lines), mapped, kinds))
 
 
 def _is_file(path: str) -> bool:
     return path != "-" and os.path.isfile(path)  # noqa: PTH113  (Path raises for long names)
 
 
-def _head(path: str) -> bytes:
+def _first_bytes(path: str) -> bytes:
     """Return how a file begins; nothing if it cannot be read, which is said when it is."""
     try:
         with open_predictions(path) as stream:
@@ -120,7 +120,7 @@ def _head(path: str) -> bytes:
         return b""
 
 
-def _lines(path: str) -> Iterator[Numbered | Problem]:
+def _numbered_lines(path: str) -> Iterator[Numbered | Problem]:
     """Yield the lines of a file as they stand, with their numbers."""
     with open_predictions(path) as stream:
         for entry in read_blocks(stream, sha256()):
@@ -139,13 +139,13 @@ def _looked_at(
     first: list[Numbered | Problem] = []
     for line in lines:
         first.append(line)
-        is_telling = not isinstance(line, Problem) and isinstance(_value(line[1]), dict)
+        is_telling = not isinstance(line, Problem) and isinstance(_json_value(line[1]), dict)
         if is_telling or len(first) >= _MOST_TRIED:
             break
     return first, lines
 
 
-def _value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
+def _json_value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
     """Return a line's JSON; None if it is none. Harnesses write NaN, which ours never read."""
     try:
         return jiter.from_json(stripped(data), allow_inf_nan=True, catch_duplicate_keys=True)
@@ -153,19 +153,19 @@ def _value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
         return None
 
 
-def _kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
+def _file_kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
     """Return what the first lines of a file say that it is."""
     first = [stripped(line[1]) for line in lines if not isinstance(line, Problem)]
     first = [line for line in first if line]
-    for entry in filter(None, map(_value, first)):
+    for entry in filter(None, map(_json_value, first)):
         if isinstance(entry, dict):
             return _kind_of_first(entry, path, mapped)
     if any(isinstance(line, Problem) for line in lines) and not first:
-        is_document = _is_file(path) and _head(path).lstrip()[:1] in {b"[", b"{"}
+        is_document = _is_file(path) and _first_bytes(path).lstrip()[:1] in {b"[", b"{"}
         return "JSON" if is_document else OWN_FORM
     if first and first[0][:1] in {b"[", b"{"}:
         try:
-            entries = list(_document(path))
+            entries = list(_document_values(path))
         except PredictionsError:
             return OWN_FORM
         value = entries[0][1] if entries else None
@@ -250,17 +250,17 @@ def _own_lines(lines: Iterable[Numbered | Problem], kinds: Counter[str]) -> Iter
             yield line[0], line[1] if line[1].endswith(b"\n") else line[1] + b"\n"
 
 
-def _parsed(lines: Iterable[Numbered | Problem]) -> Iterator[tuple[int, Any]]:
+def _parsed_lines(lines: Iterable[Numbered | Problem]) -> Iterator[tuple[int, Any]]:
     for line in lines:
         if isinstance(line, Problem):
             yield line.line or 0, line
         elif data := stripped(line[1]):
-            value = _value(data)
+            value = _json_value(data)
             problem = Problem("not_json", "the line is not valid JSON", line[0])
             yield line[0], problem if value is None else value
 
 
-def _document(path: str) -> Iterator[tuple[int, Any]]:
+def _document_values(path: str) -> Iterator[tuple[int, Any]]:
     """Yield the entries of a file that is one JSON value: a list, or a job of Gemini's.
 
     Raises:
@@ -272,7 +272,7 @@ def _document(path: str) -> Iterator[tuple[int, Any]]:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise PredictionsError(f"{path}: one JSON value may have {_MOST_BYTES:,} bytes, not more")
-    value = _value(data)
+    value = _json_value(data)
     if value is None:
         raise PredictionsError(f"{path} is not valid JSON")
     yield from enumerate(_document_entries(value), 1)
@@ -292,7 +292,7 @@ def _document_entries(value: Any) -> list[Any]:  # noqa: ANN401  (JSON)
     return [value]
 
 
-def _each(
+def _entry_replies(
     entries: Iterable[tuple[int, Any]], mapped: Mapped | None, kinds: Counter[str]
 ) -> Iterator[Read]:
     """Read each entry by its kind; what cannot be placed becomes a problem."""
@@ -348,7 +348,7 @@ def _of_csv(
 def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterator[Read]:
     columns = parquet_columns(path)
     if {"doc", "model_response"} <= columns.keys() and columns["model_response"] == "Struct":
-        yield from _each(parquet_rows(path, ("doc", "model_response")), None, kinds)
+        yield from _entry_replies(parquet_rows(path, ("doc", "model_response")), None, kinds)
         return
     if {"score", "failed_checks", "release_hash"} <= columns.keys():
         raise PredictionsError(f"{path} holds results; show them by `scbench tables {path}`")
@@ -382,7 +382,7 @@ def _of_inspect(path: str) -> Iterator[Read]:
         yield number + 1, Problem("unreadable", message, number + 1)
 
 
-def _counted(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
+def _counting(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
     for entry in entries:
         kinds[kind] += 1
         yield entry
@@ -464,13 +464,13 @@ def gather(files: Sequence[str], sink: IO[bytes], options: ImportOptions | None 
             source = read_file(path, options.mapped)
             result.kinds.append(source.kinds)
             for number, item in source.entries:
-                _take(result, place, number, item, sink, later, options, models[place])
+                _write_item(result, place, number, item, sink, later, options, models[place])
         later.seek(0)
         _name_models(result, later, sink, models)
     return result
 
 
-def _take(
+def _write_item(
     result: Gathered,
     place: int,
     number: int,

@@ -45,7 +45,7 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     if history and name not in history:
         return
     history[name] += 1
-    request = request_key(_first(entry.get("doc"), *_NAMES))
+    request = request_key(_first_field(entry.get("doc"), *_NAMES))
     replies = dig(entry, "resps", 0)
     if not isinstance(replies, list):
         replies = entry.get("resps") or entry.get("filtered_resps")
@@ -60,7 +60,7 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
 def lighteval(entry: Entry) -> Iterator[Reply]:
     """Read a row of the details: columns ``doc``, ``metric`` and ``model_response``."""
     doc = entry.get("doc")
-    request = request_key(_first(dig(doc, "specific"), *_NAMES) or _first(doc, *_NAMES))
+    request = request_key(_first_field(dig(doc, "specific"), *_NAMES) or _first_field(doc, *_NAMES))
     response = entry.get("model_response")
     texts = dig(response, "text")
     texts = [texts] if isinstance(texts, str) else texts
@@ -100,7 +100,7 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
         history: how many rollouts of each task came before.
     """
     task = entry.get("task")
-    request = request_key(_first(dig(task, "data"), *_NAMES) or dig(task, "key"))
+    request = request_key(_first_field(dig(task, "data"), *_NAMES) or dig(task, "key"))
     request = request._replace(sample=request.sample + history[request.id])
     history[request.id] += 1
     traces = objects(entry.get("traces"))
@@ -139,5 +139,5 @@ def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     yield with_turns(last_reply, info if isinstance(info, Mapping) else {})
 
 
-def _first(value: object, *names: str) -> object:
+def _first_field(value: object, *names: str) -> object:
     return next((field for name in names if (field := dig(value, name)) is not None), None)

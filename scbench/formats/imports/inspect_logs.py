@@ -78,7 +78,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         samples = _samples_apart(path) if apart else _samples_at_once(path)
         for number, sample in enumerate(samples, 1):
             try:
-                item = _reply(sample, spec)
+                item = _sample_reply(sample, spec)
                 fields = {**item.fields, **made_by, **_asked_with(sample)}
                 yield number, replace(item, fields=fields)
             except PredictionsError as error:
@@ -106,13 +106,15 @@ def _samples_at_once(path: str) -> "Iterable[EvalSample]":
     return log.samples or ()
 
 
-def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
     request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _in_grading(sample, error):
-        return failed(request, _why(error) or "the sample failed", model=spec.model)
+        return failed(request, _error_text(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    last_reply = reply_of(request, spec.model, sample.output, limit, _usage(sample, spec.model))
+    last_reply = reply_of(
+        request, spec.model, sample.output, limit, _model_usage(sample, spec.model)
+    )
     return with_turns(last_reply, sample.metadata)
 
 
@@ -125,7 +127,7 @@ def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
     return sample.limit is not None or any(signs)
 
 
-def _why(error: "EvalError") -> str:
+def _error_text(error: "EvalError") -> str:
     """Return what went wrong; of a call that was retried in vain, what went wrong at last."""
     before, cause, _ = error.traceback.rpartition(_CAUSED)
     last = before.rstrip().rpartition("\n")[2] if cause else ""
@@ -194,7 +196,7 @@ def _asked_with(sample: "EvalSample") -> dict[str, Any]:
     return {"instance_hash": digest} if isinstance(digest, str) else {}
 
 
-def _usage(sample: "EvalSample", model: str) -> dict[str, Any]:
+def _model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
     """Return what the evaluated model used over all calls; tools and judges are other models."""
     used = sample.model_usage.get(model) or sample.output.usage
     if used is None:

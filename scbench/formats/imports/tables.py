@@ -75,7 +75,7 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
         value = row[column] if column in row else dig(row, *column.split("."))
         if value is None or (words and value == ""):
             continue
-        fields[name] = _typed(name, value) if isinstance(value, str) else value
+        fields[name] = _typed_value(name, value) if isinstance(value, str) else value
     request = request_key(fields.pop("id", None))
     for name in _NUMBERS & fields.keys():
         request = request._replace(**{name: fields.pop(name)})
@@ -83,7 +83,7 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
     return Reply(request, None if model is None else str(model), fields)
 
 
-def _typed(name: str, text: str) -> object:
+def _typed_value(name: str, text: str) -> object:
     if name in _NUMBERS:
         if text.isascii() and text.isdecimal() and len(text) <= 16:
             return int(text)

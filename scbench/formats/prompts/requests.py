@@ -166,27 +166,27 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
     return _STEERING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text).encode() + b"\n"
 
 
-def _limit(request: Request, settings: Settings, key: str) -> Line:
+def _token_limit(request: Request, settings: Settings, key: str) -> Line:
     """Return the limit of output tokens under a provider's name; nothing if there is none."""
     limit = settings.max_output_tokens if request.budget is None else request.budget
     return {} if limit is None else {key: limit}
 
 
-def _images(instance: Instance) -> list[str]:
+def _base64_images(instance: Instance) -> list[str]:
     return [base64.b64encode(image).decode() for image in instance.images]
 
 
 def data_urls(instance: Instance) -> list[str]:
     """Return the pictures of a prompt as URLs that hold them."""
-    return [f"data:image/png;base64,{image}" for image in _images(instance)]
+    return [f"data:image/png;base64,{image}" for image in _base64_images(instance)]
 
 
-def _schema(request: Request) -> JsonValue:
+def _answer_schema(request: Request) -> JsonValue:
     schema: JsonValue = json.loads(request.instance.answer_schema)
     return schema
 
 
-def _scbench(request: Request, settings: Settings) -> Line:
+def _scbench_line(request: Request, settings: Settings) -> Line:
     instance = request.instance
     return {
         "id": instance.id,
@@ -197,12 +197,12 @@ def _scbench(request: Request, settings: Settings) -> Line:
         "custom_id": request.key.custom_id,
         "prompt": instance.prompt,
         "images": data_urls(request.instance),
-        **({"answer_schema": _schema(request)} if settings.structured else {}),
-        **_limit(request, settings, "max_output_tokens"),
+        **({"answer_schema": _answer_schema(request)} if settings.structured else {}),
+        **_token_limit(request, settings, "max_output_tokens"),
     }
 
 
-def _openai_chat(request: Request, settings: Settings) -> Line:
+def _openai_chat_line(request: Request, settings: Settings) -> Line:
     text = request.instance.prompt
     pictures = [
         {"type": "image_url", "image_url": {"url": url}} for url in data_urls(request.instance)
@@ -216,15 +216,15 @@ def _openai_chat(request: Request, settings: Settings) -> Line:
                 "content": [{"type": "text", "text": text}, *pictures] if pictures else text,
             }
         ],
-        **_limit(request, settings, "max_completion_tokens"),
+        **_token_limit(request, settings, "max_completion_tokens"),
     }
     if settings.structured:
-        schema = {"name": "answer", "strict": True, "schema": _schema(request)}
+        schema = {"name": "answer", "strict": True, "schema": _answer_schema(request)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    return _posted(request, "/v1/chat/completions", body)
+    return _posted_line(request, "/v1/chat/completions", body)
 
 
-def _openai_responses(request: Request, settings: Settings) -> Line:
+def _openai_responses_line(request: Request, settings: Settings) -> Line:
     content = [
         {"type": "input_text", "text": request.instance.prompt},
         *(
@@ -235,26 +235,26 @@ def _openai_responses(request: Request, settings: Settings) -> Line:
     body = {
         "model": settings.model,
         "input": [{"role": "user", "content": content}],
-        **_limit(request, settings, "max_output_tokens"),
+        **_token_limit(request, settings, "max_output_tokens"),
     }
     if settings.structured:
-        schema = {"name": "answer", "strict": True, "schema": _schema(request)}
+        schema = {"name": "answer", "strict": True, "schema": _answer_schema(request)}
         body["text"] = {"format": {"type": "json_schema", **schema}}
-    return _posted(request, "/v1/responses", body)
+    return _posted_line(request, "/v1/responses", body)
 
 
-def _posted(request: Request, url: str, body: Line) -> Line:
+def _posted_line(request: Request, url: str, body: Line) -> Line:
     return {"custom_id": request.key.custom_id, "method": "POST", "url": url, "body": body}
 
 
-def _anthropic(request: Request, settings: Settings) -> Line:
+def _anthropic_line(request: Request, settings: Settings) -> Line:
     pictures = [
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
-        for data in _images(request.instance)
+        for data in _base64_images(request.instance)
     ]
     body = {
         "model": settings.model,
-        **_limit(request, settings, "max_tokens"),
+        **_token_limit(request, settings, "max_tokens"),
         "messages": [
             {
                 "role": "user",
@@ -263,21 +263,26 @@ def _anthropic(request: Request, settings: Settings) -> Line:
         ],
     }
     if settings.structured:
-        body["output_config"] = {"format": {"type": "json_schema", "schema": _schema(request)}}
+        body["output_config"] = {
+            "format": {"type": "json_schema", "schema": _answer_schema(request)}
+        }
     return {"custom_id": request.key.custom_id, "params": body}
 
 
-def _gemini(request: Request, settings: Settings) -> Line:
+def _gemini_line(request: Request, settings: Settings) -> Line:
     parts = [
         {"text": request.instance.prompt},
         *(
             {"inlineData": {"mimeType": "image/png", "data": data}}
-            for data in _images(request.instance)
+            for data in _base64_images(request.instance)
         ),
     ]
-    config = _limit(request, settings, "maxOutputTokens")
+    config = _token_limit(request, settings, "maxOutputTokens")
     if settings.structured:
-        config |= {"responseMimeType": "application/json", "responseJsonSchema": _schema(request)}
+        config |= {
+            "responseMimeType": "application/json",
+            "responseJsonSchema": _answer_schema(request),
+        }
     return {
         "key": request.key.custom_id,
         "request": {
@@ -288,11 +293,11 @@ def _gemini(request: Request, settings: Settings) -> Line:
 
 
 _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
-    Form.SCBENCH: _scbench,
-    Form.OPENAI_CHAT: _openai_chat,
-    Form.OPENAI_RESPONSES: _openai_responses,
-    Form.ANTHROPIC: _anthropic,
-    Form.GEMINI: _gemini,
+    Form.SCBENCH: _scbench_line,
+    Form.OPENAI_CHAT: _openai_chat_line,
+    Form.OPENAI_RESPONSES: _openai_responses_line,
+    Form.ANTHROPIC: _anthropic_line,
+    Form.GEMINI: _gemini_line,
 }
 
 

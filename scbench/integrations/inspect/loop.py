@@ -65,7 +65,7 @@ def trial(setup: Setup, release: str | None = None) -> Solver:
     return solve
 
 
-def _samples(
+def _trial_samples(
     instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
 ) -> Iterator[tuple[Instance, Sample]]:
     """Yield instances with the samples that begin their trials.
@@ -124,7 +124,7 @@ def loop(
         names = names_in(tasks)
         source, _, instances = select(release, variant, names, names_in(ids))
         strict = names is not None or ids is not None
-        trials = list(_samples(instances, setup, budget, strict=strict))
+        trials = list(_trial_samples(instances, setup, budget, strict=strict))
     except ValidationError as error:
         raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
     except ScbenchError as error:

@@ -97,7 +97,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
                 "for others choose another --out"
             )
         with _display(pace), _refusals():
-            model = _model(plan, pace)
+            model = _get_model(plan, pace)
             if not begun:
                 asyncio.run(_greet(model))
                 folder.mark(plan.identity)
@@ -110,7 +110,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             folder.remove()
 
 
-def _model(plan: Plan, pace: Pace) -> Model:
+def _get_model(plan: Plan, pace: Pace) -> Model:
     try:
         return get_model(plan.model, base_url=pace.base_url, **plan.model_args)
     except (ValueError, TypeError) as error:  # what the library and providers raise for a name

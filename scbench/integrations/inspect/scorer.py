@@ -44,7 +44,7 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     def measure(scores: list[SampleScore]) -> Value:
         from scbench.grading.score_tables import OVERALL, score_table  # noqa: PLC0415  (heavy)
 
-        rows, tries = _rows(scores)
+        rows, tries = _result_rows(scores)
         lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
         by_name = {line["bucket"]: line for line in lines}
         values: dict[str, str | int | float | bool | None] = {}
@@ -60,7 +60,7 @@ def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
     return measure
 
 
-def _rows(scores: list[SampleScore]) -> "tuple[pl.DataFrame, int]":
+def _result_rows(scores: list[SampleScore]) -> "tuple[pl.DataFrame, int]":
     """Return rows of results, as far as tables need them, and how often items were tried."""
     import polars as pl  # noqa: PLC0415  (heavy)
 
@@ -134,7 +134,7 @@ def as_score(result: WireOutcome) -> Score:
     scores = [verdict.score for verdict in result.scores]
     remarks: dict[str, Any] = {
         "answer": result.answer,
-        "explanation": result.reason or "\n".join(_explained(result)) or None,
+        "explanation": result.reason or "\n".join(_failed_messages(result)) or None,
         "metadata": {
             "status": result.status,
             "scores": scores,
@@ -157,7 +157,7 @@ def as_score(result: WireOutcome) -> Score:
     return Score(value=sum(scores) / len(scores), reason=reason, **remarks)
 
 
-def _explained(result: WireOutcome) -> list[str]:
+def _failed_messages(result: WireOutcome) -> list[str]:
     """Return what failed, each in a sentence."""
     checks = [check for verdict in result.scores for check in json.loads(verdict.checks)]
     return list(dict.fromkeys(check["message"] for check in checks if not check["passed"]))

@@ -144,7 +144,7 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
                 [sample_of(instance, budget) for instance in selection],
                 name=f"scbench {source.version}",
             ),
-            [*_tools(search, tools=tools), generate()],
+            [*_tool_solvers(search, tools=tools), generate()],
             expected,
             setting="tools" if tools else "no_tools",
             version=source.version,
@@ -207,12 +207,12 @@ def task_of(
     )
 
 
-def _tools(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
+def _tool_solvers(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
     providers = names_in(search)
     return [use_tools(python(timeout=_PYTHON_SECONDS), web_search(providers))] if tools else []  # type: ignore[arg-type]
 
 
-def _all() -> dict[str, Callable[..., Task]]:
+def _all_functions() -> dict[str, Callable[..., Task]]:
     single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
     beside = {name: (None, name) for name in (TERSE, LADDER)}
     kinds: Mapping[str, tuple[list[str] | None, str]] = {
@@ -223,5 +223,5 @@ def _all() -> dict[str, Callable[..., Task]]:
     return {name: task(name=name)(_task_function(*parts)) for name, parts in kinds.items()}
 
 
-TASKS = _all()
+TASKS = _all_functions()
 """What makes each task, by its name after ``scbench/``."""

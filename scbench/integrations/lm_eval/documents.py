@@ -56,22 +56,24 @@ def load(
             "scbench_images needs its own run: together with prompts without pictures the harness "
             "leaves pictures out without a word"
         )
-    source, names = _release_for_documents(release).choose(_names(tasks, config))
+    source, names = _release_for_documents(release).choose(_selected_names(tasks, config))
     instances = source.instances(source.manifest.named_tasks(names)).values()
     selection = [instance for instance in instances if bool(instance.images) == images]
     if not images and len(selection) < len(instances):
         skipped = ", ".join(instance.id for instance in instances if instance.images)
         _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
     return {
-        "test": datasets.Dataset.from_list([_document(instance, release) for instance in selection])
+        "test": datasets.Dataset.from_list(
+            [_document_of(instance, release) for instance in selection]
+        )
     }
 
 
-def _names(tasks: str | None, config: str | None) -> list[str] | None:
+def _selected_names(tasks: str | None, config: str | None) -> list[str] | None:
     return [*([config] if config else []), *(tasks.split(",") if tasks else [])] or None
 
 
-def _document(instance: Instance, release: str | None) -> Document:
+def _document_of(instance: Instance, release: str | None) -> Document:
     return {
         "id": instance.id,
         "prompt": instance.prompt,

@@ -186,7 +186,9 @@ def unwrapped(value: JsonValue, shape: Shape, layers: int = LAYERS) -> _Fitted |
         return None
     renamed, repairs = _renamed(value, shape)
     if all(key in renamed and _may_be(renamed[key], key, shape) for key in shape.keys):
-        fitted = _short(renamed, shape, layers) if shape.is_short else _unquoted(renamed, shape)
+        fitted = (
+            _short_answer(renamed, shape, layers) if shape.is_short else _unquoted(renamed, shape)
+        )
         return fitted and (fitted[0], (*repairs, *fitted[1]))
     for key, inside in reversed(value.items()):
         if folded(key) in WRAPPERS or ("name" in value and key in _ARGUMENTS):
@@ -220,7 +222,7 @@ def _in_string(text: str, shape: Shape, layers: int) -> _Fitted | None:
     return best.extraction.value, ("unwrapped_string", *best.extraction.repairs)
 
 
-def _short(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:
+def _short_answer(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:
     """Return an object with a short answer, taken out of what stands round it."""
     inside = value["answer"]
     if isinstance(inside, dict | list) or (isinstance(inside, str) and "{" in inside):
@@ -344,7 +346,7 @@ def from_response(response: str, shape: Shape) -> Extraction | None:
     """Return the answer in a model's text by the rule of this module; None if there is none."""
     text = visible(response)
     dropped = ("dropped_reasoning",) if len(text) < len(response) else ()
-    extraction = _at_the_end(text, shape) or _search(text, shape)
+    extraction = _at_the_end(text, shape) or _searched(text, shape)
     return extraction and replace(extraction, repairs=(*dropped, *extraction.repairs))
 
 
@@ -373,18 +375,18 @@ def _at_the_end(text: str, shape: Shape) -> Extraction | None:
     return fitted and Extraction(fitted[0], place_of(text, start, len(tail)), fitted[1])
 
 
-def _search(text: str, shape: Shape) -> Extraction | None:
+def _searched(text: str, shape: Shape) -> Extraction | None:
     """Return the answer in visible text."""
     quoted = parsed(text.strip()) if text.lstrip().startswith('"') else None
     if isinstance(quoted, str):
-        extraction = _search(quoted, shape)
+        extraction = _searched(quoted, shape)
         return extraction and replace(extraction, repairs=("unwrapped_string", *extraction.repairs))
     text, repairs = _without_entities(_without_quotes(text))
     scanned = scan_for(text, shape)
     candidates_found = candidates(text, scanned, shape, LAYERS)
     best = next(candidates_found, None)
     if best is None:
-        best = _bare(text, scanned, shape)
+        best = _bare_candidate(text, scanned, shape)
     elif _is_either(text, next(candidates_found, None), best):
         return None
     if best is None or best.extraction is None or any(at >= best.end for at in scanned.broken):
@@ -425,7 +427,7 @@ def _is_either(text: str, first: Candidate | None, second: Candidate) -> bool:
     return joined and first.extraction.value != second.extraction.value
 
 
-def _bare(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
+def _bare_candidate(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     """Return the last value without its key that stands in a fence, after a mark or alone."""
     if len(shape.keys) != 1:
         return None
@@ -444,7 +446,7 @@ def _bare_span(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     spans = {span.end: span for span in (*scanned.outermost, *scanned.objects)}
     for span in [spans[end] for end in sorted(spans, reverse=True)][:TRIED]:
         wrapped = span.opening == "{" and not WRAPPERS.isdisjoint(map(folded, span.keys))
-        place = place_of(text, span.start, span.end) if wrapped else _place(text, span, shape)
+        place = place_of(text, span.start, span.end) if wrapped else _bare_place(text, span, shape)
         value = span.parse() if place else None
         fitted = None if value is None else bare_value(value, shape)
         if place and fitted is not None:
@@ -453,7 +455,7 @@ def _bare_span(text: str, scanned: Scan, shape: Shape) -> Candidate | None:
     return None
 
 
-def _place(text: str, span: Span, shape: Shape) -> str:
+def _bare_place(text: str, span: Span, shape: Shape) -> str:
     """Name the place of a value that stands on lines of its own or after a mark; else nothing."""
     if span.opening == "[" and text.endswith("\\", 0, span.start):
         return ""  # a formula

@@ -148,7 +148,7 @@ def find_short(text: str, *, is_list: bool = False) -> Words | None:
     """
     candidates = [
         words
-        for words in (find_marked(text, is_list=is_list), _fence(text, is_list=is_list))
+        for words in (find_marked(text, is_list=is_list), _last_fence(text, is_list=is_list))
         if words is not None
     ]
     if candidates:
@@ -159,7 +159,7 @@ def find_short(text: str, *, is_list: bool = False) -> Words | None:
 def find_marked(text: str, *, is_list: bool = False) -> Words | None:
     """Return what the last mark points at that points at anything; None if none does."""
     for mark in reversed(deque(MARK.finditer(text), maxlen=_MARKS)):
-        content = _marked(text, mark, is_list=is_list)
+        content = _marked_content(text, mark, is_list=is_list)
         if len(content) <= MOST and (value := tidy(content)) and not _OBJECT.search(value):
             sign = any(
                 mark[name] for name in ("tag", "boxed", "sign", "colon", "equals", "foreign")
@@ -197,7 +197,7 @@ def fenced(text: str) -> list[tuple[int, str]]:
     return [(place, block) for place, block in blocks if block.strip()]
 
 
-def _marked(text: str, mark: re.Match[str], *, is_list: bool) -> str:
+def _marked_content(text: str, mark: re.Match[str], *, is_list: bool) -> str:
     """Return what a mark points at; nothing if it is cut off."""
     start = mark.end()
     if mark["tag"]:
@@ -210,7 +210,7 @@ def _marked(text: str, mark: re.Match[str], *, is_list: bool) -> str:
     stressed = None if is_list else _STRESSED.match(first)
     if stressed:
         return stressed[2]
-    return first if tidy(first) else _below(lines, is_list=is_list)
+    return first if tidy(first) else _lines_below(lines, is_list=is_list)
 
 
 def _braced(text: str) -> str:
@@ -224,7 +224,7 @@ def _braced(text: str) -> str:
     return ""
 
 
-def _below(lines: list[str], *, is_list: bool) -> str:
+def _lines_below(lines: list[str], *, is_list: bool) -> str:
     """Return the first line that says something, or all of them up to a blank one."""
     content: list[str] = []
     for line in lines:
@@ -244,7 +244,7 @@ def _is_frame(line: str) -> bool:
     return not line.strip("*_`#- ") or line.startswith("```") or line in _FRAMES
 
 
-def _fence(text: str, *, is_list: bool) -> Words | None:
+def _last_fence(text: str, *, is_list: bool) -> Words | None:
     """Return the last fenced block, if an answer can be all that is in it."""
     blocks = fenced(text)
     if not blocks:
@@ -252,7 +252,7 @@ def _fence(text: str, *, is_list: bool) -> Words | None:
     start, block = blocks[-1]
     if MARK.search(block):
         return None
-    value = _lines(block, is_list=is_list)
+    value = _answer_lines(block, is_list=is_list)
     return Words(value, "fence", start + len(block)) if value else None
 
 
@@ -265,14 +265,14 @@ def _nothing_else(text: str, *, is_list: bool) -> Words | None:
     paragraphs = [part for part in paragraphs if part]
     if not paragraphs:
         return None
-    value = _lines(paragraphs[0], is_list=is_list) if len(paragraphs) == 1 else ""
+    value = _answer_lines(paragraphs[0], is_list=is_list) if len(paragraphs) == 1 else ""
     if value and (
         is_list or len(value.split()) <= _MAX_WORDS or _ONE_SENTENCE.fullmatch(text.strip())
     ):
         return None if text_declines(text) else Words(value, "whole", len(text))
     word = tidy(_LABEL.sub("", paragraphs[-1], count=1))
     if is_list and paragraphs[-2:-1] and paragraphs[-2].endswith(":"):
-        value = _lines(paragraphs[-1], is_list=True)
+        value = _answer_lines(paragraphs[-1], is_list=True)
         return Words(value, "whole", len(text)) if value else None
     # A word at the end of prose is an answer; one at the end of a list of words need not be.
     if len(paragraphs) > 1 and len(paragraphs[-2].split()) > 2 and len(word.split()) == 1:
@@ -280,7 +280,7 @@ def _nothing_else(text: str, *, is_list: bool) -> Words | None:
     return None
 
 
-def _lines(text: str, *, is_list: bool) -> str:
+def _answer_lines(text: str, *, is_list: bool) -> str:
     """Return a line, or the lines of a list; nothing if it is anything else."""
     lines = [tidy(line) for line in text.split("\n") if not _is_frame(line)]
     single = len(lines) == 1 and len(lines[0]) <= (MOST if is_list else _LINE)
