@@ -40,7 +40,8 @@ class _Ready(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _find_release_once(release: str | None) -> "Release":
+def cached_release(release: str | None) -> "Release":
+    """Return the release of a name, which is looked up once; see `load_release`."""
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
     return find_release(release)
@@ -63,7 +64,7 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
         PredictionsError: no such instance.
         ReleaseError: no such release.
     """
-    source = _find_release_once(release) if release is None or isinstance(release, str) else release
+    source = cached_release(release) if release is None or isinstance(release, str) else release
     from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
 
     instance = _release_instances(source, config_of(instance_id), task_of(instance_id)).get(

@@ -50,10 +50,14 @@ TERSE = "terse"
 """Config of the same instances with prompts that say only what the paper's say."""
 
 
-class Setup(BaseModel):
-    """What a model is promised at the beginning of a trial."""
+class Frozen(BaseModel):
+    """What cannot be changed, and has no keys but its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Setup(Frozen):
+    """What a model is promised at the beginning of a trial."""
 
     setting: LoopSetting = Field(
         description="retry: answers, and what is wrong with each; probe: queries, then one answer; "
@@ -85,10 +89,8 @@ class Played(Setup):
     )
 
 
-class Turn(BaseModel):
+class Turn(Frozen):
     """What a model said, and what it was shown then."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     action: Annotated[StrictStr, Field(max_length=MAX_ACTION)] = Field(
         description="the model's reply, verbatim"
@@ -241,15 +243,13 @@ class Verdict:
         return tuple(check for check in self.checks if not check.passed)
 
 
-class Instance(BaseModel):
+class Instance(Frozen):
     """One item of a release: a row of its Parquet files.
 
     It holds no ground truth. Graders derive that from parameters, so what the prompt prints is what
     is graded; the few that no prompt prints stand with the reference answers, in a config of their
     own, and come with an instance that is loaded or drawn as `unprinted`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(
         description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
@@ -401,10 +401,8 @@ class Usage(BaseModel):
         return counts
 
 
-class RunMetadata(BaseModel):
+class RunMetadata(Frozen):
     """How a run was made: what its tables and receipts say beside the model's name."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model_version: OneLine | None = Field(
         default=None, description="the provider's id of the model, as it was returned"

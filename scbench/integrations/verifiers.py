@@ -20,7 +20,7 @@ from scbench.catalog import all_tasks, get_task
 from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.harnesses import ended
 from scbench.formats.imports.replies import content_text, reply, with_turns
-from scbench.formats.prompts.requests import data_urls
+from scbench.formats.prompts.requests import data_urls, select
 from scbench.loop import Environment
 from scbench.reward import instance_of, outcome, packed, unpacked
 
@@ -192,9 +192,7 @@ def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
         raise PredictionsError("parameters and seed are of what is drawn: say how many, fresh")
     if config.rung is not None and config.config != LADDER:
         raise PredictionsError("rungs are of the config ladder, or of what is drawn (fresh)")
-    names = ([] if config.config == "default" else [config.config]) + config.tasks
-    source, names_in_release = find_release(config.release).choose(names or None)
-    for instance in source.instances(source.manifest.named_tasks(names_in_release)).values():
+    for instance in select(find_release(config.release), config.config, config.tasks).instances:
         if config.rung is None or rung_of(instance.id) == config.rung:
             yield instance
 

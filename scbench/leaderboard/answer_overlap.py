@@ -52,10 +52,9 @@ from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.predictions import measure
+from scbench.leaderboard.predictions import Pair, answer_pair, measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.release.load import Release
-from scbench.scoring.outcomes import Outcome, seek_answer
 
 LONG = 64
 """Bytes that a long answer keeps when deflated."""
@@ -190,7 +189,7 @@ def _json_parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
     return value if isinstance(value, list) else ()
 
 
-def copied(answers: Iterable[tuple[str, str]], stored: StoredAnswers) -> Copied:
+def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
     """Count the answers of a submission that are stored ones; of several samples, one suffices.
 
     Args:
@@ -238,13 +237,13 @@ class AnswerOverlap:
         ) or self.same_short >= max(LEAST_SHORT, SHORT_SHARE * self.both_short)
 
 
-def stored_answers(release: Release) -> frozenset[tuple[str, str]]:
+def stored_answers(release: Release) -> frozenset[Pair]:
     """Return instance and hash of every answer that is stored with a release."""
     return frozenset((ref.id, sha256(ref.answer)) for ref in release.references())
 
 
-def read_answers(path: Path, release: Release) -> list[tuple[str, str]]:
-    """Return instance and answer, as canonical JSON, of each answer in a predictions file.
+def read_answers(path: Path, release: Release) -> list[Pair]:
+    """Return each answer in a predictions file.
 
     Args:
         path: of the file.
@@ -253,22 +252,18 @@ def read_answers(path: Path, release: Release) -> list[tuple[str, str]]:
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
     coverage = Coverage(known_ids(instances, tasks))
-    pairs: list[tuple[str, str]] = []
     if measure(path) is None:
-        return pairs
-    lines = coverage.read(str(path), hashlib.sha256())
-    for admission, line in islice(lines, len(instances) * MOST_ATTEMPTS):
-        if line is None or admission.kind is not LineKind.GRADED:
-            continue
-        answer = seek_answer(line.prediction, tasks[task_of(line.prediction.id)])
-        if isinstance(answer, Outcome):
-            continue
-        with suppress(ValueError):  # a number that no file could hold
-            pairs.append((line.prediction.id, canonical_json(answer.value)))
-    return pairs
+        return []
+    lines = islice(coverage.read(str(path), hashlib.sha256()), len(instances) * MOST_ATTEMPTS)
+    return [
+        pair
+        for admission, line in lines
+        if line is not None and admission.kind is LineKind.GRADED
+        for pair in answer_pair(line.prediction, tasks[task_of(line.prediction.id)])
+    ]
 
 
-def answers_of(pairs: Iterable[tuple[str, str]], stored: frozenset[tuple[str, str]]) -> Answers:
+def answers_of(pairs: Iterable[Pair], stored: frozenset[Pair]) -> Answers:
     """Return the answers of a submission that say something about where they come from.
 
     Args:

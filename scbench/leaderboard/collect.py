@@ -77,9 +77,9 @@ class BoardEntry:
         release: that it answers.
         receipt: of its grading.
         results: what tables need of each row.
-    answers: those that are not stored with the release, for comparison with others'.
-    copied: how many telling answers are those of the release.
-    spent: tokens and cost of an answer, see `scbench.leaderboard.collect`.
+        answers: those that are not stored with the release, for comparison with others'.
+        copied: how many telling answers are those of the release.
+        spent: tokens and cost of an answer, see `spent`.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """
@@ -108,7 +108,7 @@ class Collected:
     Attributes:
         entries: those that can be shown.
         refused: by name, what is wrong with the others.
-    warnings: by name, what maintainers should look at.
+        warnings: by name, what maintainers should look at.
     """
 
     entries: list[BoardEntry] = field(default_factory=list)

@@ -17,20 +17,17 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from scbench.base.errors import ScbenchError, faults_of, printable
+from scbench.base.model import Frozen
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import ABOUT
 from scbench.leaderboard.names import skeleton
 from scbench.leaderboard.submission import OneLine, Submission
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Organisation(_Part):
+class Organisation(Frozen):
     """An organisation that is known to the maintainers."""
 
     name: OneLine
@@ -50,7 +47,7 @@ class Organisation(_Part):
         return account.casefold() in map(str.casefold, self.submitters)
 
 
-class _File(_Part):
+class _File(Frozen):
     organisation: tuple[Organisation, ...] = ()
 
 

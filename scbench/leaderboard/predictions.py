@@ -14,7 +14,7 @@ from pathlib import Path
 import zstandard
 from pydantic import JsonValue
 
-from scbench.base.canonical import parse_json
+from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import PredictionsError, printable
 from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
@@ -28,8 +28,10 @@ from scbench.leaderboard.submission import Submission
 from scbench.release.load import Release
 from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of
-from scbench.scoring.outcomes import without_answer
+from scbench.scoring.outcomes import Outcome, seek_answer, without_answer
 
+Pair = tuple[str, str]
+"""Instance and answer, as canonical JSON."""
 MOST_UNPACKED = 1_000_000_000
 """Bytes of a predictions file once unpacked; measured before a line of it is parsed."""
 _SPARE_LINES = 1000
@@ -63,12 +65,14 @@ class CheckedPredictions:
         lines: lines read.
         expected: scores that the submission should have, over all samples.
         scored: scores it will have, as far as can be told without grading.
+        answers: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
     """
 
     findings: list[Finding] = field(default_factory=list)
     lines: int = 0
     expected: int = 0
     scored: int = 0
+    answers: list[Pair] = field(default_factory=list)
 
 
 def measure(path: Path) -> tuple[int, str] | None:
@@ -87,6 +91,17 @@ def measure(path: Path) -> tuple[int, str] | None:
     except (OSError, EOFError, zlib.error, zstandard.ZstdError, PredictionsError):
         pass
     return size, digest.hexdigest()
+
+
+def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
+    """Return the answer of a prediction; none if there is none, or none that a file could hold."""
+    answer = seek_answer(prediction, task)
+    try:
+        return (
+            [] if isinstance(answer, Outcome) else [(prediction.id, canonical_json(answer.value))]
+        )
+    except ValueError:
+        return []
 
 
 def check_predictions(
@@ -118,7 +133,7 @@ def check_predictions(
         result.findings += checker.close()
     result.lines = checker.coverage.lines
     result.expected = about.attempts * sum(row.scores for row in checker.instances.values())
-    result.scored = checker.scored
+    result.scored, result.answers = checker.scored, checker.answers
     return result
 
 
@@ -137,6 +152,8 @@ class _Checker:
         self.budgets: Counter[int | None] = Counter()
         self.unscored: Counter[Status] = Counter()
         self.scored = 0
+        self.answers: list[Pair] = []
+        self.compared = {*release.manifest.default_tasks}
 
     def look(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
         problem = admission.problem
@@ -162,6 +179,8 @@ class _Checker:
             todo = _TODO.get(warning.code, "look at what the parser made of the response")
             message = warning.message.rstrip(".")
             yield self._finding(warning.code, message, todo, line, "warning")
+        if admission.kind is LineKind.GRADED and instance.task in self.compared:
+            self.answers += answer_pair(line.prediction, self.tasks[instance.task])
 
     def _finding(
         self, code: str, message: str, todo: str, at: Line | Problem, level: Level = "problem"

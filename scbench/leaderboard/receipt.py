@@ -9,11 +9,11 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError, faults_of
-from scbench.base.model import OneShot, RunMetadata, Status
+from scbench.base.model import Frozen, OneShot, RunMetadata, Status
 from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
 from scbench.release.manifest import Manifest
@@ -27,18 +27,14 @@ _LEFT_OUT = "metrics"
 """A column that may name the machine and its libraries; no score depends on it."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ReleaseOf(_Part):
+class ReleaseOf(Frozen):
     """Which release was graded against."""
 
     version: str
     rows_hash: str
 
 
-class PredictionsOf(_Part):
+class PredictionsOf(Frozen):
     """Which predictions were graded."""
 
     file: str
@@ -48,7 +44,7 @@ class PredictionsOf(_Part):
     lines: int
 
 
-class Score(_Part):
+class Score(Frozen):
     """What a bucket or task came to."""
 
     n: int = Field(description="scores of one sample")
@@ -58,7 +54,7 @@ class Score(_Part):
     mean_missing_as_zero: float
 
 
-class Receipt(_Part):
+class Receipt(Frozen):
     """What ``receipt.json`` holds."""
 
     format: Literal[1] = 1

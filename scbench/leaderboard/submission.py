@@ -14,7 +14,6 @@ import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     StrictInt,
@@ -25,7 +24,7 @@ from pydantic import (
 
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
-from scbench.base.model import OneShot
+from scbench.base.model import Frozen, OneShot
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.names import hidden
 from scbench.schemas.base import json_schema
@@ -78,11 +77,7 @@ Release = Annotated[
 ]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ModelNames(_Part):
+class ModelNames(Frozen):
     """Which model it is."""
 
     name: OneLine = Field(description="as it is to stand on the board")
@@ -96,7 +91,7 @@ class ModelNames(_Part):
     )
 
 
-class Links(_Part):
+class Links(Frozen):
     """Pages to read more on."""
 
     paper: Link | None = None
@@ -105,7 +100,7 @@ class Links(_Part):
     homepage: Link | None = None
 
 
-class Submission(_Part):
+class Submission(Frozen):
     """What ``submission.yaml`` holds: one model, in one setting, on one release."""
 
     format: Annotated[StrictInt, Field(ge=1, le=1)] = 1

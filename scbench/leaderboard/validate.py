@@ -44,7 +44,7 @@ class Validated:
         lines: lines of predictions.
         expected: scores that it should have.
         scored: scores it will have, as far as can be told without grading.
-    answers: instance and answer, as JSON, of each line with one, if there are no problems.
+        answers: instance and answer, as JSON, of each line with one, if there are no problems.
     """
 
     opened: Opened
@@ -123,7 +123,7 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
             done.lines, done.expected = checked.lines, checked.expected
             done.scored = checked.scored
             if not done.problems:
-                done.answers = read_answers(predictions[1], done.release)
+                done.answers = checked.answers
                 done.findings += copy_warning(
                     copied(done.answers, telling_answers(done.release)), predictions[0]
                 )

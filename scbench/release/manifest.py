@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
-from scbench.base.model import LADDER, TERSE, rung_of, terse_id
+from scbench.base.model import LADDER, TERSE, Frozen, rung_of, terse_id
 from scbench.catalog import MANIFOLDS
 
 _PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
@@ -38,13 +38,7 @@ MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
 
 
-class Part(BaseModel):
-    """Of a manifest: frozen, with no keys but its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FloorRecord(Part):
+class FloorRecord(Frozen):
     """What the manifest holds of a task's floors, see `scbench.freezing.floors`."""
 
     mean: float = Field(description="over the instances")
@@ -54,7 +48,7 @@ class FloorRecord(Part):
     )
 
 
-class TaskRecord(Part):
+class TaskRecord(Frozen):
     """What the manifest holds of one task."""
 
     bucket: str
@@ -75,7 +69,7 @@ class TaskRecord(Part):
     )
 
 
-class ReferencesRecord(Part):
+class ReferencesRecord(Frozen):
     """What the manifest holds of the reference answers."""
 
     references: int
@@ -83,14 +77,14 @@ class ReferencesRecord(Part):
     rows_hash: str
 
 
-class FileRecord(Part):
+class FileRecord(Frozen):
     """Transport identity of one file."""
 
     sha256: str
     bytes: int
 
 
-class ShortfallRecord(Part):
+class ShortfallRecord(Frozen):
     """A point that could not give as many cases as were asked for."""
 
     task: str
@@ -100,7 +94,7 @@ class ShortfallRecord(Part):
     reason: str
 
 
-class ExperimentRecord(Part):
+class ExperimentRecord(Frozen):
     """Where the drawn instances of a release come from (see `scbench.generate`)."""
 
     seed: int | None = Field(description="base seed; null if it is private")
@@ -127,7 +121,7 @@ class ExperimentRecord(Part):
         return list(dict.fromkeys(str(block.get("id")) for block in self.tasks))
 
 
-class LadderRecord(Part):
+class LadderRecord(Frozen):
     """What the manifest holds of the config ``ladder``."""
 
     experiment: ExperimentRecord
@@ -205,7 +199,7 @@ _OF_DRAWN = ("prefix", "measures")
 """Fields of records that are not written where they are empty."""
 
 
-class Manifest(Part):
+class Manifest(Frozen):
     """The manifest of a release."""
 
     format: Literal[1] = 1

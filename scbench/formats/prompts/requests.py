@@ -64,8 +64,7 @@ def chosen_instances(
         ScbenchError: a task, bucket or id is not in the release.
     """
     if names is None and ids is not None:
-        names_in_release = list(release.manifest.tasks)
-        tasks = [task for task in names_in_release if task in {task_of(row_id) for row_id in ids}]
+        tasks = [task for task in release.manifest.tasks if task in {*map(task_of, ids)}]
     else:
         tasks = release.manifest.named_tasks(names)
     rows = release.instances(tasks)
@@ -78,6 +77,41 @@ def chosen_instances(
             f"{unknown[0]!r}{count} is not among what is chosen of release {release.version}.{hint}"
         )
     return [instance for row_id, instance in rows.items() if row_id in selection]
+
+
+class Selected(NamedTuple):
+    """What is put to a model: instances, and the config and tasks that tables are about."""
+
+    release: Release
+    tasks: list[str] | None
+    instances: list[Instance]
+
+
+def select(
+    release: Release,
+    variant: str = "default",
+    tasks: Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
+) -> Selected:
+    """Find the instances that an evaluation tool asks for.
+
+    Args:
+        release: which holds them.
+        variant: default, terse or ladder.
+        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
+        ids: only these instances; None for all.
+
+    Raises:
+        ScbenchError: there is no such config, task, bucket or instance.
+    """
+    beside = [] if variant == "default" else [variant]
+    source, names = release.choose([*(tasks or ()), *beside] or None)
+    if ids is not None and not beside:
+        source = source.fitting(min(ids, default=""))
+    instances = chosen_instances(source, names, None if ids is None else {*ids})
+    if names is None and {row.task for row in instances} - {*source.manifest.default_tasks}:
+        names = list(source.manifest.tasks)
+    return Selected(source, names, instances)
 
 
 def requests(

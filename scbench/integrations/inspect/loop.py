@@ -18,16 +18,17 @@ from rich.markup import escape
 
 from scbench.base.errors import PredictionsError, ScbenchError, faults_of
 from scbench.base.model import Instance, LoopSetting, Setup
+from scbench.formats.prompts.requests import select
 from scbench.integrations.inspect.grading import named_instances
 from scbench.integrations.inspect.tasks import (
     config_of,
     expected_scores,
     names_in,
     sample_of,
-    select,
     task_of,
 )
 from scbench.loop.environment import Environment
+from scbench.release.load import find_release
 
 _FILTERED = "content_filter"
 
@@ -122,7 +123,7 @@ def loop(
     try:
         setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)
         names = names_in(tasks)
-        source, _, instances = select(release, variant, names, names_in(ids))
+        source, _, instances = select(find_release(release), variant, names, names_in(ids))
         strict = names is not None or ids is not None
         trials = list(_trial_samples(instances, setup, budget, strict=strict))
     except ValidationError as error:

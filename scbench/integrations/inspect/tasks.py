@@ -5,7 +5,6 @@ All of them take the same parameters; ``-T tools=true -T budget=16000`` and so o
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from inspect_ai import Epochs, Task, task
 from inspect_ai._util.error import PrerequisiteError
@@ -19,46 +18,12 @@ from rich.markup import escape
 from scbench.base.errors import ScbenchError
 from scbench.base.model import LADDER, TERSE, Instance
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.formats.prompts.requests import chosen_instances, data_urls, told_apart
+from scbench.formats.prompts.requests import chosen_instances, data_urls, select, told_apart
 from scbench.integrations.inspect.scorer import by_bucket, outcome
-from scbench.release.load import Release, find_release
+from scbench.release.load import find_release
 
 _PYTHON_SECONDS = 180
 """That one call of the Python tool may take."""
-
-
-class Selected(NamedTuple):
-    """What is put to a model: instances, and the config and tasks that tables are about."""
-
-    release: Release
-    tasks: list[str] | None
-    instances: list[Instance]
-
-
-def select(
-    release: str | None, variant: str, tasks: Sequence[str] | None, ids: Sequence[str] | None
-) -> Selected:
-    """Find what is asked for.
-
-    Args:
-        release: as `scbench.load_release` takes it.
-        variant: default, terse or ladder.
-        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
-        ids: only these instances; None for all.
-
-    Raises:
-        ScbenchError: there is no such release, config, task, bucket or instance.
-    """
-    beside = [] if variant == "default" else [variant]
-    source, names = find_release(release).choose([*(tasks or ()), *beside] or None)
-    if ids is not None and not beside:
-        source = source.fitting(min(ids, default=""))
-    instances = chosen_instances(source, names, None if ids is None else {*ids})
-    if names is None and {instance.task for instance in instances} - {
-        *source.manifest.default_tasks
-    }:
-        names = list(source.manifest.tasks)
-    return Selected(source, names, instances)
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -133,7 +98,7 @@ def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[
         """
         try:
             source, names, instances = select(
-                release, variant, names_in(tasks) or default, names_in(ids)
+                find_release(release), variant, names_in(tasks) or default, names_in(ids)
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None

@@ -8,7 +8,6 @@ named on the command line: ``--metadata '{"release": "fresh"}'``. Sources: lm-ev
 import io
 import logging
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import datasets
@@ -16,8 +15,9 @@ from PIL import Image, ImageFile
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.base.model import Instance, task_of
-from scbench.release.load import Release, find_release
+from scbench.base.model import Instance
+from scbench.formats.prompts.requests import select
+from scbench.reward import cached_release, instance_of
 
 _log = logging.getLogger("scbench")
 
@@ -56,8 +56,8 @@ def load(
             "scbench_images needs its own run: together with prompts without pictures the harness "
             "leaves pictures out without a word"
         )
-    source, names = _release_for_documents(release).choose(_selected_names(tasks, config))
-    instances = source.instances(source.manifest.named_tasks(names)).values()
+    names = tasks.split(",") if tasks else None
+    instances = select(cached_release(release), config or "default", names).instances
     selection = [instance for instance in instances if bool(instance.images) == images]
     if not images and len(selection) < len(instances):
         skipped = ", ".join(instance.id for instance in instances if instance.images)
@@ -69,10 +69,6 @@ def load(
     }
 
 
-def _selected_names(tasks: str | None, config: str | None) -> list[str] | None:
-    return [*([config] if config else []), *(tasks.split(",") if tasks else [])] or None
-
-
 def _document_of(instance: Instance, release: str | None) -> Document:
     return {
         "id": instance.id,
@@ -80,11 +76,6 @@ def _document_of(instance: Instance, release: str | None) -> Document:
         "instance_hash": instance.content_hash,
         "release": release,
     }
-
-
-@lru_cache(maxsize=4)
-def _release_for_documents(release: str | None) -> Release:
-    return find_release(release)
 
 
 def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:
@@ -109,7 +100,6 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
 
 def pictures(document: Document) -> list[ImageFile.ImageFile]:
     """Return the pictures of a document's prompt, in order."""
-    row_id = document["id"]
-    instance = _release_for_documents(document["release"]).instances([task_of(row_id)])[row_id]
-    _opened[row_id] = [Image.open(io.BytesIO(data)) for data in instance.images]
-    return _opened[row_id]
+    images = instance_of(document["id"], document["release"]).images
+    opened = _opened[document["id"]] = [Image.open(io.BytesIO(data)) for data in images]
+    return opened
