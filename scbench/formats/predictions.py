@@ -204,15 +204,22 @@ def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Proble
         stream: unpacked bytes, see `open_predictions`.
         digest: is given every byte that is read.
     """
+    for entry in numbered_lines(stream, digest):
+        if isinstance(entry, Problem):
+            yield entry
+        elif data := stripped(entry[1]):
+            yield parse_line(data, entry[0])
+
+
+def numbered_lines(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
+    """Yield the lines of a stream as they stand with their numbers; see `read_blocks`."""
     for entry in read_blocks(stream, digest):
         if isinstance(entry, Problem):
             yield entry
             continue
         first, block = entry
         for number, start, end in line_spans(block, first):
-            data = stripped(block[start:end])
-            if data:
-                yield parse_line(data, number)
+            yield number, block[start:end]
 
 
 def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:

@@ -22,6 +22,7 @@ from scbench.formats.imports.harnesses import ended
 from scbench.formats.imports.replies import content_text, reply, with_turns
 from scbench.formats.prompts.requests import data_urls, select
 from scbench.loop import Environment
+from scbench.release.load import find_release
 from scbench.reward import instance_of, outcome, packed, unpacked
 
 
@@ -186,8 +187,6 @@ def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
 
 
 def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
-    from scbench.release.load import find_release  # noqa: PLC0415  (heavy)
-
     if config.parameters or config.seed:
         raise PredictionsError("parameters and seed are of what is drawn: say how many, fresh")
     if config.rung is not None and config.config != LADDER:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -33,13 +33,12 @@ from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
 from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
 from scbench.leaderboard.organisations import Organisation, alike, check_organisation
 from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
+from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
-
-if TYPE_CHECKING:
-    from scbench.leaderboard.submission import Submission
-    from scbench.release.load import Release
+from scbench.release.load import Release
 
 AMOUNTS = ("output_tokens", "cost")
+
 GRADED = "graded"
 """Folder, inside the board's, for each submission's results."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", re.ASCII)
@@ -85,8 +84,8 @@ class BoardEntry:
     """
 
     name: str
-    about: "Submission"
-    release: "Release"
+    about: Submission
+    release: Release
     receipt: Receipt
     results: pl.DataFrame
     answers: Answers

@@ -5,8 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import polars as pl
+
+from scbench.analysis.layout import markdown
+from scbench.analysis.sheets import score_sheet
 from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import ResultsError
@@ -30,13 +33,9 @@ from scbench.leaderboard.receipt import (
     ungraded,
     write_receipt,
 )
+from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.validate import Validated
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from scbench.leaderboard.submission import Submission
-    from scbench.release.load import Release
+from scbench.release.load import Release
 
 REPORT = "report.html"
 
@@ -141,9 +140,9 @@ def _predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
 
 
 def make_receipt(
-    about: "Submission",
-    release: "Release",
-    results: "pl.DataFrame",
+    about: Submission,
+    release: Release,
+    results: pl.DataFrame,
     *,
     predictions: PredictionsOf,
     submission_sha256: str,
@@ -186,14 +185,14 @@ def make_receipt(
     ).sealed()
 
 
-def _run_records(results: "pl.DataFrame") -> list[RunMetadata]:
+def _run_records(results: pl.DataFrame) -> list[RunMetadata]:
     """Return what the predictions say of how the run was made."""
     runs = metadata_by_run(results).values()
     by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
     return [RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)]
 
 
-def installed_graders(release: "Release", part: str) -> dict[str, int]:
+def installed_graders(release: Release, part: str) -> dict[str, int]:
     """Return the versions of the installed graders of a board's tasks."""
     names = list(release.manifest.board_records(part))
     return {task.id: task.grader_version for task in choose_tasks(release, names)}
@@ -218,9 +217,6 @@ def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
 
 def markdown_table(graded: GradedSubmission) -> str:
     """Return the scores as a Markdown table, for a comment on a pull request."""
-    from scbench.analysis.layout import markdown  # noqa: PLC0415  (not wanted by boards)
-    from scbench.analysis.sheets import score_sheet  # noqa: PLC0415
-
     release = graded.report.summary["release"]["version"]
     return markdown(score_sheet(f"Release {release}", graded.report.tables["bucket"]))
 

@@ -1,5 +1,6 @@
 """Starting a submission, and packing one: the same folder gives the same bytes."""
 
+import gzip
 import io
 import json
 import tarfile
@@ -123,6 +124,4 @@ def _tar_bytes(contents: Mapping[str, bytes], suffix: str) -> bytes:
             archive.addfile(info, io.BytesIO(data))
     if suffix == ".zst":
         return zstandard.ZstdCompressor(level=10).compress(file.getvalue())
-    import gzip  # noqa: PLC0415  (rarely wanted)
-
     return gzip.compress(file.getvalue(), 9, mtime=0)

@@ -58,7 +58,7 @@ def hub_results(
         f"{receipt.attempts} answer(s) per instance, receipt {receipt.digest[:16]}"
     )
     entries: list[dict[str, Any]] = []
-    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: _overall_first(pair[0])))
+    ordered = dict(sorted(receipt.buckets.items(), key=lambda pair: (pair[0] != OVERALL, pair[0])))
     if receipt.tasks_of == MANIFOLDS:
         del ordered[OVERALL]  # the default config has no text tasks
     for name, score in ordered.items():
@@ -73,10 +73,6 @@ def hub_results(
             }
         )
     return yaml.safe_dump(entries, sort_keys=False, allow_unicode=True, width=100)
-
-
-def _overall_first(bucket: str) -> tuple[bool, str]:
-    return bucket != OVERALL, bucket
 
 
 def write_board(
@@ -102,9 +98,9 @@ def write_board(
     files = [out / name for name in (PAGE, JSON, PARQUET)]
     try:
         out.mkdir(parents=True, exist_ok=True)
-        write_whole(files[1], lambda part: part.write_text(text, "utf-8"))
+        _write_text(files[1], text)
         write_whole(files[2], lambda part: table.write_parquet(part, compression="zstd"))
-        write_whole(files[0], lambda part: part.write_text(page, "utf-8"))
+        _write_text(files[0], page)
         if dataset is not None:
             (out / HUB).mkdir(exist_ok=True)
         for entry in entries if dataset is not None else ():

@@ -7,8 +7,9 @@ that a receipt was changed, not who made it: maintainers keep the receipts that 
 from collections.abc import Iterable, Mapping
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import polars as pl
 from pydantic import Field, ValidationError
 
 from scbench.base.canonical import canonical_json, sha256
@@ -18,13 +19,12 @@ from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
 from scbench.release.manifest import Manifest
 
-if TYPE_CHECKING:
-    import polars as pl
-
 RECEIPT = "receipt.json"
 _MOST_BYTES = 1_000_000
 _LEFT_OUT = "metrics"
 """A column that may name the machine and its libraries; no score depends on it."""
+_ITEMS = pl.struct("id", "subtask").n_unique()
+"""How many scores there are; samples of one count once."""
 
 
 class ReleaseOf(Frozen):
@@ -106,7 +106,7 @@ class Receipt(Frozen):
         return self.overall.scored == self.overall.expected
 
 
-def results_hash(results: "pl.DataFrame") -> str:
+def results_hash(results: pl.DataFrame) -> str:
     """Return the identity of results: SHA-256 over their rows as canonical JSON, one per line.
 
     The column that may name the machine (metrics) is left out. Parquet files of the same rows
@@ -116,29 +116,19 @@ def results_hash(results: "pl.DataFrame") -> str:
     return sha256("".join(f"{canonical_json(row)}\n" for row in rows))
 
 
-def ungraded(results: "pl.DataFrame") -> int:
+def ungraded(results: pl.DataFrame) -> int:
     """Return how many answers are there, but could not be graded on this machine."""
-    import polars as pl  # noqa: PLC0415  (heavy)
-
     not_run = pl.col("status") == Status.NOT_RUN.value
     return results.filter(not_run & pl.col("answer_source").is_not_null()).height
 
 
-def scores_of(results: "pl.DataFrame", column: str) -> dict[str, Score]:
+def scores_of(results: pl.DataFrame, column: str) -> dict[str, Score]:
     """Return scores by bucket or task, in the order of the rows' first appearance."""
     by_name: dict[str, list[float | None]] = {}
     for name, score in results.select(column, "score").iter_rows():
         by_name.setdefault(name, []).append(score)
-    counts = dict(
-        results.group_by(column).agg(_count_items()).iter_rows()  # samples of a score count once
-    )
+    counts = dict(results.group_by(column).agg(_ITEMS).iter_rows())
     return {name: _score_over(scores, counts[name]) for name, scores in by_name.items()}
-
-
-def _count_items() -> "pl.Expr":
-    import polars as pl  # noqa: PLC0415  (heavy)
-
-    return pl.struct("id", "subtask").n_unique()
 
 
 def _score_over(scores: Iterable[float | None], n: int) -> Score:
@@ -154,9 +144,9 @@ def _score_over(scores: Iterable[float | None], n: int) -> Score:
     )
 
 
-def overall_of(results: "pl.DataFrame") -> Score:
+def overall_of(results: pl.DataFrame) -> Score:
     """Return the score over all rows."""
-    return _score_over(results["score"], int(results.select(_count_items()).item()))
+    return _score_over(results["score"], int(results.select(_ITEMS).item()))
 
 
 def write_receipt(folder: Path, receipt: Receipt) -> None:

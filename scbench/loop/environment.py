@@ -12,14 +12,12 @@ from pydantic import BaseModel, ValidationError
 from scbench.base.errors import PredictionsError, faults_of
 from scbench.base.model import (
     MAX_ACTION,
-    Check,
     Instance,
     Played,
     Prediction,
     Setup,
     Status,
     Turn,
-    Verdict,
 )
 from scbench.catalog import Task, get_task
 from scbench.loop.asking import asking_game
@@ -30,6 +28,7 @@ from scbench.scoring.outcomes import (
     grade_prediction,
     simulator_lock,
     without_answer,
+    zero,
 )
 
 _OVER = "The trial is over; nothing more is read."
@@ -266,7 +265,9 @@ def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     stopped = None if game.over else game.final()
     if stopped is not None and unjudged(stopped):
         return stopped
-    final = stopped or answer or last or _no_answer(task, prediction)
+    final = stopped or answer or last
+    if final is None:
+        final = zero(prediction.status or Status.UNPARSED, "the trial holds no answer", task)
     return replace(
         final, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
     )
@@ -282,10 +283,3 @@ def _observation_fault(turn: Turn, expected: str) -> str:
         f"the observation is not what the environment gives; from character {at} on it reads "
         f"{there}, and should read {here}"
     )
-
-
-def _no_answer(task: Task, prediction: Prediction) -> Outcome:
-    status = prediction.status or Status.UNPARSED
-    reason = "the trial holds no answer"
-    verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
-    return Outcome(status, (verdict,) * task.scores, reason)

@@ -269,23 +269,13 @@ class Manifest(Frozen):
         """
         if not self.terse:
             raise ReleaseError(f"release {self.version} has no config {TERSE!r}")
-        return self.model_copy(
-            update={
-                "version": f"{self.version}{PLUS_TERSE}",
-                "tasks": {
-                    task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
-                    for task, digest in self.terse.items()
-                },
-                "withdrawn": {
-                    terse_id(name): why
-                    for name, why in self.withdrawn.items()
-                    if rung_of(name) is None
-                },
-                "experiment": None,
-                "terse": {},
-                "ladder": None,
-            }
-        )
+        tasks = {
+            task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
+            for task, digest in self.terse.items()
+        }
+        gone = self.withdrawn.items()
+        withdrawn = {terse_id(name): why for name, why in gone if rung_of(name) is None}
+        return self._of_config(PLUS_TERSE, tasks, withdrawn, None)
 
     def of_ladder(self) -> "Manifest":
         """Return the manifest as if the release held nothing but its config ``ladder``.
@@ -298,16 +288,19 @@ class Manifest(Frozen):
         if self.ladder is None:
             raise ReleaseError(f"release {self.version} has no config {LADDER!r}")
         gone = {name: why for name, why in self.withdrawn.items() if rung_of(name) is not None}
-        return self.model_copy(
-            update={
-                "version": f"{self.version}{PLUS_LADDER}",
-                "tasks": self.ladder.tasks,
-                "withdrawn": gone,
-                "experiment": self.ladder.experiment,
-                "terse": {},
-                "ladder": None,
-            }
-        )
+        experiment = self.ladder.experiment
+        return self._of_config(PLUS_LADDER, self.ladder.tasks, gone, experiment)
+
+    def _of_config(
+        self,
+        mark: str,
+        tasks: dict[str, TaskRecord],
+        withdrawn: dict[str, str],
+        experiment: ExperimentRecord | None,
+    ) -> "Manifest":
+        fields = {"tasks": tasks, "withdrawn": withdrawn, "experiment": experiment}
+        version = f"{self.version}{mark}"
+        return self.model_copy(update={"version": version, **fields, "terse": {}, "ladder": None})
 
     @property
     def default_tasks(self) -> list[str]:
@@ -377,14 +370,9 @@ class Manifest(Frozen):
         """
         record = self.model_dump(mode="json")
         # Left out where empty, so that manifests from before them keep their digests.
-        for part, name in (
-            (record, "withdrawn"),
-            (record, "experiment"),
-            (record, "terse"),
-            (record, "ladder"),
-        ):
-            if not part[name]:
-                del part[name]
+        for name in ("withdrawn", "experiment", "terse", "ladder"):
+            if not record[name]:
+                del record[name]
         for owner in (record, record.get("ladder", {})):
             for part, name in (
                 *((task, name) for task in owner.get("tasks", {}).values() for name in _OPTIONAL),

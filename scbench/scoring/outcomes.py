@@ -192,8 +192,11 @@ def _finish_reason(prediction: Prediction) -> str:
 
 
 def _unanswered(status: Status, reason: str, task: Task) -> Outcome:
-    if not status.scored:
-        return Outcome(status, reason=reason)
+    return zero(status, reason, task) if status.scored else Outcome(status, reason=reason)
+
+
+def zero(status: Status, reason: str, task: Task) -> Outcome:
+    """Return what comes of a prediction that scores 0, as it holds no answer."""
     verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
     return Outcome(status, (verdict,) * task.scores, reason)
 

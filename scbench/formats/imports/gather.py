@@ -29,7 +29,7 @@ from scbench.formats.imports.tables import (
     parquet_rows,
     row_reply,
 )
-from scbench.formats.predictions import Problem, line_spans, open_predictions, read_blocks, stripped
+from scbench.formats.predictions import Problem, numbered_lines, open_predictions, stripped
 
 OWN_FORM = "predictions"
 _MOST_TRIED = 20
@@ -75,8 +75,7 @@ def is_own(path: str, mapped: Mapped | None = None) -> bool:
     head = _first_bytes(path)
     if head[:4] in {b"PAR1", b"PK\x03\x04"} or _INSPECT.match(head):
         return False
-    first, _ = _looked_at(_numbered_lines(path))
-    return _file_kind(first, path, mapped) == OWN_FORM
+    return _file_kind(_looked_at(_numbered_lines(path)), path, mapped) == OWN_FORM
 
 
 def read_file(path: str, mapped: Mapped | None = None) -> Source:
@@ -95,7 +94,8 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
         return Source(kinds, _counting(_of_inspect(path), "Inspect log", kinds))
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
-    first, remainder = _looked_at(_numbered_lines(path))
+    remainder = _numbered_lines(path)
+    first = _looked_at(remainder)
     lines = chain(first, remainder)
     kind = _file_kind(first, path, mapped)
     if kind == OWN_FORM:
@@ -121,28 +121,19 @@ def _first_bytes(path: str) -> bytes:
 
 
 def _numbered_lines(path: str) -> Iterator[Numbered | Problem]:
-    """Yield the lines of a file as they stand, with their numbers."""
     with open_predictions(path) as stream:
-        for entry in read_blocks(stream, sha256()):
-            if isinstance(entry, Problem):
-                yield entry
-                continue
-            first, block = entry
-            for number, start, end in line_spans(block, first):
-                yield number, block[start:end]
+        yield from numbered_lines(stream, sha256())
 
 
-def _looked_at(
-    lines: Iterator[Numbered | Problem],
-) -> tuple[list[Numbered | Problem], Iterator[Numbered | Problem]]:
-    """Return the first lines, up to one that tells, and those that follow."""
+def _looked_at(lines: Iterator[Numbered | Problem]) -> list[Numbered | Problem]:
+    """Return the first lines, up to one that tells."""
     first: list[Numbered | Problem] = []
     for line in lines:
         first.append(line)
         is_telling = not isinstance(line, Problem) and isinstance(_json_value(line[1]), dict)
         if is_telling or len(first) >= _MOST_TRIED:
             break
-    return first, lines
+    return first
 
 
 def _json_value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
@@ -335,14 +326,20 @@ def _of_csv(
         for number, row in csv_rows(good()):
             names = names or own_columns(row) or {}
             kinds["CSV"] += 1
-            try:
-                yield number, row_reply(row, names, words=True)
-            except PredictionsError as error:
-                yield number, Problem("not_placed", str(error), number)
+            yield number, _row_or_problem(number, row, names, words=True)
     except PredictionsError as error:
         stopped.append(Problem("unreadable", str(error), number + 1))
     for problem in stopped:
         yield problem.line or 0, problem
+
+
+def _row_or_problem(
+    number: int, row: Entry, names: Mapped, *, words: bool = False
+) -> Reply | Problem:
+    try:
+        return row_reply(row, names, words=words)
+    except PredictionsError as error:
+        return Problem("not_placed", str(error), number)
 
 
 def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterator[Read]:
@@ -361,10 +358,7 @@ def _of_parquet(path: str, mapped: Mapped | None, kinds: Counter[str]) -> Iterat
         raise _unmapped(path, columns, mapped)
     for number, row in parquet_rows(path, sorted(needed)):
         kinds["Parquet"] += 1
-        try:
-            yield number, row_reply(row, names)
-        except PredictionsError as error:
-            yield number, Problem("not_placed", str(error), number)
+        yield number, _row_or_problem(number, row, names)
 
 
 def _of_inspect(path: str) -> Iterator[Read]:
@@ -464,43 +458,32 @@ def gather(files: Sequence[str], sink: IO[bytes], options: ImportOptions | None 
             source = read_file(path, options.mapped)
             result.kinds.append(source.kinds)
             for number, item in source.entries:
-                _write_item(result, place, number, item, sink, later, options, models[place])
+                line = _line_or_problem(item, number, options)
+                if isinstance(line, Problem):
+                    result.problems.append(replace(line, file=path))
+                    continue
+                if isinstance(item, Reply):
+                    model = options.model or item.model
+                    if model is None:
+                        later.write(f"{place} {number} ".encode() + line)
+                        continue
+                    models[place][model] += 1
+                result.noted(place, number)
+                sink.write(line)
         later.seek(0)
         _name_models(result, later, sink, models)
     return result
 
 
-def _write_item(
-    result: Gathered,
-    place: int,
-    number: int,
-    item: Reply | bytes | Problem,
-    sink: IO[bytes],
-    later: IO[bytes],
-    options: ImportOptions,
-    models: Counter[str],
-) -> None:
-    """Write one entry, or keep it for later if it does not say whose it is."""
-    if isinstance(item, Problem):
-        result.problems.append(replace(item, file=result.files[place]))
-        return
-    if isinstance(item, bytes):
-        result.noted(place, number)
-        sink.write(item)
-        return
+def _line_or_problem(
+    item: Reply | bytes | Problem, number: int, options: ImportOptions
+) -> bytes | Problem:
+    if not isinstance(item, Reply):
+        return item
     try:
-        line = item.line(options.model, options.setting)
+        return item.line(options.model, options.setting)
     except PredictionsError as error:
-        problem = Problem("not_placed", str(error), number, item.request.id, result.files[place])
-        result.problems.append(problem)
-        return
-    model = options.model or item.model
-    if model is None:
-        later.write(f"{place} {number} ".encode() + line)
-        return
-    models[model] += 1
-    result.noted(place, number)
-    sink.write(line)
+        return Problem("not_placed", str(error), number, item.request.id)
 
 
 def _name_models(
@@ -514,15 +497,12 @@ def _name_models(
         candidates = models[file] if len(models[file]) == 1 else everywhere
         if len(candidates) > 1:
             names = ", ".join(map(repr, sorted(candidates)[:_MOST_NAMED]))
-            message = (
-                f"which model it is of is not said, and there are several: {names}; add --model"
-            )
+            why = f"which model it is of is not said, and there are several: {names}; add --model"
             row_id = json.loads(line)["id"]
-            path = result.files[file]
-            result.problems.append(Problem("not_placed", message, int(number), row_id, path))
+            problem = Problem("not_placed", why, int(number), row_id, result.files[file])
+            result.problems.append(problem)
             continue
-        ending = (
-            f',"model":{json.dumps(next(iter(candidates)))}}}\n'.encode() if candidates else b"}\n"
-        )
+        model = f',"model":{json.dumps(next(iter(candidates)))}' if candidates else ""
+        ending = f"{model}}}\n".encode()
         result.noted(file, int(number))
         sink.write(line.rstrip(b"\n").removesuffix(b"}") + ending)
