@@ -56,10 +56,6 @@ def _release_instances(release: "Release", config: str, task_id: str) -> Mapping
 def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
     """Return an instance of a release by its id; a task's are looked up once.
 
-    Args:
-        instance_id: id, of any config.
-        release: as `outcome` takes it.
-
     Raises:
         PredictionsError: no such instance.
         ReleaseError: no such release.
@@ -147,14 +143,9 @@ def _checked_answer(answer: JsonValue) -> JsonValue:
 def score(
     instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
 ) -> float | None:
-    """Return the score of one answer, in [0, 1].
+    """Return the score of one answer, in [0, 1]; it takes what `outcome` takes.
 
     Safe to call from several threads.
-
-    Args:
-        instance: as for `outcome`.
-        answer: as for `outcome`.
-        release: as for `outcome`.
 
     Returns:
         The score; the mean of them where one answer gets several; None if this installation cannot

@@ -106,14 +106,7 @@ Turns = Annotated[tuple[Turn, ...], Field(max_length=MAX_TURNS)]
 def fault_of(
     setting: str | None, loop: Setup | None, turns: tuple[Turn, ...] | None, *, answered: bool
 ) -> str | None:
-    """Return why a prediction with these fields can be no trace, or lacks one; None if it is fine.
-
-    Args:
-        setting: of the prediction.
-        loop: its setup.
-        turns: its turns.
-        answered: whether it has an answer or a response as well.
-    """
+    """Return why a prediction's fields make no trace, or lack one; None if they are fine."""
     looped = setting in LOOP_SETTINGS
     if not looped:
         extra = "loop" if loop is not None else "turns" if turns is not None else None

@@ -198,12 +198,7 @@ class Digest(Protocol):
 
 
 def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Problem]:
-    """Yield every line of a stream, as a prediction or a problem. Blank lines are passed over.
-
-    Args:
-        stream: unpacked bytes, see `open_predictions`.
-        digest: is given every byte that is read.
-    """
+    """Yield every line that is not blank, as a prediction or a problem; see `read_blocks`."""
     for entry in numbered_lines(stream, digest):
         if isinstance(entry, Problem):
             yield entry
@@ -279,13 +274,7 @@ def foreign_encoding(data: bytes) -> str | None:
 
 
 def line_spans(data: bytes, first: int, step: int = 1) -> Iterator[tuple[int, int, int]]:
-    """Yield number, start and end of every line of some bytes; its line break belongs to it.
-
-    Args:
-        data: whole lines.
-        first: number of the first.
-        step: by how much numbers grow.
-    """
+    """Yield number, start and end of every line of whole lines; its line break belongs to it."""
     start = 0
     number = first
     while start < len(data):

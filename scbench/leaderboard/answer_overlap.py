@@ -190,12 +190,7 @@ def _json_parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
 
 
 def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
-    """Count the answers of a submission that are stored ones; of several samples, one suffices.
-
-    Args:
-        answers: instance and answer, as JSON.
-        stored: see `telling_answers`.
-    """
+    """Count the answers of a submission that are stored ones; of several samples, one suffices."""
     same, counter, answered = set(), set(), set()
     for row_id, text in answers:
         if row_id in stored.references:
@@ -209,12 +204,7 @@ def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
 
 
 def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
-    """Yield a warning if a submission is marked.
-
-    Args:
-        copies: see `copied`.
-        file: name of the predictions file, for messages.
-    """
+    """Yield a warning, naming the predictions' file, if a submission is marked."""
     if copies.marked:
         todo = "submit the model's own answers; with these it has no rank"
         yield Finding("references", str(copies), todo, file, level="warning")
@@ -243,12 +233,7 @@ def stored_answers(release: Release) -> frozenset[Pair]:
 
 
 def read_answers(path: Path, release: Release) -> list[Pair]:
-    """Return each answer in a predictions file.
-
-    Args:
-        path: of the file.
-        release: that it answers.
-    """
+    """Return each answer in a file of predictions for a release."""
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
     coverage = Coverage(known_ids(instances, tasks))
@@ -264,12 +249,7 @@ def read_answers(path: Path, release: Release) -> list[Pair]:
 
 
 def answers_of(pairs: Iterable[Pair], stored: frozenset[Pair]) -> Answers:
-    """Return the answers of a submission that say something about where they come from.
-
-    Args:
-        pairs: instance and answer, as canonical JSON.
-        stored: see `stored_answers`.
-    """
+    """Return the answers that say where they come from; those that are stored do not."""
     answers: dict[str, dict[str, bool]] = defaultdict(dict)
     for row_id, text in pairs:
         digest = sha256(text)
@@ -292,13 +272,7 @@ def compare(first: Answers, second: Answers) -> AnswerOverlap:
 
 
 def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator[Finding]:
-    """Yield a warning for each other submission whose answers are suspiciously alike.
-
-    Args:
-        mine: answers of the submission that is looked at.
-        peers: those of other submissions, by name.
-        file: name of the predictions file, for messages.
-    """
+    """Yield a warning for each other submission whose answers are suspiciously alike."""
     for name, theirs in peers.items():
         like = compare(mine, theirs)
         if like.suspicious:
@@ -319,11 +293,7 @@ def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator
 
 
 def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
-    """Return the pairs of submissions that share enough answers for it to be worth comparing them.
-
-    Args:
-        answers: those of each submission, by name.
-    """
+    """Return the pairs of submissions that share enough answers to be worth comparing."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name, by_row in answers.items():
         for row_id, digests in by_row.items():

@@ -102,9 +102,6 @@ def height(level: Level) -> float:
 def make_board(collected: Collected) -> dict[str, Any]:
     """Return the content of ``leaderboard.json``.
 
-    Args:
-        collected: graded submissions, and those that were refused.
-
     Returns:
         format, package_version; boards: newest release first, each with release, graders (versions
         by task), graders_key (their hash), buckets and tasks (with their N), fingerprints (tasks

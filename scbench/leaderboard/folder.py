@@ -132,11 +132,7 @@ class _Entry:
 
 
 def unpack(path: Path, scratch: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
-    """Copy the files of a submission out of an archive, if all of them may be read.
-
-    Args:
-        path: of the archive.
-        scratch: an empty folder of our own.
+    """Copy the files of a submission out of an archive to an empty folder, if all may be read.
 
     Returns:
         Where each file was copied to, and what is wrong with the archive.

@@ -103,11 +103,6 @@ def grade_submission(
 def write_report_of(done: Validated, out: Path, workers: int) -> None:
     """Write the report on a graded submission beside its results.
 
-    Args:
-        done: the submission.
-        out: folder that holds its results.
-        workers: processes that draw pictures.
-
     Raises:
         ResultsError: the file cannot be written.
         ModuleNotFoundError: the extra ``report`` is not installed.
@@ -148,16 +143,7 @@ def make_receipt(
     submission_sha256: str,
     allow_code: bool = False,
 ) -> Receipt:
-    """Return the receipt of results, sealed.
-
-    Args:
-        about: what the submission says of itself.
-        release: what it was graded against.
-        results: rows of ``results.parquet``, those of the release.
-        predictions: which file was graded.
-        submission_sha256: of ``submission.yaml``.
-        allow_code: whether Python programs among the answers were run.
-    """
+    """Return the receipt of results, sealed."""
     order = release.manifest.board_records(about.tasks)
     tasks = scores_of(results, "task")
     buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}

@@ -76,13 +76,7 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
 def check_organisation(
     about: Submission, organisations: Sequence[Organisation], submitter: str | None = None
 ) -> Iterator[Finding]:
-    """Yield what speaks against a submission being of the organisation that it names.
-
-    Args:
-        about: what the submission says of itself.
-        organisations: those of which it is known who submits for them.
-        submitter: account that sends it, if that is known.
-    """
+    """Yield what speaks against a submission, sent by an account, being of whom it names."""
     name = about.organisation
     alike = [
         organisation
@@ -110,13 +104,7 @@ def check_organisation(
 
 
 def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
-    """Yield what is wrong with the names of two submissions beside each other.
-
-    Args:
-        mine: what the submission that is looked at says of itself.
-        peer: what another says.
-        where: name of that other.
-    """
+    """Yield what is wrong with the names of two submissions, of which the other is at ``where``."""
     if names_of(mine) == names_of(peer):
         message = f"{printable(where)} is of the same model, version, setting and release"
         todo = "to correct a submission, replace its folder; else give another version"

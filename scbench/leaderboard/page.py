@@ -22,10 +22,7 @@ _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "p
 
 
 def render_board(board: Mapping[str, Any]) -> str:
-    """Return the page of a board.
-
-    Args:
-        board: as `scbench.leaderboard.board.make_board` gives it.
+    """Return the page of a board, as `scbench.leaderboard.board.make_board` gives it.
 
     Raises:
         ModuleNotFoundError: the extra ``leaderboard`` is not installed.

@@ -107,14 +107,7 @@ def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
 def check_predictions(
     name: str, path: Path, about: Submission, release: Release
 ) -> CheckedPredictions:
-    """Read a predictions file and return everything that is wrong with it.
-
-    Args:
-        name: of the file inside the submission.
-        path: where it lies.
-        about: what the submission says of itself.
-        release: what it is to be graded against.
-    """
+    """Read a predictions file and return everything that is wrong with it."""
     result = CheckedPredictions()
     if measure(path) is None:
         message = f"unpacked, the file has more than {MOST_UNPACKED:,} bytes"

@@ -85,13 +85,7 @@ def collect_private(
 
 
 def add_private(board: dict[str, Any], collected: Collected, private: Collected) -> None:
-    """Put private scores and gaps beside the public ones, and the private board below all others.
-
-    Args:
-        board: as `scbench.leaderboard.board.make_board` gives it of the public submissions.
-        collected: those.
-        private: what `collect_private` gave.
-    """
+    """Put private scores and gaps beside the public ones, and private boards below all others."""
     private_board = make_board(private)
     scores: dict[Key, dict[str, Any]] = {}
     for part in private_board["boards"]:

@@ -39,12 +39,7 @@ def spent_on(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def scatter(dots: Sequence[Point], amount: str) -> str:
-    """Return the chart as SVG; empty without points.
-
-    Args:
-        dots: models that report what they spent, more than 0.
-        amount: ``cost`` or ``output_tokens``.
-    """
+    """Return the chart of models that report what they spent, as SVG; empty without points."""
     if not dots:
         return ""
     dots = [dot._replace(x=min(max(dot.x, _LEAST), _GREATEST)) for dot in dots]

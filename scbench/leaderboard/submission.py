@@ -263,12 +263,7 @@ def read_yaml(data: bytes) -> tuple[JsonValue, dict[Place, int]]:
 
 
 def read_submission(data: bytes, file: str) -> tuple[Submission | None, list[Finding]]:
-    """Return what ``submission.yaml`` says, or everything that is wrong with it.
-
-    Args:
-        data: the file's bytes, not more than `MOST_BYTES`.
-        file: its name, for messages.
-    """
+    """Return what ``submission.yaml`` says, or everything that is wrong with it."""
     try:
         value, lines = read_yaml(data)
     except DocumentError as error:

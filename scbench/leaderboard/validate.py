@@ -105,13 +105,7 @@ def release_finder(extra: Sequence[Release] = ()) -> Releases:
 
 
 def validate(opened: Opened, releases: Releases, version: str | None = None) -> Validated:
-    """Return everything that is wrong with a submission.
-
-    Args:
-        opened: the submission.
-        releases: where to find its release.
-        version: of the only release that is taken; None for any.
-    """
+    """Return everything that is wrong with a submission; with a version, only that is taken."""
     done = Validated(opened, list(opened.findings))
     read_about(done, releases, version)
     predictions = opened.predictions
@@ -204,11 +198,6 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
 
     Answers are compared with those of everyone who answers the same release, whoever they say they
     are; to correct a submission is to replace its folder, which is not compared with itself.
-
-    Args:
-        done: a submission that was validated.
-        folder: holds the others; the submission itself is passed over, and so is what cannot be
-            read.
     """
     if done.release is None or done.about is None or done.opened.predictions is None:
         return []

@@ -43,13 +43,7 @@ def one_right(task: Task) -> bool:
 
 
 def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
-    """Return the lines that are told of a judged answer, besides its score.
-
-    Args:
-        task: that was answered.
-        verdicts: one for each of its scores.
-        disclose: "score", "checks" or "places".
-    """
+    """Return the lines that are told of a judged answer besides its score."""
     if disclose == "score":
         return []
     lines = list(_failed_checks(task, verdicts, places=disclose == "places"))

@@ -250,11 +250,7 @@ def _read_frame(
 
 
 def config_of(name: str) -> str:
-    """Return the config beside the default one that an instance or a release is of; else nothing.
-
-    Args:
-        name: id of the instance, or the release's version.
-    """
+    """Return the config beside the default that an id or a version is of; else nothing."""
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     return LADDER if name.endswith(PLUS_LADDER) or rung_of(name) else ""

@@ -156,14 +156,9 @@ def picture_file(task_id: str) -> str:
 def layout(
     task_ids: Iterable[str], terse: Iterable[str] = (), ladder: Iterable[str] = ()
 ) -> set[str]:
-    """Return the paths of all files that a release of these tasks has.
+    """Return the paths of all files of a release: its tasks, those with terse prompts, or a ladder.
 
     Besides, it has the manifest, and may have pictures, see `picture_file`.
-
-    Args:
-        task_ids: the tasks it holds.
-        terse: those of them that have terse prompts.
-        ladder: those of them that have a ladder.
     """
     names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
     for task_id in task_ids:

@@ -39,11 +39,7 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 
 def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
-    """Read a release's manifest.
-
-    Args:
-        root: folder of the release.
-        check_digest: refuse a manifest that was changed after it was written.
+    """Read the manifest in a release's folder; see `parse_manifest`.
 
     Raises:
         ReleaseError: the folder or manifest is missing, unreadable or changed.

@@ -21,13 +21,7 @@ takes more memory than a worker has."""
 
 
 def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tuple[Verdict, ...]:
-    """Return one verdict for each score of the task.
-
-    Args:
-        task: the task.
-        params: the instance's parameters, of the task's `Task.params_model`.
-        answer: what the model gave, as JSON; anything at all.
-        size: see `validate`.
+    """Return one verdict for each score of the task, on an answer that may be anything at all.
 
     Raises:
         Exception: whatever a faulty grader raises. A run records it as ``grader_error``.

@@ -36,10 +36,6 @@ def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
 
     A document stands there once for each filter, with the same replies: only the first filter's
     lines are read.
-
-    Args:
-        entry: the line.
-        history: what was read of this file before.
     """
     name = f"filter {entry.get('filter')}"
     if history and name not in history:
@@ -93,12 +89,7 @@ def ended(text: str | None, finish: object) -> tuple[str | None, State]:
 
 
 def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
-    """Read an episode of ``traces.jsonl``; rollouts of one task are its samples, in order.
-
-    Args:
-        entry: the line.
-        history: how many rollouts of each task came before.
-    """
+    """Read an episode of ``traces.jsonl``; rollouts of one task are its samples, in order."""
     task = entry.get("task")
     request = request_key(_first_field(dig(task, "data"), *_NAMES) or dig(task, "key"))
     request = request._replace(sample=request.sample + history[request.id])

@@ -153,15 +153,7 @@ def reply_of(
     limit: str | None,
     usage: Mapping[str, Any],
 ) -> Reply:
-    """Return what came of a sample that did not fail.
-
-    Args:
-        request: see `sample_key`.
-        model: that was asked.
-        output: its last.
-        limit: kind of the sample's limit that was hit, if one was.
-        usage: as predictions have it.
-    """
+    """Return what came of a sample that did not fail, but may have hit a kind of limit."""
     if output.error:
         return failed(request, output.error, model=model)
     text = output.completion if output.choices else None

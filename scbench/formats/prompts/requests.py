@@ -336,12 +336,7 @@ _FORMS: Mapping[Form, Callable[[Request, Settings], Line]] = {
 
 
 def write_files(lines: Iterable[bytes], folder: Path, limits: Limits) -> list[Path]:
-    """Write lines to ``prompts-001.jsonl`` and on, and return the files.
-
-    Args:
-        lines: each with its line break.
-        folder: is made if it is not there.
-        limits: of one file.
+    """Write lines to ``prompts-001.jsonl`` and on in a folder, and return the files.
 
     Raises:
         PredictionsError: the folder holds such files already, or a line alone is too long.

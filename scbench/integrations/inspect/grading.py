@@ -28,10 +28,7 @@ _IDLE = 20.0
 
 @lru_cache(maxsize=8)
 def named_instances(release: str | None) -> Mapping[str, Instance]:
-    """Return the instances of all configs of a release by id, looked up once.
-
-    Args:
-        release: as `scbench.load_release` takes it.
+    """Return the instances of all configs of a release by id, looked up once by its name.
 
     Raises:
         ReleaseError: there is no such release.
@@ -59,10 +56,6 @@ class Grading:
 
     def submit(self, instance_id: str, line: bytes) -> "Future[WireOutcome]":
         """Have a line of predictions graded.
-
-        Args:
-            instance_id: the instance it answers; the release holds it.
-            line: as a file of predictions has it.
 
         Returns:
             What will hold the outcome, or the `ScbenchError` that ended all grading.

@@ -72,12 +72,7 @@ class Pace:
 
 
 def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
-    """Ask a model, or go on where that was interrupted.
-
-    Args:
-        plan: what is asked.
-        pace: how.
-        logs: folder for Inspect's logs; made if it is not there.
+    """Ask a model, or go on where that was interrupted, with logs in a folder, made if need be.
 
     Returns:
         Whether every call was answered; and the logs.

@@ -59,12 +59,7 @@ def names_in(text: str | Sequence[str] | None) -> list[str] | None:
 
 
 def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
-    """Return what makes a task.
-
-    Args:
-        default: names of tasks and buckets it is about, where the user names none.
-        own_variant: the config it is of, where the user names none.
-    """
+    """Return what makes a task, of these names and this config where the user says nothing."""
 
     def spatial_task(
         tasks: str | list[str] | None = None,
@@ -143,19 +138,7 @@ def task_of(
     samples: int,
     sandbox: str | None = None,
 ) -> Task:
-    """Return a task that is graded as `scbench-grade` does.
-
-    Args:
-        dataset: of samples as `sample_of` makes them.
-        solver: what asks the model.
-        expected: how many scores one try has, by bucket.
-        setting: of the predictions that its log holds.
-        version: of the release.
-        release: its name, as `scbench.load_release` takes it.
-        config: see `config_of`.
-        samples: how often each is asked.
-        sandbox: where tools run, if there are some.
-    """
+    """Return a task that is graded as `scbench-grade` does."""
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(dict(expected))]
     return Task(
         dataset=dataset,
