@@ -20,7 +20,7 @@ from scbench.scoring.outcomes import Outcome
 
 def answer_target(task: Task) -> Target:
     """Return the target of a task: answers by structure, by spoilt text and by bytes."""
-    cases = _cases(task)
+    cases = _fuzz_cases(task)
 
     def run(data: bytes) -> None:
         choices = Choices(data)
@@ -62,21 +62,21 @@ def answer_target(task: Task) -> Target:
     return Target(run, seeds, tokens, 4096, 300 if task.isolated else 0)
 
 
-def _cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
+def _fuzz_cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
     """Return up to four instances of the newest release, with the answers that it stores."""
     instances = list(scbench.load_release().instances([task.id]).values())
     return [
         (
             row,
             task.params_model.model_validate_json(row.all_params),
-            list(filter(None, map(json.loads, _stored()[row.id]))),
+            list(filter(None, map(json.loads, _stored_texts()[row.id]))),
         )
         for row in instances[:: max(1, len(instances) // 4)][:4]
     ]
 
 
 @cache
-def _stored() -> dict[str, list[str]]:
+def _stored_texts() -> dict[str, list[str]]:
     """Return the answers that the newest release stores, by instance."""
     answers: dict[str, list[str]] = {}
     for ref in scbench.load_release().references():

@@ -140,7 +140,7 @@ def _edit(box: list[Any], choices: Choices) -> None:
             name = choices.pick(("", "x", str(key).upper(), f"{key} ", "\ud800", "answer"))
             parent[name] = value
         case 9 | 10 | 11 if isinstance(value, int | float) and not isinstance(value, bool):
-            parent[key] = _near(value, choices)
+            parent[key] = _number_near(value, choices)
         case 9 | 10 | 11 if isinstance(value, str) and value:
             parent[key] = _respelt(value, choices)
         case _:
@@ -160,7 +160,7 @@ def _random_span(box: list[Any], choices: Choices) -> tuple[Any, Any]:
     return parent, key
 
 
-def _near(value: float, choices: Choices) -> float:
+def _number_near(value: float, choices: Choices) -> float:
     step = choices.pick((1, -1, 0.5, 1e-3, -1e-6, 1e-9, -1e-12, 10, -1000, 10**9, 3e-7))
     match choices.below(6):
         case 0:

@@ -111,7 +111,7 @@ def search(
         band, ahead = best
         done: tuple[float, list[float], int, float, Ahead] | None = None
         for batch in range(batches):
-            for cell, depth in _candidates(ground, n, ahead.cuts, rng, cuts, batch):
+            for cell, depth in _cuts_to_try(ground, n, ahead.cuts, rng, cuts, batch):
                 after = list(ground)
                 blast_cell(after, n, cell % n, cell // n, depth)
                 remainder = region(after, n, planned, band, tolerance, spoil)
@@ -154,7 +154,7 @@ def _best(
     return min(usable, key=lambda item: item[1].cost, default=None)
 
 
-def _candidates(
+def _cuts_to_try(
     ground: Sequence[float],
     n: int,
     planned: Sequence[tuple[int, float]],
@@ -192,7 +192,7 @@ def region(
     """
     beside, reach = neighbours(n), _REACH * tolerance
     low, high = band.middle - band.width, band.middle + band.width
-    piece, pieces = _pieces(heights, n, reach + 0.005)
+    piece, pieces = _level_pieces(heights, n, reach + 0.005)
     touching = (k for k, cells in enumerate(pieces) if any(low - 0.1 <= heights[c] <= high + 0.1
                                                            for c in cells))  # fmt: skip
     start = max(touching, key=lambda k: (len(pieces[k]), -k), default=None)
@@ -262,7 +262,9 @@ def region(
     return Ahead(total, cuts)
 
 
-def _pieces(heights: Sequence[float], n: int, reach: float) -> tuple[list[int], list[list[int]]]:
+def _level_pieces(
+    heights: Sequence[float], n: int, reach: float
+) -> tuple[list[int], list[list[int]]]:
     """Return the piece of level ground that each cell is in, and the cells of each piece."""
     beside = neighbours(n)
     piece, pieces = [-1] * len(heights), []

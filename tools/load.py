@@ -166,14 +166,14 @@ def main() -> None:
             write_predictions(path, rows, release, options.real)
             wall, used = plain_loop(path, release)
             print(f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB")  # noqa: T201
-            print(f"  plain loop: {_figures(wall, used, rows)}")  # noqa: T201
+            print(f"  plain loop: {_load_figures(wall, used, rows)}")  # noqa: T201
             for workers in options.workers:
                 wall, used, peak = grade(path, place / f"{rows}-{workers}", workers)
-                line = f"{_figures(wall, used, rows)}, {peak / 2**20:,.0f} MiB"
+                line = f"{_load_figures(wall, used, rows)}, {peak / 2**20:,.0f} MiB"
                 print(f"  {workers} workers:  {line}", flush=True)  # noqa: T201
 
 
-def _figures(wall: float, used: float, rows: int) -> str:
+def _load_figures(wall: float, used: float, rows: int) -> str:
     return (
         f"{wall:8.1f} s, {1000 * wall / rows:.4f} ms a row; processors {used:8.1f} s, "
         f"{1000 * used / rows:.4f} ms a row"

@@ -125,7 +125,9 @@ def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, s
     Time is that of the processor, so that a busy machine makes no difference.
     """
     mine, theirs = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.Process(target=_tell, args=(theirs, seconds, task_id, parameters))
+    child = multiprocessing.Process(
+        target=_tell_slowest, args=(theirs, seconds, task_id, parameters)
+    )
     child.start()
     theirs.close()
     try:
@@ -138,7 +140,7 @@ def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, s
     return result
 
 
-def _tell(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+def _tell_slowest(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     pipe.send(attempt(task_id, parameters))
 

@@ -33,17 +33,17 @@ def skeleton(text: str) -> str:
     """Return what names that look alike have in common."""
     normal = unicodedata.normalize("NFKC", text)
     bare = "".join(sign for sign in normal if not _is_hidden(sign))
-    return "".join("".join(map(_stand_in, _folded_stand_ins(bare))).split())
+    return "".join("".join(map(_common_sign, _folded_signs(bare))).split())
 
 
-def _folded_stand_ins(text: str) -> str:
+def _folded_signs(text: str) -> str:
     # Cases fold into each other only after signs that stand for another case did: a large I is a
     # small l to the eye.
-    return "".join(map(_stand_in, text)).casefold()
+    return "".join(map(_common_sign, text)).casefold()
 
 
 @cache
-def _stand_in(sign: str) -> str:
+def _common_sign(sign: str) -> str:
     """Return the sign that stands for all that are drawn like it."""
     from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
 

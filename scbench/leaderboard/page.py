@@ -140,14 +140,14 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         "range": _rank_range(overall),
         # The rank over everything has a column of its own.
         "cells": {
-            name: _score_cell(score) | {"range": ""}
+            name: _figure_cell(score) | {"range": ""}
             if name == OVERALL
-            else _score_cell(score, levels.get(name))
+            else _figure_cell(score, levels.get(name))
             for name, score in row["buckets"].items()
         },
-        "level": _level_cell(levels[OVERALL]) if levels else _NO_LEVEL,
+        "level": _level_figure(levels[OVERALL]) if levels else _NO_LEVEL,
         "tasks": {
-            name: _score_cell(score, levels.get(name)) for name, score in row["tasks"].items()
+            name: _figure_cell(score, levels.get(name)) for name, score in row["tasks"].items()
         },
         "spent": [
             {
@@ -166,7 +166,7 @@ def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
         "gaps": ", ".join(gaps),
         "copied": row["copied"],
         "setting": setting.replace("_", " "),
-        "private": _score_cell(
+        "private": _figure_cell(
             row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"]
         )
         if "private" in row
@@ -213,14 +213,16 @@ def _gap_cell(gap: Mapping[str, Any]) -> dict[str, str]:
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
 
 
-def _level_cell(level: Mapping[str, Any]) -> dict[str, str]:
+def _level_figure(level: Mapping[str, Any]) -> dict[str, str]:
     """Return a level as it is shown, with the value that it sorts by."""
     row = {name.removeprefix("level_"): value for name, value in level.items()}
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
     return {"value": f"{value:.9f}", "text": level_words(row), "between": interval_words(row)}
 
 
-def _score_cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _figure_cell(
+    score: Mapping[str, Any], level: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return a figure as it is shown, with the value that it sorts by."""
     mean, low = score["mean"], score.get("low")
     gap = mean is not None and score["scored"] < score["expected"]
@@ -231,7 +233,7 @@ def _score_cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
         "above": "" if score.get("above") is None else _above_floor(score),
-        "level": "" if level is None else f"level {_level_cell(level)['text']}",
+        "level": "" if level is None else f"level {_level_figure(level)['text']}",
         "range": _rank_range(score),
     }
 

@@ -98,20 +98,20 @@ def write_board(
     files = [out / name for name in (PAGE, JSON, PARQUET)]
     try:
         out.mkdir(parents=True, exist_ok=True)
-        _write_text(files[1], text)
+        _write_file(files[1], text)
         write_whole(files[2], lambda part: table.write_parquet(part, compression="zstd"))
-        _write_text(files[0], page)
+        _write_file(files[0], page)
         if dataset is not None:
             (out / HUB).mkdir(exist_ok=True)
         for entry in entries if dataset is not None else ():
             if entry.ranked and entry.receipt.tasks_of != LADDER:
                 path = out / HUB / f"{entry.name}.yaml"
                 files.append(path)
-                _write_text(path, hub_results(entry.receipt, str(dataset)))
+                _write_file(path, hub_results(entry.receipt, str(dataset)))
     except OSError as error:
         raise ResultsError(f"cannot write to {out}: {error.strerror}") from None
     return files
 
 
-def _write_text(path: Path, text: str) -> None:
+def _write_file(path: Path, text: str) -> None:
     write_whole(path, lambda part: part.write_text(text, "utf-8"))

@@ -58,20 +58,22 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
         parts.append(
             f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{_WIDTH - _RIGHT_MARGIN:g}" class="s-faint"/>'
         )
-        parts.append(_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
+        parts.append(_svg_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
     for value in _log_ticks(low, high):
         at = x(value)
         parts.append(
             f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{_HEIGHT - _BOTTOM_MARGIN:g}" class="s-faint"/>'
         )
         parts.append(
-            _label(
+            _svg_label(
                 at, _HEIGHT - _BOTTOM_MARGIN + 17, amount_words(value, amount), "quiet", "middle"
             )
         )
     middle = (_LEFT_MARGIN + _WIDTH - _RIGHT_MARGIN) / 2
     parts.append(
-        _label(middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle")
+        _svg_label(
+            middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle"
+        )
     )
     labels: list[tuple[float, float, float]] = []
     ordered = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
@@ -92,7 +94,7 @@ def scatter(dots: Sequence[Point], amount: str) -> str:
         if i < _MOST_LABELS and not any(_labels_meet(place, label) for label in labels):
             labels.append(place)
             side = (px - 9, "end") if before else (px + 9, "start")
-            parts.append(_label(side[0], py + 4, words, "ink", side[1]))
+            parts.append(_svg_label(side[0], py + 4, words, "ink", side[1]))
     return (
         f'<svg class="sb" width="{_WIDTH:g}" height="{_HEIGHT:g}" '
         f'viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" '
@@ -137,7 +139,7 @@ def amount_words(value: float | None, amount: str) -> str:
     return f"${value:,.2f}" if value >= 1 else f"${value:.2g}"
 
 
-def _label(x: float, y: float, words: str, role: str, anchor: str) -> str:
+def _svg_label(x: float, y: float, words: str, role: str, anchor: str) -> str:
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
         f'class="f-{role}">{escape(words)}</text>'

@@ -185,7 +185,7 @@ def unjudged(outcome: Outcome) -> bool:
 UNJUDGED = "This answer cannot be judged on this machine. The trial ends here, without a score."
 
 
-def _score_text(score: float) -> str:
+def _few_digits(score: float) -> str:
     """Return a score in few digits; it says 0 or 1 only if it is."""
     text = f"{score:.6g}"
     return text if text != "1" or score == 1 else "almost 1, not quite 1"
@@ -232,7 +232,7 @@ class Retry(Game):
         if not is_answer(outcome):
             lines = [f"{head}no answer can be read from this reply."]
         else:
-            lines = [f"{head}score {_score_text(outcome.score or 0.0)} of 1."]
+            lines = [f"{head}score {_few_digits(outcome.score or 0.0)} of 1."]
             lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
         full = outcome.score == 1
         self.over = full or not self.replies_left

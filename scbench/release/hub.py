@@ -54,13 +54,13 @@ def fetch_snapshot(repo: str, revision: str) -> Path:
         except LocalEntryNotFoundError:
             pass
         else:
-            if _is_whole(Path(cached)):
+            if _has_all_files(Path(cached)):
                 return Path(cached)
     with hub_errors(repo):
         return Path(snapshot_download(repo, repo_type="dataset", revision=revision))
 
 
-def _is_whole(folder: Path) -> bool:
+def _has_all_files(folder: Path) -> bool:
     """Whether a cached snapshot has every file; ``datasets`` caches those it has read only."""
     try:
         manifest = read_manifest(folder)

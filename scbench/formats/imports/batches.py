@@ -165,21 +165,21 @@ def gemini(entry: Entry) -> Iterator[Reply]:
     )
     request = request_key(next((name for name in names if name is not None), None))
     response = entry.get("response")
-    model = _either(response, "modelVersion")
+    model = _camel_or_snake(response, "modelVersion")
     if entry.get("error") or not isinstance(response, Mapping):
         yield failed(request, entry.get("error"), model=model)
         return
-    usage = _either(response, "usageMetadata")
-    thoughts = count(_either(usage, "thoughtsTokenCount"))
+    usage = _camel_or_snake(response, "usageMetadata")
+    thoughts = count(_camel_or_snake(usage, "thoughtsTokenCount"))
     inputs = ("promptTokenCount", "toolUsePromptTokenCount")
-    candidate_tokens = count(_either(usage, "candidatesTokenCount"))
+    candidate_tokens = count(_camel_or_snake(usage, "candidatesTokenCount"))
     counts = {
-        "input_tokens": total(_either(usage, name) for name in inputs),
+        "input_tokens": total(_camel_or_snake(usage, name) for name in inputs),
         # Thoughts are counted apart here; an answer of thoughts alone has no other count.
         "output_tokens": total([candidate_tokens, thoughts]),
         "reasoning_tokens": thoughts,
     }
-    blocked = _either(_either(response, "promptFeedback"), "blockReason")
+    blocked = _camel_or_snake(_camel_or_snake(response, "promptFeedback"), "blockReason")
     candidates = objects(response.get("candidates"))
     if blocked:
         state = State(Status.BLOCKED, str(blocked))
@@ -191,12 +191,12 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         parts = objects(dig(candidate, "content", "parts"))
         text = joined(part.get("text") for part in parts if not part.get("thought"))
         thought = joined(part.get("text") for part in parts if part.get("thought"))
-        state = state_of(_either(candidate, "finishReason"), text=bool(text))
+        state = state_of(_camel_or_snake(candidate, "finishReason"), text=bool(text))
         tried = request._replace(sample=request.sample + place)
         yield reply(tried, model, text, state, counts, thought)
 
 
-def _either(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
+def _camel_or_snake(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
     """Return a field by its name in JSON, or by the one that Python's library writes."""
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     field = dig(value, name)

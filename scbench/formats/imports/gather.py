@@ -91,7 +91,7 @@ def read_file(path: str, mapped: Mapped | None = None) -> Source:
     if head[:4] == b"PAR1":
         return Source(kinds, _of_parquet(path, mapped, kinds))
     if _INSPECT.match(head) or (head[:4] == b"PK\x03\x04" and is_inspect_archive(path)):
-        return Source(kinds, _counting(_of_inspect(path), "Inspect log", kinds))
+        return Source(kinds, _counting_entries(_of_inspect(path), "Inspect log", kinds))
     if head[:4] == b"PK\x03\x04":
         raise PredictionsError(f"{path} is a zip archive, and no log of Inspect; unpack it first")
     remainder = _numbered_lines(path)
@@ -196,7 +196,7 @@ _READERS: Mapping[str, Callable[[Entry, Counter[str]], Iterable[Reply]]] = {
     "lm-evaluation-harness samples": harnesses.lm_eval,
     "lighteval details": lambda entry, _: harnesses.lighteval(entry),
     "verifiers traces": harnesses.verifiers,
-    "requests left out": lambda entry, _: [_left_out(entry)],
+    "requests left out": lambda entry, _: [_left_out_reply(entry)],
 }
 
 
@@ -227,7 +227,7 @@ def kind_of(entry: Entry) -> str | None:
     return OWN_FORM if "id" in keys and not is_request else None
 
 
-def _left_out(entry: Entry) -> Reply:
+def _left_out_reply(entry: Entry) -> Reply:
     fields = {"status": "not_run", "error": str(entry.get("error"))}
     return Reply(request_key(entry.get("custom_id")), None, fields)
 
@@ -376,7 +376,7 @@ def _of_inspect(path: str) -> Iterator[Read]:
         yield number + 1, Problem("unreadable", message, number + 1)
 
 
-def _counting(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
+def _counting_entries(entries: Iterable[Read], kind: str, kinds: Counter[str]) -> Iterator[Read]:
     for entry in entries:
         kinds[kind] += 1
         yield entry

@@ -142,7 +142,7 @@ def _run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, 
         model=model,
         epochs=pace.samples,
         limit=pace.limit,
-        sample_id=None if pace.ids is None else _remembered(pace.ids, logs / _IDS),
+        sample_id=None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS),
         # The logs are graded as one run afterwards, in the way of all other files.
         score=False,
         # What was never answered is asked once more, and again by the next call.
@@ -159,7 +159,7 @@ def _run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, 
     return complete, [str(logs / log.location.rpartition("/")[2]) for log in logged]
 
 
-def _remembered(ids: Sequence[str], path: Path) -> list[str]:
+def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
     """Add ids to those of earlier calls: a run that goes on keeps what was answered."""
     earlier = path.read_text("utf-8").splitlines() if path.exists() else []
     together = list(dict.fromkeys([*earlier, *ids]))
