@@ -126,7 +126,7 @@ def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, s
     """
     mine, theirs = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.Process(
-        target=_tell_slowest, args=(theirs, seconds, task_id, parameters)
+        target=_send_attempt, args=(theirs, seconds, task_id, parameters)
     )
     child.start()
     theirs.close()
@@ -140,7 +140,7 @@ def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, s
     return result
 
 
-def _tell_slowest(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+def _send_attempt(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     pipe.send(attempt(task_id, parameters))
 

@@ -96,8 +96,8 @@ def prompts(
         sent = instances if images else told_apart(instances)[False]
         if pictured and not quiet:
             do = "are sent with them" if images else "are left out"
-            count = f"{len(pictured)} of {len(instances)}"
-            say(f"{count} need vision and {do}: {ids_in_words(pictured)}")
+            part = f"{len(pictured)} of {len(instances)} need vision"
+            say(f"{part} and {do}: {ids_in_words(pictured)}")
         budgets = budget or ()
         lines = (line_of(one, form, settings) for one in requests(sent, samples, budgets))
         if out is None:

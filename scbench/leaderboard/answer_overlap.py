@@ -40,6 +40,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,6 +122,7 @@ def is_long(canonical: str) -> bool:
     return len(zlib.compress(canonical.encode(), 9)) >= LONG
 
 
+@lru_cache(maxsize=4)
 def telling_answers(release: Release) -> StoredAnswers:
     """Return the stored answers of a release that may tell where an answer comes from."""
     stored = StoredAnswers({}, {})
@@ -227,6 +229,7 @@ class AnswerOverlap:
         ) or self.same_short >= max(LEAST_SHORT, SHORT_SHARE * self.both_short)
 
 
+@lru_cache(maxsize=4)
 def stored_answers(release: Release) -> frozenset[Pair]:
     """Return instance and hash of every answer that is stored with a release."""
     return frozenset((ref.id, sha256(ref.answer)) for ref in release.references())

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -252,8 +251,8 @@ def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     with_answer = graded.filter(pl.col("answer").is_not_null())
     found_answers = with_answer.select("id", "sample", "answer").unique(maintain_order=True)
     pairs = list(found_answers.select("id", "answer").iter_rows())
-    answers = answers_of(pairs, _stored_once(release))
-    copies = copied(pairs, _telling_once(release))
+    answers = answers_of(pairs, stored_answers(release))
+    copies = copied(pairs, telling_answers(release))
     return BoardEntry(
         job.name,
         submission.about,
@@ -266,10 +265,6 @@ def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
         files,
         reused,
     )
-
-
-_stored_once = lru_cache(maxsize=4)(stored_answers)
-_telling_once = lru_cache(maxsize=4)(telling_answers)
 
 
 def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
@@ -288,11 +283,8 @@ def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | lis
 
 def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
     """Return receipt and results of an earlier grading, or why they are of no use."""
-    about, release, predictions = (
-        submission.about,
-        submission.release,
-        submission.opened.predictions,
-    )
+    about, release = submission.about, submission.release
+    predictions = submission.opened.predictions
     if about is None or release is None or predictions is None:
         return "it cannot be read"
     if not (folder / RECEIPT).is_file():
