@@ -268,8 +268,7 @@ def grade(
         from scbench.cli.progress import progress
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.grade import grade_submission, write_report_of
-        from scbench.leaderboard.receipt import RECEIPT
+        from scbench.leaderboard.grade import RECEIPT, grade_submission, write_report_of
         from scbench.leaderboard.validate import validate
 
         if report:

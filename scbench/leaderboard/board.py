@@ -20,8 +20,8 @@ from scbench.base.model import LADDER
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
+from scbench.leaderboard.grade import Score
 from scbench.leaderboard.ranks import Rank, ranks
-from scbench.leaderboard.receipt import Score
 from scbench.release.manifest import Manifest, own_name, version_key
 
 LEVELS: Mapping[str, Any] = {

@@ -29,9 +29,18 @@ from scbench.leaderboard.answer_overlap import (
 )
 from scbench.leaderboard.findings import Finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
-from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
+from scbench.leaderboard.grade import (
+    RECEIPT,
+    REPORT,
+    Receipt,
+    grade_submission,
+    installed_graders,
+    mismatch,
+    read_receipt,
+    results_hash,
+    write_report_of,
+)
 from scbench.leaderboard.organisations import Organisation, alike, check_organisation
-from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
 from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
 from scbench.release.load import Release

@@ -20,8 +20,8 @@ from scbench.grading.output import write_whole
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.board import flat_rows
 from scbench.leaderboard.collect import BoardEntry
+from scbench.leaderboard.grade import Receipt
 from scbench.leaderboard.page import render_board
-from scbench.leaderboard.receipt import Receipt
 
 _DATASET = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 PAGE, JSON, PARQUET = "index.html", "leaderboard.json", "leaderboard.parquet"
