@@ -235,8 +235,9 @@ def _verdict(done: "Validated") -> str:
     count = f"{counted(len(done.problems), 'problem')}, {counted(warnings, 'warning')}"
     if done.problems:
         return f"{done.opened.path}: not valid: {count}"
-    coverage = "" if done.scored == done.expected else f", {done.scored} of {done.expected} scores"
-    return f"{done.opened.path}: valid, {counted(done.lines, 'line')}{coverage}, {count}"
+    scored, expected = done.checked.scored, done.checked.expected
+    coverage = "" if scored == expected else f", {scored} of {expected} scores"
+    return f"{done.opened.path}: valid, {counted(done.checked.lines, 'line')}{coverage}, {count}"
 
 
 @app.command()

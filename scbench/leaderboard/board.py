@@ -237,13 +237,7 @@ def _score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
 def _sort_key(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
     overall = row["buckets"][OVERALL]
     level = height(row["levels"][OVERALL]) if by_level else 0.0
-    return (
-        not row["ranked"],
-        -level,
-        -(overall["mean"] or 0.0),
-        row["model"],
-        row["submission"],
-    )
+    return (not row["ranked"], -level, -(overall["mean"] or 0.0), row["model"], row["submission"])
 
 
 def _entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
@@ -276,9 +270,7 @@ def _ranks_by_entry(
 
 
 def _entry_row(
-    entry: BoardEntry,
-    buckets: Mapping[str, dict[str, Any]],
-    tasks: Mapping[str, dict[str, Any]],
+    entry: BoardEntry, buckets: Mapping[str, dict[str, Any]], tasks: Mapping[str, dict[str, Any]]
 ) -> dict[str, Any]:
     about, receipt = entry.about, entry.receipt
     return {

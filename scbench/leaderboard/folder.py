@@ -163,13 +163,8 @@ def _zip_entries(archive: zipfile.ZipFile) -> Iterator[_Entry]:
     for info in infos:
         mode = info.external_attr >> 16
         # Programs that know no modes write none: then it is a file, or a folder by its name.
-        kind = (
-            kind_of(mode)
-            if mode & 0o170000
-            else "folder"
-            if info.orig_filename.endswith("/")
-            else "file"
-        )
+        by_name = "folder" if info.orig_filename.endswith("/") else "file"
+        kind = kind_of(mode) if mode & 0o170000 else by_name
         yield _Entry(
             info.orig_filename,
             kind,

@@ -311,11 +311,7 @@ def _predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
     if measured is None:
         raise ResultsError(f"{name} is too large")
     return PredictionsOf(
-        file=name,
-        bytes=len(data),
-        sha256=sha256(data),
-        content_sha256=measured[1],
-        lines=lines,
+        file=name, bytes=len(data), sha256=sha256(data), content_sha256=measured[1], lines=lines
     )
 
 

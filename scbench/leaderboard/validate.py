@@ -22,7 +22,7 @@ from scbench.leaderboard.answer_overlap import (
 from scbench.leaderboard.findings import Finding, as_record, in_order, problems
 from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
 from scbench.leaderboard.organisations import alike
-from scbench.leaderboard.predictions import check_predictions
+from scbench.leaderboard.predictions import CheckedPredictions, check_predictions
 from scbench.leaderboard.submission import Submission, read_claims, read_submission
 from scbench.release.load import Release, installed_releases, open_release
 
@@ -41,10 +41,7 @@ class Validated:
         about_hash: SHA-256 of the bytes that say it.
         release: what it answers, if that can be found.
         claims: claimed means in points of 100, by bucket or task.
-        lines: lines of predictions.
-        expected: scores that it should have.
-        scored: scores it will have, as far as can be told without grading.
-        answers: instance and answer, as JSON, of each line with one, if there are no problems.
+        checked: its predictions; their answers are there if there are no problems.
     """
 
     opened: Opened
@@ -53,10 +50,7 @@ class Validated:
     about_hash: str = ""
     release: Release | None = None
     claims: Mapping[str, float] = field(default_factory=dict)
-    lines: int = 0
-    expected: int = 0
-    scored: int = 0
-    answers: list[tuple[str, str]] = field(default_factory=list)
+    checked: CheckedPredictions = field(default_factory=CheckedPredictions)
 
     @property
     def problems(self) -> list[Finding]:
@@ -69,9 +63,9 @@ class Validated:
             "submission": self.opened.path.as_posix(),
             "valid": not self.problems,
             "release": self.about.release if self.about else None,
-            "lines": self.lines,
-            "expected": self.expected,
-            "scored": self.scored,
+            "lines": self.checked.lines,
+            "expected": self.checked.expected,
+            "scored": self.checked.scored,
             "findings": [
                 as_record(finding, self.opened.where(finding.file)) for finding in self.findings
             ],
@@ -112,15 +106,13 @@ def validate(opened: Opened, releases: Releases, version: str | None = None) -> 
     if done.about is not None and done.release is not None:
         _check_claims(done)
         if predictions is not None:
-            checked = check_predictions(*predictions, done.about, done.release)
-            done.findings += checked.findings
-            done.lines, done.expected = checked.lines, checked.expected
-            done.scored = checked.scored
-            if not done.problems:
-                done.answers = checked.answers
-                done.findings += copy_warning(
-                    copied(done.answers, telling_answers(done.release)), predictions[0]
-                )
+            done.checked = check_predictions(*predictions, done.about, done.release)
+            done.findings += done.checked.findings
+            if done.problems:
+                done.checked.answers.clear()
+            else:
+                copies = copied(done.checked.answers, telling_answers(done.release))
+                done.findings += copy_warning(copies, predictions[0])
     done.findings = in_order(done.findings)
     return done
 
@@ -218,5 +210,5 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
             if predictions is not None and same:
                 answers = read_answers(predictions[1], done.release)
                 peers[path.name] = answers_of(answers, stored)
-    mine = answers_of(done.answers, stored)
+    mine = answers_of(done.checked.answers, stored)
     return [*findings, *overlaps(mine, peers, done.opened.predictions[0])]

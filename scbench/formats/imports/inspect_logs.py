@@ -33,7 +33,7 @@ _MOST_BYTES = 2**30
 """A log, or a member of its archive, that is larger is refused unread."""
 _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
-_NEVER_READ = {"events", "store", "scores"}
+_READING: Any = {"resolve_attachments": "core", "exclude_fields": {"events", "store", "scores"}}
 _CAUSED = "The above exception was the direct cause of the following exception"
 GRADER_FAILED = "the grader failed, not the model"
 """In the error of a sample whose reply is there, and could not be graded."""
@@ -64,7 +64,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         ModuleNotFoundError: inspect_ai is not installed.
         PredictionsError: it cannot read the log.
     """
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
+    from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
 
     packed = zipfile.is_zipfile(path)
     size = Path(path).stat().st_size
@@ -73,9 +73,12 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     try:
         header = read_eval_log(path, header_only=True)
         spec, made_by = header.eval, _made_by(header)
+        samples: Iterable[EvalSample]
         # A JSON file is one value, and would be read whole for each sample.
-        apart = packed and spec.dataset.sample_ids is not None
-        samples = _samples_apart(path) if apart else _samples_at_once(path)
+        if packed and spec.dataset.sample_ids is not None:
+            samples = read_eval_log_samples(path, all_samples_required=False, **_READING)
+        else:
+            samples = read_eval_log(path, **_READING).samples or ()
         for number, sample in enumerate(samples, 1):
             try:
                 item = _sample_reply(sample, spec)
@@ -88,22 +91,6 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     except Exception as error:  # the library has no type of its own for what it cannot read
         message = str(error).partition("\n")[0][:300]
         raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
-
-
-def _samples_apart(path: str) -> "Iterable[EvalSample]":
-    from inspect_ai.log import read_eval_log_samples  # noqa: PLC0415  (an extra)
-
-    samples: Iterable[EvalSample] = read_eval_log_samples(
-        path, all_samples_required=False, resolve_attachments="core", exclude_fields=_NEVER_READ
-    )
-    return samples
-
-
-def _samples_at_once(path: str) -> "Iterable[EvalSample]":
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
-
-    log = read_eval_log(path, resolve_attachments="core", exclude_fields=_NEVER_READ)
-    return log.samples or ()
 
 
 def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:

@@ -389,9 +389,5 @@ def write_left_out(requests: Iterable[Request], path: Path) -> None:
     """
     with path.open("x", encoding="utf-8") as stream:
         for request in requests:
-            line = {
-                "custom_id": request.key.custom_id,
-                "status": "not_run",
-                "error": NEEDS_VISION,
-            }
+            line = {"custom_id": request.key.custom_id, "status": "not_run", "error": NEEDS_VISION}
             stream.write(json.dumps(line) + "\n")

@@ -1,7 +1,7 @@
 """The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
 
 The line is what `scbench import` makes of the log, and the grader that of ``scbench-grade``, so
-both ways give the same scores and statuses. Beside Inspect's event loop one thread feeds a scheduler
+both ways give the same scores and statuses. Beside Inspect's event loop a thread feeds a scheduler
 as long as there is something to grade; after that its processes end, and the next answer starts
 others.
 """
