@@ -14,8 +14,8 @@ from typing import Any
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
+from scbench.base.model import whole_point
 from scbench.base.seeding import Stream
-from scbench.base.unprinted import whole_point
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
 from scbench.freezing.cases import REPEATS, at_once, key_of

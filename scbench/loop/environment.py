@@ -12,8 +12,7 @@ from pydantic import BaseModel, ValidationError
 from scbench.base.errors import PredictionsError, faults_of
 from scbench.base.model import MAX_ACTION, Instance, Played, Prediction, Setup, Status, Turn
 from scbench.catalog import Task, get_task
-from scbench.loop.asking import asking_game
-from scbench.loop.games import Game, Retry, State, is_answer, unjudged
+from scbench.loop.games import Game, Retry, State, asking_game, is_answer, unjudged
 from scbench.scoring.outcomes import (
     Outcome,
     Trial,
