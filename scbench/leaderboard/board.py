@@ -35,27 +35,12 @@ Key = tuple[str, ...]
 SETTINGS = ("no_tools", "tools")
 
 SCHEMA: Mapping[str, Any] = {
-    "release": pl.String,
-    "release_hash": pl.String,
-    "graders": pl.String,
-    "tasks_of": pl.String,
-    "setting": pl.String,
-    "submission": pl.String,
-    "organisation": pl.String,
-    "model": pl.String,
-    "version": pl.String,
-    "date": pl.String,
-    "bucket": pl.String,
-    "task": pl.String,
-    "n": pl.Int64,
-    "expected": pl.Int64,
-    "scored": pl.Int64,
-    "mean": pl.Float64,
-    "mean_missing_as_zero": pl.Float64,
-    **dict.fromkeys(MEANS[1:], pl.Float64),
-    "rank": pl.Int64,
-    "rank_low": pl.Int64,
-    "rank_high": pl.Int64,
+    **dict.fromkeys(("release", "release_hash", "graders", "tasks_of", "setting"), pl.String),
+    **dict.fromkeys(("submission", "organisation", "model", "version", "date"), pl.String),
+    **dict.fromkeys(("bucket", "task"), pl.String),
+    **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
+    **dict.fromkeys(("mean", "mean_missing_as_zero", *MEANS[1:]), pl.Float64),
+    **dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64),
     "receipt": pl.String,
 }
 """Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for overall."""

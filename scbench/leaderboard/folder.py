@@ -41,7 +41,6 @@ MOST_BYTES_OF: Mapping[str, int] = {
 """The files that a submission may have, and how many bytes each."""
 _OURS = {"receipt.json", "results.parquet", "summary.json", "report.html", "graded"}
 
-
 _MOST_ENTRIES = 100
 _MOST_TAR = 2 * MOST_PACKED
 _MOST_RATIO = 1100

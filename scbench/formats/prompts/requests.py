@@ -30,7 +30,6 @@ Line = dict[str, Any]
 _STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 """What could steer a terminal, which is where lines may go; escaped, the JSON is the same."""
 
-
 LEFT_OUT = "left-out.jsonl"
 NEEDS_VISION = "the prompt has a picture, and was left out by --no-images"
 

@@ -55,7 +55,6 @@ _CHANNEL_ENDS = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
 _PLAIN_CHANNEL = re.compile(r"analysis(?=[A-Z{])")
 _PLAIN_FINAL = "assistantfinal"
 
-
 WRAPPERS = frozenset({"finalanswer", "final", "answer", "result", "output", "response"})
 _ARGUMENTS = frozenset({"arguments", "input", "parameters"})
 LAYERS = 6
@@ -250,7 +249,6 @@ def _renamed(
     exact = frozenset(shape.names.values())
 
     def renamed(part: JsonValue) -> JsonValue:
-        nonlocal changed
         # An answer may hold tens of thousands of numbers in small lists.
         if isinstance(part, list):
             plain = not part or not isinstance(part[0], list | dict)
