@@ -113,7 +113,7 @@ def init(
     Asks for what no option gives, if there is someone to ask.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.pack import write_about
+        from scbench.leaderboard.folder import write_about
         from scbench.release.load import installed_releases
 
         newest = [*installed_releases(), None][-2 if installed_releases() else -1]
@@ -331,7 +331,7 @@ def pack(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.pack import pack as write
+        from scbench.leaderboard.folder import pack as write
         from scbench.leaderboard.validate import validate
 
         releases, wanted = finder(release)

@@ -197,7 +197,6 @@ def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
 
 
 def _prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
-    """Return the prompt: text, or a message with its pictures."""
     if not instance.images:
         return instance.prompt
     pictures = [

@@ -214,7 +214,6 @@ def _ordered_rows(
 
 
 def _score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
-    """Return a score of a receipt, with its interval and its place above the floor."""
     cells = means.cells(entry)
     return score.model_dump() | {name: cells[name] for name in MEANS if name != "mean"}
 
@@ -226,7 +225,6 @@ def _sort_key(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
 
 
 def _entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
-    """Return the scores of all entries, each a run by the place of its entry."""
     parts: list[pl.DataFrame] = []
     for i, entry in enumerate(entries):
         run = entry.results.with_columns(
@@ -339,7 +337,6 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _private_columns(entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return the columns `PRIVATE` of an entry; none if it has no private score."""
     if "private" not in entry:
         return {}
     gap = entry.get("gap", {})

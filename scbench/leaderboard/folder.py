@@ -1,13 +1,15 @@
-"""Opening a submission: a folder, or an archive of one, whose files can then be read.
+"""The files of a submission: a folder or an archive of one is opened, begun, or packed.
 
 Names and sizes are looked at before anything is read, only files of known names are ever opened,
 and nothing in them is run. An archive is not unpacked by its own names: if one of its entries is
 not allowed (a path that leads elsewhere, a link, a device, a name that occurs twice, too much of
 anything), nothing is read; otherwise the few files that belong to a submission are copied, under
-names of our own and never beyond their caps.
+names of our own and never beyond their caps. Packed, the same folder gives the same bytes.
 """
 
+import gzip
 import io
+import json
 import stat
 import tarfile
 import tempfile
@@ -18,14 +20,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import zstandard
 
-from scbench.base.errors import PredictionsError, ScbenchError, did_you_mean, printable
+from scbench.base.errors import (
+    PredictionsError,
+    ResultsError,
+    ScbenchError,
+    did_you_mean,
+    printable,
+)
 from scbench.formats.predictions import open_predictions
+from scbench.grading.output import write_whole
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.submission import MOST_BYTES
+from scbench.leaderboard.submission import MOST_BYTES, Submission
 
 ABOUT = "submission.yaml"
 CLAIMED = "claimed.json"
@@ -52,6 +61,25 @@ _BROKEN = (OSError, EOFError, ValueError, RuntimeError, zlib.error, zstandard.Zs
 _BROKEN_ZIP = (*_BROKEN, zipfile.BadZipFile, NotImplementedError)
 _BROKEN_TAR = (*_BROKEN, tarfile.TarError)
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst")
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+PACKED = (".zip", ".tar.gz", ".tar.zst")
+
+_ORDER: Mapping[str, str] = {
+    "format": "",
+    "model": "as it is to stand on the board; version tells set-ups of one model apart",
+    "organisation": "who submits it",
+    "date": "when the answers were made",
+    "release": "release of the benchmark that was answered",
+    "tasks": "spatial, manifolds for the board of the text tasks, or ladder for that of levels",
+    "setting": "no_tools or tools",
+    "tools": "tools that were offered",
+    "sampling": "all parameters as they were sent",
+    "attempts": "answers per instance, as samples 0 to attempts - 1",
+    "contact": "someone who can be asked",
+    "links": "paper, code, weights, homepage",
+    "outputs_licence": "licence of the predictions",
+    "notes": "",
+}
 
 
 def kind_of(mode: int) -> str:
@@ -353,3 +381,93 @@ def _in_folder(folder: Path) -> tuple[dict[str, Path], tuple[Finding, ...]]:
         else:
             files[entry.name] = entry
     return files, (*findings, *missing([*files, *(finding.file for finding in findings)]))
+
+
+def about_text(about: Submission) -> str:
+    """Return the text of a ``submission.yaml``, with a comment where one helps."""
+    record = about.model_dump(mode="json", exclude_none=True)
+    lines = []
+    for key, comment in _ORDER.items():
+        value = record.get(key)
+        if value is None or (key in _UNSAID and value == _UNSAID[key]):
+            continue
+        lines += [f"# {comment}"] if comment else []
+        if isinstance(value, dict) and value:
+            lines += [f"{key}:", *(f"  {json_text(k)}: {json_text(v)}" for k, v in value.items())]
+        else:
+            lines.append(f"{key}: {json_text(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def json_text(value: Any) -> str:  # noqa: ANN401
+    """Return a JSON value as YAML takes it, too; plain words without quotes."""
+    if isinstance(value, str) and value.isidentifier() and value.lower() not in _RESERVED:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+_UNSAID: Mapping[str, Any] = {"tools": [], "links": {}, "tasks": "spatial"}
+"""Values that go without saying."""
+_RESERVED = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+
+def write_about(folder: Path, about: Submission) -> Path:
+    """Write ``submission.yaml`` into a folder, which is made if it is not there.
+
+    Raises:
+        ResultsError: there is such a file already, or it cannot be written.
+    """
+    path = folder / ABOUT
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if path.exists() or path.is_symlink():
+            raise ResultsError(f"{path} exists; edit it, or remove it first")
+        write_whole(path, lambda part: part.write_text(about_text(about), "utf-8"))
+    except OSError as error:
+        raise ResultsError(f"cannot write {path}: {error.strerror}") from None
+    return path
+
+
+def pack(opened: Opened, out: Path) -> None:
+    """Pack the files of a submission into an archive, by the suffix of its name.
+
+    Raises:
+        ResultsError: the suffix is of no archive, or it cannot be written.
+    """
+    if not out.name.endswith(PACKED):
+        raise ResultsError(f"{out} is no archive's name; end it in {', '.join(PACKED)}")
+    top = opened.path.resolve().name.partition(".")[0] or "submission"
+    contents = {
+        f"{top}/{name}": opened.files[name].read_bytes()
+        for name in MOST_BYTES_OF
+        if name in opened.files
+    }
+    data = _zip_bytes(contents) if out.suffix == ".zip" else _tar_bytes(contents, out.suffix)
+    try:
+        write_whole(out, lambda part: part.write_bytes(data))
+    except OSError as error:
+        raise ResultsError(f"cannot write {out}: {error.strerror}") from None
+
+
+def _zip_bytes(contents: Mapping[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in contents.items():
+            info = zipfile.ZipInfo(name, _EARLIEST)
+            info.external_attr = 0o100644 << 16
+            info.create_system = 3
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return file.getvalue()
+
+
+def _tar_bytes(contents: Mapping[str, bytes], suffix: str) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, data in contents.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(data), 0o644
+            archive.addfile(info, io.BytesIO(data))
+    if suffix == ".zst":
+        return zstandard.ZstdCompressor(level=10).compress(file.getvalue())
+    return gzip.compress(file.getvalue(), 9, mtime=0)

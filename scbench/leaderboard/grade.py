@@ -353,7 +353,6 @@ def make_receipt(
 
 
 def _run_records(results: pl.DataFrame) -> list[RunMetadata]:
-    """Return what the predictions say of how the run was made."""
     runs = metadata_by_run(results).values()
     by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
     return [RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)]

@@ -11,10 +11,16 @@ A submission in the name of an organisation that stands there must have one of i
 must come from one of its accounts, where that is told. What a submission says of itself proves
 nothing, so maintainers add an organisation when they know who sends for it; one that they do not
 know yet is a warning.
+
+Two names look alike if their skeletons are the same: signs that are drawn alike are one sign then,
+by the confusables of Unicode (Technical Standard 39, section 4), as are forms that are compatible,
+cases and blanks.
 """
 
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -23,8 +29,38 @@ from scbench.base.errors import ScbenchError, faults_of, printable
 from scbench.base.model import Frozen
 from scbench.leaderboard.findings import Finding
 from scbench.leaderboard.folder import ABOUT
-from scbench.leaderboard.names import skeleton
-from scbench.leaderboard.submission import OneLine, Submission
+from scbench.leaderboard.submission import OneLine, Submission, is_hidden
+
+
+@cache
+def skeleton(text: str) -> str:
+    """Return what names that look alike have in common."""
+    normal = unicodedata.normalize("NFKC", text)
+    bare = "".join(sign for sign in normal if not is_hidden(sign))
+    return "".join("".join(map(_common_sign, _folded_signs(bare))).split())
+
+
+def _folded_signs(text: str) -> str:
+    # Cases fold into each other only after signs that stand for another case did: a large I is a
+    # small l to the eye.
+    return "".join(map(_common_sign, text)).casefold()
+
+
+@cache
+def _common_sign(sign: str) -> str:
+    """Return the sign that stands for all that are drawn like it."""
+    from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
+
+    alike = [_without_formats(entry["c"]) for entry in confusables_data.get(sign, ())]
+    if len(alike) != 1:
+        return sign
+    # The list names a sign's like, or for that one, all signs it is the like of.
+    (twin,) = alike
+    return min(sign, twin) if len(confusables_data.get(twin, ())) <= 1 else twin
+
+
+def _without_formats(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
 
 
 class Organisation(Frozen):
@@ -127,5 +163,4 @@ def names_of(about: Submission) -> tuple[str, ...]:
 
 
 def _spelt(name: str) -> str:
-    """Return a name with the signs spelt out that are not ASCII."""
     return ascii(name)

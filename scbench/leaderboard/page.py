@@ -377,7 +377,6 @@ def _figure_cell(
 
 
 def _above_floor(score: Mapping[str, Any]) -> str:
-    """Return the mean above the floor, in points."""
     ends = (points(score[f"above_{end}"]) for end in ("low", "high"))
     return f"{points(score['above'])} ({' to '.join(ends)}) above floor"
 

@@ -125,7 +125,6 @@ def _private_score(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
-    """Return the overall line of `scbench.analysis.gap` on two entries of a model."""
     names = {
         "model": pl.lit(public.about.title),  # predictions may call it otherwise here and there
         "setting": pl.lit(public.about.setting),

@@ -5,6 +5,7 @@ JSON's. Dates, ``yes`` and ``0o17`` stay the text that they are.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -26,7 +27,6 @@ from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, ScbenchError, did_you_mean, printable, problem_of
 from scbench.base.model import Frozen, OneShot
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.names import hidden
 from scbench.schemas.base import json_schema
 
 MOST_ATTEMPTS = 100
@@ -41,7 +41,27 @@ _MOST_DEPTH = 12
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(?P<rest>(\.\d{1,20})?([eE][+-]?\d{1,2})?)", re.ASCII)
 _WORDS: Mapping[str, JsonValue] = {"": None, "null": None, "~": None, "true": True, "false": False}
 
+_HIDDEN = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
+"""Categories of signs that nobody sees, or that change what stands beside them."""
+_BLANK = frozenset(
+    [*map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0))]
+    + [chr(sign) for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+       for sign in range(first, last + 1)]
+)  # fmt: skip
+"""Letters and marks that are drawn as nothing: fillers, joiners, selectors of variants."""
+
 Place = tuple[str | int, ...]
+
+
+def is_hidden(sign: str) -> bool:
+    """Whether nobody sees a sign, or it changes what stands beside it."""
+    return unicodedata.category(sign) in _HIDDEN or sign in _BLANK
+
+
+def hidden(text: str) -> list[str]:
+    """Return the signs of a name that cannot be seen, each by its number and name."""
+    signs = dict.fromkeys(filter(is_hidden, text))
+    return [f"U+{ord(sign):04X} {unicodedata.name(sign, '')}".rstrip() for sign in signs]
 
 
 def _without_hidden(text: str) -> str:

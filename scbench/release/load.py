@@ -191,7 +191,6 @@ class Release:
         return floors
 
     def _unprinted(self) -> dict[str, str]:
-        """Return by id what rows may not hold."""
         return {
             row_id: unprinted
             for row_id, _, unprinted in self._beside_rows()
@@ -216,7 +215,6 @@ class Release:
         return terse_id(row_id) if self.manifest.config == TERSE else row_id
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
-        """Return what is made of a file's rows."""
         rows, what = _read_frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
@@ -237,7 +235,6 @@ def _reference_rows(release: Release) -> Sequence[tuple[str, float, str | None]]
 def _read_frame(
     release: Release, name: str, columns: list[str] | None = None
 ) -> "tuple[pl.DataFrame, str]":
-    """Return a file's rows, and what to call it in messages."""
     import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
     data = BytesIO(release.read(name))

@@ -10,7 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from scbench.freezing.schemas import release_schemas
-from scbench.leaderboard.pack import about_text
+from scbench.leaderboard.folder import about_text
 from scbench.leaderboard.submission import (
     DocumentError,
     Submission,

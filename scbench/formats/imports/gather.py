@@ -145,7 +145,6 @@ def _json_value(data: bytes) -> Any:  # noqa: ANN401  (JSON)
 
 
 def _file_kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | None) -> str:
-    """Return what the first lines of a file say that it is."""
     first = [stripped(line[1]) for line in lines if not isinstance(line, Problem)]
     first = [line for line in first if line]
     for entry in filter(None, map(_json_value, first)):
@@ -170,7 +169,6 @@ def _file_kind(lines: Iterable[Numbered | Problem], path: str, mapped: Mapped | 
 
 
 def _unmapped(path: str, columns: Iterable[str], mapped: Mapped | None) -> PredictionsError:
-    """Return the error that a table does not have the columns that are wanted."""
     lacking = sorted({*mapped.values()} - {*columns}) if mapped else []
     lack = f"no column {lacking[0]!r}" if lacking else "no columns id and response"
     names = ", ".join(columns)[:200] or "none that can be read"

@@ -170,7 +170,6 @@ def _made_by(header: "EvalLog") -> dict[str, Any]:
 
 
 def _asked_with(sample: "EvalSample") -> dict[str, Any]:
-    """Return which prompt was put, as our own tasks say it."""
     digest = sample.metadata.get("instance_hash")
     return {"instance_hash": digest} if isinstance(digest, str) else {}
 

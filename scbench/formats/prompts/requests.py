@@ -200,7 +200,6 @@ def line_of(request: Request, form: Form, settings: Settings) -> bytes:
 
 
 def _token_limit(request: Request, settings: Settings, key: str) -> Line:
-    """Return the limit of output tokens under a provider's name; nothing if there is none."""
     limit = settings.max_output_tokens if request.budget is None else request.budget
     return {} if limit is None else {key: limit}
 

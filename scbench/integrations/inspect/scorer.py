@@ -278,6 +278,5 @@ def as_score(result: WireOutcome) -> Score:
 
 
 def _failed_messages(result: WireOutcome) -> list[str]:
-    """Return what failed, each in a sentence."""
     checks = [check for verdict in result.scores for check in json.loads(verdict.checks)]
     return list(dict.fromkeys(check["message"] for check in checks if not check["passed"]))

@@ -222,7 +222,6 @@ def _in_string(text: str, shape: Shape, layers: int) -> _Fitted | None:
 
 
 def _short_answer(value: dict[str, JsonValue], shape: Shape, layers: int) -> _Fitted | None:
-    """Return an object with a short answer, taken out of what stands round it."""
     inside = value["answer"]
     if isinstance(inside, dict | list) or (isinstance(inside, str) and "{" in inside):
         fitted = _deeper(inside, "unwrapped_answer_key", shape, layers)
@@ -374,7 +373,6 @@ def _at_the_end(text: str, shape: Shape) -> Extraction | None:
 
 
 def _searched(text: str, shape: Shape) -> Extraction | None:
-    """Return the answer in visible text."""
     quoted = parsed(text.strip()) if text.lstrip().startswith('"') else None
     if isinstance(quoted, str):
         extraction = _searched(quoted, shape)

@@ -198,7 +198,6 @@ def fenced(text: str) -> list[tuple[int, str]]:
 
 
 def _marked_content(text: str, mark: re.Match[str], *, is_list: bool) -> str:
-    """Return what a mark points at; nothing if it is cut off."""
     start = mark.end()
     if mark["tag"]:
         closing = CLOSING_TAG.search(text, start, start + MOST)
