@@ -82,7 +82,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         for number, sample in enumerate(samples, 1):
             try:
                 item = _sample_reply(sample, spec)
-                fields = {**item.fields, **made_by, **_asked_with(sample)}
+                fields = {**item.fields, **made_by, **_prompt_hash(sample)}
                 yield number, replace(item, fields=fields)
             except PredictionsError as error:
                 yield number, error
@@ -169,7 +169,7 @@ def _made_by(header: "EvalLog") -> dict[str, Any]:
     }
 
 
-def _asked_with(sample: "EvalSample") -> dict[str, Any]:
+def _prompt_hash(sample: "EvalSample") -> dict[str, Any]:
     digest = sample.metadata.get("instance_hash")
     return {"instance_hash": digest} if isinstance(digest, str) else {}
 
