@@ -23,6 +23,7 @@ The packages, from the bottom up: `scbench.base` (the model of the data, errors,
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scbench.base import __version__
 from scbench.base.errors import (
     CannotGrade,
     CatalogError,
@@ -34,7 +35,6 @@ from scbench.base.errors import (
     ResultsError,
     ScbenchError,
 )
-from scbench.base.version import __version__
 
 if TYPE_CHECKING:
     from scbench.analysis.results import read_results

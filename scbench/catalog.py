@@ -68,7 +68,7 @@ SECONDS = 120.0
 
 
 @cache
-def _load(name: str) -> ModuleType:
+def _load_module(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -78,12 +78,12 @@ def _load(name: str) -> ModuleType:
 
 
 @cache
-def _version(name: str) -> int:
+def _version_in_source(name: str) -> int:
     """Return the VERSION of a grader; read from its source, since importing it can take long."""
     loader = getattr(find_spec(name), "loader", None)
     source = loader.get_source(name) if isinstance(loader, InspectLoader) else None
-    found = _VERSION.search(source or "")
-    return int(found[1]) if found else int(_load(name).VERSION)
+    match = _VERSION.search(source or "")
+    return int(match[1]) if match else int(_load_module(name).VERSION)
 
 
 _ParamsT_contra = TypeVar("_ParamsT_contra", contravariant=True)
@@ -159,7 +159,7 @@ class Task:
             return False
 
     def _module(self, kind: str) -> ModuleType:
-        return _load(self.module(kind))
+        return _load_module(self.module(kind))
 
     @property
     def available(self) -> bool:
@@ -187,7 +187,7 @@ class Task:
         return self._module("graders").grade  # type: ignore[no-any-return]
 
     def _beside_grader(self, name: str) -> ModuleType | None:
-        return _load(f"{self.module('graders')}.{name}") if self.offers(name) else None
+        return _load_module(f"{self.module('graders')}.{name}") if self.offers(name) else None
 
     def offers(self, name: str) -> bool:
         """Return whether ``queries`` or ``actions`` are beside its grader; imports nothing."""
@@ -209,7 +209,7 @@ class Task:
     def grader_version(self) -> int:
         """Version of the grader; raised whenever a score could move."""
         name = self.module("graders")
-        return int(sys.modules[name].VERSION) if name in sys.modules else _version(name)
+        return int(sys.modules[name].VERSION) if name in sys.modules else _version_in_source(name)
 
     def fingerprint(self) -> str | None:
         """Return what tells machines apart that compute otherwise; None where none could."""
@@ -237,101 +237,69 @@ class Task:
         return frozenset(getattr(self._module("graders"), "DEFINING", ()))
 
 
-_spatial = partial(Task, origin=PAPER)
-_text = partial(Task, bucket=MANIFOLDS, scoring="binary", origin=REASONSCAPE)
+_axiomatic = partial(Task, bucket="axiomatic", scoring="binary", origin=PAPER, one_answer=True)
+_constructive = partial(Task, bucket="constructive", scoring="partial", origin=PAPER)
+_planning = partial(Task, bucket="planning", scoring="partial", origin=PAPER)
+
+
+def _text_task(id: str, title: str, *dimensions: Dimension) -> Task:  # noqa: A002  (as in `Task`)
+    return Task(id, title, MANIFOLDS, "binary", REASONSCAPE, dimensions=dimensions)
+
+
+_HOPS: Dimension = "multi-hop reasoning"
+_MEMORY: Dimension = "working memory"
+_TOKENS: Dimension = "tokenization"
+_NOVELTY: Dimension = "novel input patterns"
+_DISTRACTION: Dimension = "distraction"
+_INTERFERENCE: Dimension = "interference"
 
 _OURS = (
-    _spatial(
-        "topology_enumeration", "Topology Enumeration", "axiomatic", "binary", one_answer=True
+    _axiomatic("topology_enumeration", "Topology Enumeration"),
+    _axiomatic("enumerate_edges", "Enumerate Edges"),
+    _axiomatic("classify_behaviour", "Classify Behaviour"),
+    _axiomatic("half_subdivision_neighbours", "Half-Subdivision Neighbours"),
+    _axiomatic("two_segments", "Two Segments", one_answer=False),
+    _constructive("lego_hemispherical_shell", "Lego Hemispherical Shell"),
+    _constructive("csg_union", "CSG Union", heavy=True),
+    _constructive("tetrahedra_shadow_projection", "Tetrahedra Shadow Projection"),
+    _constructive("voxel_grid_projection", "Voxel Grid Projection", scoring="binary"),
+    _constructive("polynomial_curve_fitting", "Polynomial Curve Fitting"),
+    _constructive(
+        "delaunay_triangulation", "Delaunay Triangulation", scoring="binary", one_answer=True
     ),
-    _spatial("enumerate_edges", "Enumerate Edges", "axiomatic", "binary", one_answer=True),
-    _spatial("classify_behaviour", "Classify Behaviour", "axiomatic", "binary", one_answer=True),
-    _spatial(
-        "half_subdivision_neighbours",
-        "Half-Subdivision Neighbours",
-        "axiomatic",
-        "binary",
-        one_answer=True,
-    ),
-    _spatial("two_segments", "Two Segments", "axiomatic", "binary"),
-    _spatial("lego_hemispherical_shell", "Lego Hemispherical Shell", "constructive", "partial"),
-    _spatial("csg_union", "CSG Union", "constructive", "partial", heavy=True),
-    _spatial(
-        "tetrahedra_shadow_projection", "Tetrahedra Shadow Projection", "constructive", "partial"
-    ),
-    _spatial("voxel_grid_projection", "Voxel Grid Projection", "constructive", "binary"),
-    _spatial("polynomial_curve_fitting", "Polynomial Curve Fitting", "constructive", "partial"),
-    _spatial(
-        "delaunay_triangulation",
-        "Delaunay Triangulation",
-        "constructive",
-        "binary",
-        one_answer=True,
-    ),
-    _spatial("hamiltonian_loop", "Hamiltonian Loop", "constructive", "binary"),
-    _spatial("pipe_loop_fitting", "Pipe Loop Fitting", "constructive", "binary"),
-    _spatial("hide_and_seek", "Hide and Seek", "constructive", "partial", heavy=True),
-    _spatial("pack_rectangular_prisms", "Pack Rectangular Prisms", "constructive", "partial"),
-    _spatial(
+    _constructive("hamiltonian_loop", "Hamiltonian Loop", scoring="binary"),
+    _constructive("pipe_loop_fitting", "Pipe Loop Fitting", scoring="binary"),
+    _constructive("hide_and_seek", "Hide and Seek", heavy=True),
+    _constructive("pack_rectangular_prisms", "Pack Rectangular Prisms"),
+    _constructive(
         "interlocking_parts",
         "Interlocking Parts",
-        "constructive",
-        "binary",
+        scoring="binary",
         heavy=True,
         scores=9,
         isolated=True,
     ),
-    _spatial("largest_printable_prime", "Largest 3D-Printable Prime", "constructive", "partial"),
-    _spatial("shikaku_rectangles", "Shikaku Rectangles", "constructive", "binary", one_answer=True),
-    _spatial("maze_3d", "3D Maze", "planning", "binary"),
-    _spatial("hyper_snake", "Hyper-Snake", "planning", "partial"),
-    _spatial("fluid_simulation", "Fluid Simulation", "planning", "partial", heavy=True),
-    _spatial(
-        "terrain_levelling",
-        "Terrain Levelling",
-        "planning",
-        "partial",
-        heavy=True,
-        seconds=3600.0,
-        fingerprinted=True,
+    _constructive("largest_printable_prime", "Largest 3D-Printable Prime"),
+    _constructive("shikaku_rectangles", "Shikaku Rectangles", scoring="binary", one_answer=True),
+    _planning("maze_3d", "3D Maze", scoring="binary"),
+    _planning("hyper_snake", "Hyper-Snake"),
+    _planning("fluid_simulation", "Fluid Simulation", heavy=True),
+    _planning(
+        "terrain_levelling", "Terrain Levelling", heavy=True, seconds=3600.0, fingerprinted=True
     ),
-    _text(
-        "arithmetic",
-        "Arithmetic",
-        dimensions=("multi-hop reasoning", "working memory", "tokenization"),
-    ),
-    _text(
-        "boolean",
-        "Boolean Logic",
-        dimensions=("multi-hop reasoning", "working memory", "novel input patterns"),
-    ),
-    _text("objects", "Objects", dimensions=("working memory", "distraction")),
-    _text(
-        "shuffle", "Shuffle", dimensions=("multi-hop reasoning", "working memory", "distraction")
-    ),
-    _text("dates", "Dates", dimensions=("multi-hop reasoning", "working memory", "distraction")),
-    _text("movies", "Movies", dimensions=("multi-hop reasoning", "working memory", "interference")),
-    _text("bracket_stack", "Bracket Stack", dimensions=("working memory", "tokenization")),
-    _text("word_sorting", "Word Sorting", dimensions=("working memory", "tokenization")),
-    _text(
-        "svg_shapes",
-        "SVG Shapes",
-        dimensions=("novel input patterns", "tokenization", "working memory"),
-    ),
-    _text(
-        "pattern_interference",
-        "Pattern Interference",
-        dimensions=("multi-hop reasoning", "novel input patterns", "interference"),
-    ),
-    _text(
-        "letter_counting",
-        "Letter Counting",
-        dimensions=("tokenization", "working memory", "distraction"),
-    ),
-    _text(
-        "but_for_causation",
-        "But-for Causation",
-        dimensions=("multi-hop reasoning", "working memory", "distraction", "interference"),
+    _text_task("arithmetic", "Arithmetic", _HOPS, _MEMORY, _TOKENS),
+    _text_task("boolean", "Boolean Logic", _HOPS, _MEMORY, _NOVELTY),
+    _text_task("objects", "Objects", _MEMORY, _DISTRACTION),
+    _text_task("shuffle", "Shuffle", _HOPS, _MEMORY, _DISTRACTION),
+    _text_task("dates", "Dates", _HOPS, _MEMORY, _DISTRACTION),
+    _text_task("movies", "Movies", _HOPS, _MEMORY, _INTERFERENCE),
+    _text_task("bracket_stack", "Bracket Stack", _MEMORY, _TOKENS),
+    _text_task("word_sorting", "Word Sorting", _MEMORY, _TOKENS),
+    _text_task("svg_shapes", "SVG Shapes", _NOVELTY, _TOKENS, _MEMORY),
+    _text_task("pattern_interference", "Pattern Interference", _HOPS, _NOVELTY, _INTERFERENCE),
+    _text_task("letter_counting", "Letter Counting", _TOKENS, _MEMORY, _DISTRACTION),
+    _text_task(
+        "but_for_causation", "But-for Causation", _HOPS, _MEMORY, _DISTRACTION, _INTERFERENCE
     ),
 )
 

@@ -27,7 +27,7 @@ from scbench.base.errors import PredictionsError, did_you_mean, faults_of
 from scbench.base.model import Instance, Prediction, task_of
 from scbench.catalog import Task, get_task
 from scbench.formats.imports.replies import content_text, objects
-from scbench.loop.replay import grade_line
+from scbench.loop.environment import grade_line
 from scbench.scoring.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -40,36 +40,35 @@ class _Ready(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _named(release: str | None) -> "Release":
+def cached_release(release: str | None) -> "Release":
+    """Return the release of a name, which is looked up once; see `load_release`."""
     from scbench.release.load import find_release  # noqa: PLC0415  (not needed for own instances)
 
     return find_release(release)
 
 
 @lru_cache(maxsize=256)
-def _instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
-    chosen, _ = release.choose([config] if config else None)
-    return chosen.instances([task_id])
+def _release_instances(release: "Release", config: str, task_id: str) -> Mapping[str, Instance]:
+    part, _ = release.choose([config] if config else None)
+    return part.instances([task_id])
 
 
 def instance_of(instance_id: str, release: "Release | str | None" = None) -> Instance:
     """Return an instance of a release by its id; a task's are looked up once.
 
-    Args:
-        instance_id: id, of any config.
-        release: as `outcome` takes it.
-
     Raises:
         PredictionsError: no such instance.
         ReleaseError: no such release.
     """
-    held = _named(release) if release is None or isinstance(release, str) else release
+    source = cached_release(release) if release is None or isinstance(release, str) else release
     from scbench.release.load import config_of  # noqa: PLC0415  (not needed for own instances)
 
-    instance = _instances(held, config_of(instance_id), task_of(instance_id)).get(instance_id)
+    instance = _release_instances(source, config_of(instance_id), task_of(instance_id)).get(
+        instance_id
+    )
     if instance is None:
-        where = "the newest installed release" if release is None else f"release {held.version}"
-        hint = did_you_mean(instance_id, held.ids(held.manifest.tasks))
+        where = "the newest installed release" if release is None else f"release {source.version}"
+        hint = did_you_mean(instance_id, source.ids(source.manifest.tasks))
         if ":" in instance_id and release is None:
             hint = " It was generated: give the instance itself, or release=FOLDER."
         task, _, number = instance_id.partition("/")
@@ -80,7 +79,7 @@ def instance_of(instance_id: str, release: "Release | str | None" = None) -> Ins
 
 
 @lru_cache(maxsize=16_384)
-def _read(task_id: str, params: str) -> _Ready:
+def _ready_instance(task_id: str, params: str) -> _Ready:
     task = get_task(task_id)
     try:
         return _Ready(task, task.params_model.model_validate_json(params))
@@ -118,17 +117,17 @@ def outcome(
     """
     if isinstance(instance, str):
         instance = instance_of(instance, release)
-    ready = _read(instance.task, instance.all_params)
+    ready = _ready_instance(instance.task, instance.all_params)
     if isinstance(answer, Prediction):
         prediction = answer
     elif isinstance(answer, str):
         prediction = Prediction.model_construct(id="", response=answer)
     else:
-        prediction = Prediction.model_construct(id="", answer=_plain(answer))
+        prediction = Prediction.model_construct(id="", answer=_checked_answer(answer))
     return grade_line(prediction, *ready)
 
 
-def _plain(answer: JsonValue) -> JsonValue:
+def _checked_answer(answer: JsonValue) -> JsonValue:
     """Return an answer that is no text, if it can be one."""
     first = answer[0] if isinstance(answer, list) and answer else answer
     if isinstance(first, dict) and "role" in first and "content" in first:
@@ -144,14 +143,9 @@ def _plain(answer: JsonValue) -> JsonValue:
 def score(
     instance: Instance | str, answer: JsonValue, release: "Release | str | None" = None
 ) -> float | None:
-    """Return the score of one answer, in [0, 1].
+    """Return the score of one answer, in [0, 1]; it takes what `outcome` takes.
 
     Safe to call from several threads.
-
-    Args:
-        instance: as for `outcome`.
-        answer: as for `outcome`.
-        release: as for `outcome`.
 
     Returns:
         The score; the mean of them where one answer gets several; None if this installation cannot
@@ -177,10 +171,10 @@ def scores(
     """
     if isinstance(instances, str):
         raise PredictionsError("scores() takes a list of ids; for one there is score()")
-    ids, given = list(instances), list(answers)
-    if len(ids) != len(given):
-        raise ValueError(f"there are {len(ids)} ids and {len(given)} answers; give one for each")
-    return [score(*pair, release) for pair in zip(ids, given, strict=True)]
+    ids, replies = list(instances), list(answers)
+    if len(ids) != len(replies):
+        raise ValueError(f"there are {len(ids)} ids and {len(replies)} answers; give one for each")
+    return [score(*pair, release) for pair in zip(ids, replies, strict=True)]
 
 
 def packed(instance: Instance) -> str:
@@ -241,18 +235,22 @@ def for_trl(
             "instances as scbench.reward.packed writes them"
         )
     none = [None] * len(completions)
-    found = [
-        score(unpacked(whole) if whole else str(name), _said(completion), held)
-        for name, whole, held, completion in zip(
+    results = [
+        score(
+            unpacked(packed_instance) if packed_instance else str(name),
+            _spoken_text(completion),
+            version,
+        )
+        for name, packed_instance, version, completion in zip(
             id or none, instance or none, release or none, completions, strict=True
         )
     ]
-    if log_metric is not None and found:
-        log_metric("scbench_scored", sum(one is not None for one in found) / len(found))
-    return found
+    if log_metric is not None and results:
+        log_metric("scbench_scored", sum(value is not None for value in results) / len(results))
+    return results
 
 
-def _said(completion: object) -> str:
+def _spoken_text(completion: object) -> str:
     """Return the text of a completion; of messages, that of the model's last one."""
     if isinstance(completion, str):
         return completion

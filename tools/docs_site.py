@@ -84,8 +84,8 @@ def task_page(task: Task, release: Release) -> str:
     )
     lines = [f"# {task.title}\n", head]
     if (pictures / f"{task.id}.png").is_file():
-        shown = f"One instance of {task.title}, with a right answer"
-        lines += [f"![{shown}](pictures/{task.id}.png)\n", f"*{shown}.*\n"]
+        caption = f"One instance of {task.title}, with a right answer"
+        lines += [f"![{caption}](pictures/{task.id}.png)\n", f"*{caption}.*\n"]
     lines += [task.card_text, "\n## Checks\n"]
     lines += ["Every verdict says of each check whether it passed.\n"]
     lines += ["| check | what it asks |", "|---|---|"]
@@ -135,9 +135,9 @@ def commands(
     yield name, context
     if isinstance(command, TyperGroup):
         for below in command.list_commands(context):
-            found = command.get_command(context, below)
-            if found is not None:
-                yield from commands(found, context, f"{name} {below}")
+            subcommand = command.get_command(context, below)
+            if subcommand is not None:
+                yield from commands(subcommand, context, f"{name} {below}")
 
 
 def api_pages() -> dict[str, str]:
@@ -187,27 +187,27 @@ class _Fetched(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.addresses: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note addresses elsewhere of scripts, styles, pictures and frames."""
         name = {"script": "src", "img": "src", "iframe": "src", "link": "href"}.get(tag, "")
         values = dict(attrs)
         if re.match(r"(https?:)?//", values.get(name) or "") and values.get("rel") != "canonical":
-            self.found.append(str(values[name]))
+            self.addresses.append(str(values[name]))
 
 
 def fetched_from_elsewhere(site: Path) -> list[str]:
     """Return what pages and styles of a site would fetch from other hosts."""
-    found = []
+    results = []
     for page in sorted(site.rglob("*.html")):
         parser = _Fetched()
         parser.feed(page.read_text("utf-8"))
-        found += [f"{page.relative_to(site)}: {address}" for address in parser.found]
+        results += [f"{page.relative_to(site)}: {address}" for address in parser.addresses]
     for style in sorted(site.rglob("*.css")):
         addresses = re.findall(r"url\([\"']?((?:https?:)?//[^)\"']*)", style.read_text("utf-8"))
-        found += [f"{style.relative_to(site)}: {address}" for address in addresses]
-    return found
+        results += [f"{style.relative_to(site)}: {address}" for address in addresses]
+    return results
 
 
 if __name__ == "__main__":

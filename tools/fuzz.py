@@ -38,7 +38,7 @@ SECONDS = 10.0
 MEMORY = 4 * 2**30
 """Bytes of address space that one execution may add: what a worker of scbench-grade has."""
 _DEATHS = 20
-_SHOWN = 160
+_MAX_LENGTH = 160
 _SLATE = 2**20
 
 
@@ -64,9 +64,9 @@ class Slate:
 
     def write(self, count: int, data: bytes) -> None:
         """Note an input before it is tried."""
-        kept = data[: _SLATE - 16]
-        self._memory[:16] = count.to_bytes(8, "little") + len(kept).to_bytes(8, "little")
-        self._memory[16 : 16 + len(kept)] = kept
+        content = data[: _SLATE - 16]
+        self._memory[:16] = count.to_bytes(8, "little") + len(content).to_bytes(8, "little")
+        self._memory[16 : 16 + len(content)] = content
 
     @property
     def count(self) -> int:
@@ -94,8 +94,8 @@ def attempt(run: Any, data: bytes, seconds: float = SECONDS) -> Finding | None: 
         frames = traceback.extract_tb(error.__traceback__)
         last = frames[-1]
         place = f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}"
-        told = "".join(traceback.format_exception(error)[-6:])
-        return Finding(place, told.encode(errors="replace").decode()[-3000:], data)
+        trace = "".join(traceback.format_exception(error)[-6:])
+        return Finding(place, trace.encode(errors="replace").decode()[-3000:], data)
     return None
 
 
@@ -121,15 +121,15 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
     for seed in target.seeds:  # what is imported or opened once is no act of the input
         with contextlib.suppress(Exception):
             target.run(seed)
-    seen: set[str] = set()
+    kinds: set[str] = set()
     start = slate.count
 
     def once(data: bytes) -> None:
         slate.write(slate.count + 1, data)
         fuzz_guard.limit_memory(MEMORY)
         finding = attempt(target.run, data)
-        if finding is not None and finding.place not in seen:
-            seen.add(finding.place)
+        if finding is not None and finding.place not in kinds:
+            kinds.add(finding.place)
             note = {"place": finding.place, "message": finding.message, "data": data.hex()}
             os.write(out, json.dumps(note).encode() + b"\n")
 
@@ -141,7 +141,7 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
         escaped = ("".join(f"\\x{byte:02x}" for byte in token) for token in target.tokens)
         words.write_text("".join(f'"{token}"\n' for token in escaped) or '"0"')
         flags = [f"-runs={options.runs - start}", f"-seed={options.seed + start + 1}"]
-        flags += [f"-max_total_time={int(options.seconds)}", f"-max_len={target.most}"]
+        flags += [f"-max_total_time={int(options.seconds)}", f"-max_len={target.max_bytes}"]
         # Time and memory are watched here: its own clock takes a busy machine for a hang.
         flags += ["-timeout=3600", "-rss_limit_mb=0", "-verbosity=0", f"-dict={words}"]
         flags += ["-detect_leaks=0", "-reload=0", "-len_control=20"]
@@ -157,7 +157,7 @@ def _fuzz(name: str, options: argparse.Namespace, slate: Slate, out: int, corpus
         if rng.random() < 0.1:
             data = rng.randbytes(rng.randrange(80))
         else:
-            data = mutated_bytes(rng, rng.choice(pool), target.tokens, target.most)
+            data = mutated_bytes(rng, rng.choice(pool), target.tokens, target.max_bytes)
             if len(pool) < 200 and rng.random() < 0.05:
                 pool.append(data)
         once(data)
@@ -172,7 +172,7 @@ def _silenced() -> Iterator[None]:
 
 def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Finding]]:
     """Fuzz one target in processes of its own; return executions, seconds, findings."""
-    slate, found = Slate(), dict[str, Finding]()
+    slate, findings = Slate(), dict[str, Finding]()
     began = time.monotonic()
     deadline = began + options.seconds
     for _ in range(_DEATHS):
@@ -200,32 +200,32 @@ def fuzz(name: str, options: argparse.Namespace) -> tuple[int, float, list[Findi
             for line in _followed(child, listen, slate):
                 note = json.loads(line)
                 place = note["place"]
-                found.setdefault(
+                findings.setdefault(
                     place, Finding(place, note["message"], bytes.fromhex(note["data"]))
                 )
             _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             place = f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
             place += " (hung)" if os.WTERMSIG(status) == signal.SIGKILL else ""
-            found.setdefault(place, Finding(place, place, slate.data))
+            findings.setdefault(place, Finding(place, place, slate.data))
         elif os.WEXITSTATUS(status):
             raise SystemExit(f"{name}: the target cannot be fuzzed, see above")
         else:
             break
-    return slate.count, time.monotonic() - began, list(found.values())
+    return slate.count, time.monotonic() - began, list(findings.values())
 
 
 def _followed(child: int, pipe: int, slate: Slate) -> Sequence[bytes]:
     """Read what a process says until it ends; kill it if one execution hangs beyond recall."""
-    said = b""
+    output = b""
     last, since = slate.count, None
     with os.fdopen(pipe, "rb", 0) as stream:
         while True:
             if select.select([stream], [], [], 1.0)[0]:
                 piece = stream.read(65_536)
                 if not piece:
-                    return said.splitlines()
-                said += piece
+                    return output.splitlines()
+                output += piece
             now = slate.count
             if now != last or now == 0:  # before the first, the target is still being prepared
                 last, since = now, time.monotonic()
@@ -249,18 +249,18 @@ def _replay(name: str, path: Path) -> int:
     return 0
 
 
-def _names(wanted: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+def _target_names(requested: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
     """Return the targets meant; ``answers`` stands for every task's, nothing for all."""
     from scbench.catalog import available_tasks  # noqa: PLC0415  (graders must not load yet)
 
     tasks = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
-    known = ["line", "response", "formula", "stl", "import", "archive", "document", "manifest"]
-    known += tasks
-    names = [name for word in wanted for name in (tasks if word == "answers" else [word])]
+    available = ["line", "response", "formula", "stl", "import", "archive", "document", "manifest"]
+    available += tasks
+    names = [name for word in requested for name in (tasks if word == "answers" else [word])]
     for name in names:
-        if name not in known:
-            parser.error(f"no target {name!r}; there are: {', '.join(known)}, answers")
-    return names or known
+        if name not in available:
+            parser.error(f"no target {name!r}; there are: {', '.join(available)}, answers")
+    return names or available
 
 
 def main() -> int:
@@ -276,17 +276,17 @@ def main() -> int:
     parser.add_argument("--save", type=Path, metavar="DIR", help="keep the input of each finding")
     parser.add_argument("--replay", type=Path, metavar="INPUT", help="try one input again")
     options = parser.parse_args()
-    names = _names(options.targets, parser)
+    names = _target_names(options.targets, parser)
     if options.replay:
         return _replay(names[0], options.replay)
     print(f"{'target':34} {'executions':>10} {'per second':>10} {'findings':>8}", flush=True)  # noqa: T201
     total = findings = 0
     for name in names:
-        count, seconds, found = fuzz(name, options)
-        total, findings = total + count, findings + len(found)
-        print(f"{name:34} {count:>10,} {count / seconds:>10,.0f} {len(found):>8}", flush=True)  # noqa: T201
-        for i, finding in enumerate(found):
-            print(f"\n{finding.place}: {finding.message}\ninput: {finding.data!r:.{_SHOWN}}")  # noqa: T201
+        count, seconds, by_message = fuzz(name, options)
+        total, findings = total + count, findings + len(by_message)
+        print(f"{name:34} {count:>10,} {count / seconds:>10,.0f} {len(by_message):>8}", flush=True)  # noqa: T201
+        for i, finding in enumerate(by_message):
+            print(f"\n{finding.place}: {finding.message}\ninput: {finding.data!r:.{_MAX_LENGTH}}")  # noqa: T201
             if options.save:
                 options.save.mkdir(parents=True, exist_ok=True)
                 path = options.save / f"{name.replace(':', '-')}-{options.seed}-{i}"

@@ -20,7 +20,7 @@ from scbench.scoring.outcomes import Outcome
 
 def answer_target(task: Task) -> Target:
     """Return the target of a task: answers by structure, by spoilt text and by bytes."""
-    cases = _cases(task)
+    cases = _fuzz_cases(task)
 
     def run(data: bytes) -> None:
         choices = Choices(data)
@@ -28,26 +28,26 @@ def answer_target(task: Task) -> Target:
         answer: Any
         if form == 0:  # the bytes themselves are the answer
             try:
-                answer = parse_json(choices.rest)
+                answer = parse_json(choices.remainder)
             except JsonError:
                 return
         elif form == 1:  # the bytes spoil the text of an answer
             text = bytearray(as_line(choices.pick(answers)))
             while not choices.spent:
                 at = choices.below(len(text))
-                text[at : at + choices.below(4)] = choices.rest[:1]
+                text[at : at + choices.below(4)] = choices.remainder[:1]
             try:
                 answer = parse_json(bytes(text))
             except JsonError:
                 return
         else:
             answer = mutated_json(choices.pick(answers), choices)
-            if not _is_text(answer):
+            if not _reads_as_text(answer):
                 return
         if task.id == "terrain_levelling":
             answer = _shortened(answer)
         if form in {5, 6}:  # as a training loop asks: a reply with the answer in it, or the answer
-            _check_outcome(task, instance, _reply(answer, choices) if form == 5 else answer)
+            _check_outcome(task, instance, _make_reply(answer, choices) if form == 5 else answer)
             return
         verdicts = judged(task, params, answer)
         if form == 7 and verdicts:
@@ -58,40 +58,40 @@ def answer_target(task: Task) -> Target:
     ]
     seeds += [b"\0\0" + as_line(answers[0])[:4000] for _, _, answers in cases[:2]]
     seeds += [bytes([5, i, 0, 0, 0, 0, 0]) + b"}\n```" for i in range(2)]
-    tokens = tuple(as_line(key) for key in _keys(cases[0][2][0]))
+    tokens = tuple(as_line(key) for key in _answer_keys(cases[0][2][0]))
     return Target(run, seeds, tokens, 4096, 300 if task.isolated else 0)
 
 
-def _cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
+def _fuzz_cases(task: Task) -> list[tuple[Instance, Any, list[Any]]]:
     """Return up to four instances of the newest release, with the answers that it stores."""
     instances = list(scbench.load_release().instances([task.id]).values())
     return [
         (
             row,
             task.params_model.model_validate_json(row.all_params),
-            list(filter(None, map(json.loads, _stored()[row.id]))),
+            list(filter(None, map(json.loads, _stored_texts()[row.id]))),
         )
         for row in instances[:: max(1, len(instances) // 4)][:4]
     ]
 
 
 @cache
-def _stored() -> dict[str, list[str]]:
+def _stored_texts() -> dict[str, list[str]]:
     """Return the answers that the newest release stores, by instance."""
-    found: dict[str, list[str]] = {}
+    answers: dict[str, list[str]] = {}
     for ref in scbench.load_release().references():
-        found.setdefault(ref.id, []).append(ref.answer)
-    return found
+        answers.setdefault(ref.id, []).append(ref.answer)
+    return answers
 
 
-def _reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
+def _make_reply(answer: Any, choices: Choices) -> str:  # noqa: ANN401  (JSON)
     """Return a reply that holds an answer, spoilt by the bytes that are left."""
     try:
         text = as_line(answer)
     except ValueError:  # a number that no file could hold
         text = b"9" * 5000
     at = choices.below(len(text) + 1)
-    spoilt = text[:at] + choices.rest + text[at + choices.below(3) :]
+    spoilt = text[:at] + choices.remainder + text[at + choices.below(3) :]
     return f"So it is\n```json\n{spoilt.decode('utf-8', 'replace')}\n```"
 
 
@@ -103,22 +103,22 @@ def _check_outcome(task: Task, instance: Instance, answer: Any) -> None:  # noqa
     _check_verdicts(task, came.verdicts)
 
 
-def _is_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
+def _reads_as_text(answer: Any) -> bool:  # noqa: ANN401  (JSON)
     """Whether all text in an answer can be UTF-8: half a surrogate pair never passes the reader."""
     match answer:
         case str():
             return not any("\ud800" <= character <= "\udfff" for character in answer)
         case dict():
-            return all(_is_text(part) for pair in answer.items() for part in pair)
+            return all(_reads_as_text(part) for pair in answer.items() for part in pair)
         case list():
-            return all(map(_is_text, answer))
+            return all(map(_reads_as_text, answer))
     return True
 
 
-def _keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
+def _answer_keys(answer: Any) -> list[str]:  # noqa: ANN401  (JSON)
     if isinstance(answer, dict):
-        return [*answer, *(key for value in answer.values() for key in _keys(value))][:20]
-    return _keys(answer[0]) if isinstance(answer, list) and answer else []
+        return [*answer, *(key for value in answer.values() for key in _answer_keys(value))][:20]
+    return _answer_keys(answer[0]) if isinstance(answer, list) and answer else []
 
 
 def _shortened(answer: Any) -> Any:  # noqa: ANN401  (JSON)

@@ -15,14 +15,12 @@ from fuzz_inputs import Choices, Target, check_text
 
 import scbench
 from scbench.base.errors import PredictionsError, ReleaseError, ScbenchError, printable
-from scbench.formats.imports.files import is_own
-from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.imports.gather import ImportOptions, gather, is_own
 from scbench.formats.imports.tables import read_mapping
 from scbench.formats.predictions import parse_line
-from scbench.leaderboard.documents import read_claims, read_submission
 from scbench.leaderboard.findings import as_annotation, as_text
-from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.pack import PACKED, pack
+from scbench.leaderboard.folder import PACKED, open_submission, pack
+from scbench.leaderboard.submission import read_claims, read_submission
 from scbench.leaderboard.validate import release_finder, validate
 from scbench.release.manifest import parse_manifest
 
@@ -34,22 +32,26 @@ def _scratch() -> Path:
 # Replies in the forms of other programs
 
 _CHAT = {"model": "M", "choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}
-_SAID = {"type": "message", "content": [{"type": "output_text", "text": "{}"}]}
-_TOLD = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": "{}"}]}
+_OPENAI_ITEM = {"type": "message", "content": [{"type": "output_text", "text": "{}"}]}
+_ANTHROPIC_MESSAGE = {
+    "model": "M",
+    "stop_reason": "end_turn",
+    "content": [{"type": "text", "text": "{}"}],
+}
 _PARTS = {"content": {"parts": [{"text": "{}"}, {"text": "t", "thought": True}]}}
-_MADE = {"candidates": [_PARTS | {"finishReason": "STOP"}], "modelVersion": "M"}
+_GEMINI_REPLY = {"candidates": [_PARTS | {"finishReason": "STOP"}], "modelVersion": "M"}
 _ID = "two_segments-07-S2-B900"
 _DOC = {"id": "two_segments/07", "query": "q"}
 _ENTRIES: tuple[object, ...] = (
     {"id": "two_segments/07", "model": "M", "response": "{}", "usage": {"input_tokens": 3}},
     {"custom_id": _ID, "response": {"status_code": 200, "body": _CHAT}, "error": None},
-    {"custom_id": _ID, "response": {"status_code": 200, "body": {"output": [_SAID]}}},
+    {"custom_id": _ID, "response": {"status_code": 200, "body": {"output": [_OPENAI_ITEM]}}},
     {"custom_id": _ID, "response": {"status_code": 429, "body": {"error": {"message": "slow"}}}},
-    {"custom_id": _ID, "result": {"type": "succeeded", "message": _TOLD}},
+    {"custom_id": _ID, "result": {"type": "succeeded", "message": _ANTHROPIC_MESSAGE}},
     {"custom_id": _ID, "result": {"type": "errored", "error": {"type": "x", "message": "m"}}},
-    {"key": _ID, "response": _MADE},
-    [{"metadata": {"key": _ID}, "response": _MADE}],
-    {"dest": {"inlinedResponses": {"inlinedResponses": [{"key": _ID, "response": _MADE}]}}},
+    {"key": _ID, "response": _GEMINI_REPLY},
+    [{"metadata": {"key": _ID}, "response": _GEMINI_REPLY}],
+    {"dest": {"inlinedResponses": {"inlinedResponses": [{"key": _ID, "response": _GEMINI_REPLY}]}}},
     {"doc_id": 0, "doc": _DOC, "resps": [["{}"]], "filtered_resps": ["{}"]},
     {"doc": _DOC, "model_response": {"text": ["{}"], "input_tokens": [1]}},
     {"task": {"id": "two_segments/07"}, "traces": [{"completion": [{"content": "{}"}]}]},
@@ -66,8 +68,8 @@ def _inspect_log() -> dict[str, object]:
     usage = {"input_tokens": 3, "output_tokens": 4}
     output = {"model": "M", "completion": "{}", "usage": usage, "choices": []}
     sample = {"id": "two_segments/07", "epoch": 1, "output": output, "model_usage": {"M": usage}}
-    made = {"task": "t", "model": "p/M", "created": "", "dataset": {}, "config": {}}
-    return {"version": 2, "status": "success", "eval": made, "samples": [sample]}
+    header = {"task": "t", "model": "p/M", "created": "", "dataset": {}, "config": {}}
+    return {"version": 2, "status": "success", "eval": header, "samples": [sample]}
 
 
 def _inspect_archive() -> bytes:
@@ -89,11 +91,11 @@ def import_target() -> Target:
         choices = Choices(data)
         mapped, pack_by = choices.pick(maps), choices.below(6)
         packers: dict[int, Callable[[bytes], bytes]] = {1: gzip.compress, 2: zstandard.compress}
-        path.write_bytes(packers.get(pack_by, bytes)(choices.rest))
+        path.write_bytes(packers.get(pack_by, bytes)(choices.remainder))
         sink = io.BytesIO()
         try:
             is_own(str(path), mapped)
-            found = gather([str(path)], sink, Wanted(mapped, "M" if pack_by == 5 else None))
+            result = gather([str(path)], sink, ImportOptions(mapped, "M" if pack_by == 5 else None))
         except ModuleNotFoundError as error:
             if error.name != "inspect_ai":  # an extra, whose reader is tried where it is installed
                 raise
@@ -102,25 +104,23 @@ def import_target() -> Target:
             check_text(printable(str(error)), 1500)
             return
         lines = sink.getvalue().split(b"\n")[:-1]
-        check_text(found.recognised, 5000)
-        for problem in found.problems:
+        check_text(result.recognised, 5000)
+        for problem in result.problems:
             check_text(str(problem), 2500)
         for number, line in enumerate(lines, 1):
             parse_line(line + b"\n", number)
-            assert found.origin(number)[0] == str(path)
+            assert result.origin(number)[0] == str(path)
 
     table = io.BytesIO()
     pl.DataFrame({"id": ["two_segments/07"], "response": ["{}"]}).write_parquet(table)
-    written = [json.dumps(entry).encode() + b"\n" for entry in _ENTRIES]
-    written += [*_TABLES, json.dumps(_inspect_log()).encode(), _inspect_archive()]
-    written += [table.getvalue(), json.dumps(_ENTRIES[:7], indent=1).encode()]
+    lines = [json.dumps(entry).encode() + b"\n" for entry in _ENTRIES]
+    lines += [*_TABLES, json.dumps(_inspect_log()).encode(), _inspect_archive()]
+    lines += [table.getvalue(), json.dumps(_ENTRIES[:7], indent=1).encode()]
     tokens = tuple(
         f'"{key}":'.encode() for entry in _ENTRIES if isinstance(entry, dict) for key in entry
     )
     tokens += (b"null", b"[]", b"{}", b'""', b"NaN", b"[" * 99, b"\n", b",", b"\xff", b"PAR1")
-    return Target(
-        run, [b"\0\0" + text for text in written], tokens, 6000, children=600, scratch=True
-    )
+    return Target(run, [b"\0\0" + text for text in lines], tokens, 6000, children=600, scratch=True)
 
 
 # Submissions
@@ -151,7 +151,7 @@ def archive_target() -> Target:
     def run(data: bytes) -> None:
         choices = Choices(data)
         path, packed = choices.pick(paths), choices.below(3)
-        content = choices.rest
+        content = choices.remainder
         if packed and path.suffix != ".zip":  # what is inside is spoilt, not the packing
             content = {".gz": gzip.compress, ".zst": zstandard.compress}.get(path.suffix, bytes)(
                 content
@@ -162,23 +162,23 @@ def archive_target() -> Target:
         for finding in done.findings:
             check_text(as_text(finding, "x"), 3000)
             as_annotation(finding, "x").encode()
-        left = [entry for entry in home.iterdir() if entry not in paths]
-        assert not left, f"{left} was left"
+        strays = [entry for entry in home.iterdir() if entry not in paths]
+        assert not strays, f"{strays} was left"
 
-    def written(suffix: str) -> bytes:
+    def packed(suffix: str) -> bytes:
         files = {"submission.yaml": _ABOUT, "predictions.jsonl": _LINE, "claimed.json": _CLAIMS}
         for name, text in files.items():
             (home / name).write_bytes(text)
-        named = {name: home / name for name in files}
+        paths = {name: home / name for name in files}
         out = home / f"made{suffix}"
-        pack(SimpleNamespace(files=named, path=home / "entry"), out)  # type: ignore[arg-type]
+        pack(SimpleNamespace(files=paths, path=home / "entry"), out)  # type: ignore[arg-type]
         data = out.read_bytes()
-        for used in (*named.values(), out):
+        for used in (*paths.values(), out):
             used.unlink()
         return data
 
-    plain = gzip.decompress(written(".tar.gz"))
-    seeds = [bytes([i, 0]) + written(suffix) for i, suffix in enumerate(PACKED)]
+    plain = gzip.decompress(packed(".tar.gz"))
+    seeds = [bytes([i, 0]) + packed(suffix) for i, suffix in enumerate(PACKED)]
     seeds += [bytes([i, 1]) + plain for i in (1, 2, 3)]
     tokens = (b"../", b"/", b"\\", b"\0", b"0000777\0", b"ustar", b"PK\1\2", b"PK\5\6", b"2", b"L")
     tokens += (b"path=", b"GNU.sparse.map=", b"size=", b"99999999999", b"\xff" * 8)
@@ -207,14 +207,17 @@ def document_target() -> Target:
 
 def manifest_target() -> Target:
     """Return the target of a release's manifest, cut down to two tasks."""
-    whole = json.loads(scbench.load_release().manifest.text())
-    kept = list(whole["tasks"])[:2]
-    small = {**whole, "tasks": {name: whole["tasks"][name] for name in kept}}
-    small["files"] = dict(list(whole["files"].items())[:3])
+    record = json.loads(scbench.load_release().manifest.text())
+    tasks = list(record["tasks"])[:2]
+    small = {**record, "tasks": {name: record["tasks"][name] for name in tasks}}
+    small["files"] = dict(list(record["files"].items())[:3])
     for name in ("experiment", "ladder", "terse", "withdrawn"):
         small.pop(name, None)
-    drawn = {**small, "experiment": {"seed": 1, "prefix": "b001f663", "tasks": [{"id": kept[0]}]}}
-    seeds = [json.dumps(value).encode() for value in (small, drawn)]
+    experiment = {
+        **small,
+        "experiment": {"seed": 1, "prefix": "b001f663", "tasks": [{"id": tasks[0]}]},
+    }
+    seeds = [json.dumps(value).encode() for value in (small, experiment)]
 
     def run(data: bytes) -> None:
         try:
@@ -232,6 +235,6 @@ def manifest_target() -> Target:
             except ScbenchError as error:
                 check_text(printable(str(error)), 3000)
 
-    tokens: Sequence[bytes] = tuple(f'"{key}":'.encode() for key in drawn)
+    tokens: Sequence[bytes] = tuple(f'"{key}":'.encode() for key in experiment)
     tokens = (*tokens, b"../", b"null", b"{}", b"[]", b"1e999", b"-1", b'"', b"\\u202e", b"[" * 99)
     return Target(run, seeds, tokens, 9000)

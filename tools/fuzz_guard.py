@@ -100,7 +100,7 @@ def install(children: int = 0, scratch: str | None = None) -> None:
     _State.children, _State.scratch = children, scratch
 
 
-def limit_memory(more: int) -> None:
+def limit_memory(extra: int) -> None:
     """Limit the address space of this process to so many bytes more than it has now.
 
     What guides the inputs takes gigabytes itself, the more the longer it runs.
@@ -108,7 +108,7 @@ def limit_memory(more: int) -> None:
     with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (quicker; once an execution)
         pages = int(file.read().split(b" ", 1)[0])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, hard))
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ class Target:
         run: takes any bytes; raises if something is wrong.
         seeds: input that leads somewhere.
         tokens: pieces of its language.
-        most: bytes of the longest input worth trying.
+        max_bytes: bytes of the longest input worth trying.
         children: isolated children that it may start in all.
         scratch: whether it may write where temporary files lie.
     """
@@ -39,7 +39,7 @@ class Target:
     run: Callable[[bytes], None]
     seeds: Sequence[bytes]
     tokens: Sequence[bytes] = ()
-    most: int = 4096
+    max_bytes: int = 4096
     children: int = 0
     scratch: bool = False
 
@@ -68,12 +68,12 @@ class Choices:
         return self._at >= len(self._data)
 
     @property
-    def rest(self) -> bytes:
+    def remainder(self) -> bytes:
         """The bytes that were not used yet."""
         return self._data[self._at :]
 
 
-def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], most: int) -> bytes:
+def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], limit: int) -> bytes:
     """Return bytes after one to eight edits: flips, cuts, copies, numbers, tokens of a language."""
     piece = bytearray(data)
     for _ in range(1 << rng.randrange(4)):
@@ -89,8 +89,8 @@ def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], most
             case 3:
                 piece[at:at] = piece[at:end] * (1 << rng.randrange(5))
             case 4:
-                other = rng.randrange(len(piece) + 1)
-                piece[other:other] = piece[at:end]
+                target = rng.randrange(len(piece) + 1)
+                piece[target:target] = piece[at:end]
             case 5:
                 piece[at:at] = rng.randbytes(1 << rng.randrange(4))
             case 6:
@@ -99,7 +99,7 @@ def mutated_bytes(rng: random.Random, data: bytes, tokens: Sequence[bytes], most
                 piece[at : rng.choice((at, end))] = rng.choice(tokens) * rng.choice((1, 1, 1, 40))
             case _:
                 pass
-    return bytes(piece[:most])
+    return bytes(piece[:limit])
 
 
 def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
@@ -111,7 +111,7 @@ def mutated_json(value: Any, choices: Choices) -> Any:  # noqa: ANN401  (JSON)
 
 
 def _edit(box: list[Any], choices: Choices) -> None:
-    parent, key = _place(box, choices)
+    parent, key = _random_span(box, choices)
     if key is None:
         return
     value = parent[key]
@@ -123,8 +123,8 @@ def _edit(box: list[Any], choices: Choices) -> None:
         case 2 if isinstance(parent, list) and len(parent) < 200:
             parent[key:key] = [value] * (1 << choices.below(10))
         case 3:
-            other, at = _place(box, choices)
-            parent[key] = copy.deepcopy(other[at]) if at is not None else None
+            target, at = _random_span(box, choices)
+            parent[key] = copy.deepcopy(target[at]) if at is not None else None
         case 4 if isinstance(parent, list):
             other_key = choices.below(len(parent))
             parent[key], parent[other_key] = parent[other_key], parent[key]
@@ -140,14 +140,14 @@ def _edit(box: list[Any], choices: Choices) -> None:
             name = choices.pick(("", "x", str(key).upper(), f"{key} ", "\ud800", "answer"))
             parent[name] = value
         case 9 | 10 | 11 if isinstance(value, int | float) and not isinstance(value, bool):
-            parent[key] = _near(value, choices)
+            parent[key] = _number_near(value, choices)
         case 9 | 10 | 11 if isinstance(value, str) and value:
             parent[key] = _respelt(value, choices)
         case _:
             parent[key] = copy.deepcopy(choices.pick(HOSTILE))
 
 
-def _place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
+def _random_span(box: list[Any], choices: Choices) -> tuple[Any, Any]:
     """Return a container and a key in it; the key is None if there is nothing in it."""
     parent: Any = box
     key: Any = 0
@@ -160,7 +160,7 @@ def _place(box: list[Any], choices: Choices) -> tuple[Any, Any]:
     return parent, key
 
 
-def _near(value: float, choices: Choices) -> float:
+def _number_near(value: float, choices: Choices) -> float:
     step = choices.pick((1, -1, 0.5, 1e-3, -1e-6, 1e-9, -1e-12, 10, -1000, 10**9, 3e-7))
     match choices.below(6):
         case 0:
@@ -192,8 +192,8 @@ def as_line(value: Any) -> bytes:  # noqa: ANN401  (JSON)
     return json.dumps(value).encode()
 
 
-def check_text(text: str, most: int) -> None:
+def check_text(text: str, limit: int) -> None:
     """Check that a message can be shown."""
-    assert len(text) <= most, "a message is too long to be shown"
+    assert len(text) <= limit, "a message is too long to be shown"
     assert text.isprintable(), "a message could steer a terminal"
     text.encode()

@@ -43,7 +43,7 @@ from scbench.scoring.answers.short import find_short
 def names() -> list[str]:
     """Return the names of all targets."""
     ours = [f"answer:{task.id}" for task in available_tasks() if task.package == "scbench"]
-    return [*_MADE, *ours]
+    return [*_TARGETS, *ours]
 
 
 def make(name: str) -> Target:
@@ -54,7 +54,7 @@ def make(name: str) -> Target:
     """
     if name not in names():
         raise KeyError(name)
-    return answer_target(get_task(name.partition(":")[2])) if ":" in name else _MADE[name]()
+    return answer_target(get_task(name.partition(":")[2])) if ":" in name else _TARGETS[name]()
 
 
 # The reader
@@ -69,16 +69,16 @@ _LINES = (
 )
 
 
-def _line() -> Target:
+def _line_target() -> Target:
     packed = [gzip.compress(b"".join(_LINES)), zstandard.compress(b"".join(_LINES))]
     tokens = (b'"id"', b'"answer":', b'"response":"', b"\\ud800", b"1e400", b"NaN", b"[" * 99)
     tokens += (b"9" * 4400, b"\xef\xbb\xbf", b"\x00", b"\n", b"\xc0\x80", b'{"', b"Infinity", b"-0")
     seeds = [b"\0" + line for line in (*_LINES, b"".join(_LINES), *packed)]
     seeds += [bytes([form]) + _LINES[0] for form in (1, 2, 3)]
-    return Target(_read, seeds, tokens)
+    return Target(_read_all, seeds, tokens)
 
 
-def _read(data: bytes) -> None:
+def _read_all(data: bytes) -> None:
     form, content = data[:1], data[1:]
     if form == b"\1":
         content = gzip.compress(content, 1)
@@ -101,19 +101,19 @@ def _check_lines(stream: BinaryIO, content: bytes | None) -> None:
     digest = hashlib.sha256()
     before = 0
     stopped = False
-    for found in read_predictions(stream, digest):
-        if isinstance(found, Problem):
-            check_text(str(found), 1500)
-            assert found.line is not None
-            before, stopped = max(before, found.line), found.code == "unreadable"
+    for entry in read_predictions(stream, digest):
+        if isinstance(entry, Problem):
+            check_text(str(entry), 1500)
+            assert entry.line is not None
+            before, stopped = max(before, entry.line), entry.code == "unreadable"
             continue
-        assert found.number > before, "lines out of order"
-        before = found.number
-        again = parse_line(found.data, found.number)
+        assert entry.number > before, "lines out of order"
+        before = entry.number
+        again = parse_line(entry.data, entry.number)
         assert isinstance(again, Line)
-        assert again.prediction == found.prediction or "NaN" in repr(again)
+        assert again.prediction == entry.prediction or "NaN" in repr(again)
         # The standard library takes more than is taken here, and what both take is the same.
-        assert canonical_json(json.loads(found.data)) == canonical_json(parse_json(found.data))
+        assert canonical_json(json.loads(entry.data)) == canonical_json(parse_json(entry.data))
     if content is not None and not stopped:
         assert digest.digest() == hashlib.sha256(content).digest(), (
             "bytes were left out of the hash"
@@ -165,20 +165,20 @@ def _find(data: bytes) -> None:
     task = get_task(choices.pick(_SHAPES))
     shape = shape_of(task.answer_model)
     try:
-        text = choices.rest.decode("utf-8", "surrogatepass")
+        text = choices.remainder.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        text = choices.rest.decode("latin-1")
-    found = find_answer(Prediction.model_construct(id="", response=text), shape)
+        text = choices.remainder.decode("latin-1")
+    extraction = find_answer(Prediction.model_construct(id="", response=text), shape)
     declines(text)
     find_short(text, is_list=True)
     for span in scan(text, set(shape.keys)).outermost:
         assert 0 <= span.start < span.end <= len(text)
-    if found is None:
+    if extraction is None:
         return
-    assert found.source in {"fence", "marked", "whole", "embedded"}
-    canonical_json(found.value)
-    assert isinstance(found.value, dict)
-    assert find_answer(Prediction.model_construct(id="", response=text), shape) == found
+    assert extraction.source in {"fence", "marked", "whole", "embedded"}
+    canonical_json(extraction.value)
+    assert isinstance(extraction.value, dict)
+    assert find_answer(Prediction.model_construct(id="", response=text), shape) == extraction
 
 
 # Formulas
@@ -193,7 +193,7 @@ def _formula() -> Target:
     def run(data: bytes) -> None:
         choices = Choices(data)
         params, framed = pictures[choices.below(4)], choices.below(4)
-        text = choices.rest.decode("latin-1")
+        text = choices.remainder.decode("latin-1")
         if framed:
             text = f"def f(x, y):\n    return {text}"
         (verdict,) = judged(task, params, {"function": text})
@@ -298,8 +298,8 @@ def _floats(numbers: Sequence[float]) -> bytes:
     return struct.pack("<3f", *numbers)
 
 
-_MADE: Mapping[str, Callable[[], Target]] = {
-    "line": _line,
+_TARGETS: Mapping[str, Callable[[], Target]] = {
+    "line": _line_target,
     "response": _response,
     "formula": _formula,
     "stl": _stl,

@@ -31,16 +31,16 @@ def golden(task: Task) -> list[object]:
     """
     experiment = experiment_of({"seed": SEED, "task": [{"id": task.id, "count": COUNT}]})
     with open_executor(1) as executor:
-        (drawn,) = draw(plan(experiment), SEED, executor, set())
-    if drawn.reason:
-        raise GenerationError(drawn.reason)
-    return [task.builder.version, content_hash(list(drawn.cases))]
+        (case,) = draw(plan(experiment), SEED, executor, set())
+    if case.reason:
+        raise GenerationError(case.reason)
+    return [task.builder.version, content_hash(list(case.cases))]
 
 
 def stored() -> dict[str, list[object]]:
     """Return what was written down."""
-    found: dict[str, list[object]] = json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
-    return found
+    cases: dict[str, list[object]] = json.loads(PATH.read_text("utf-8")) if PATH.exists() else {}
+    return cases
 
 
 def main() -> None:
@@ -48,12 +48,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("tasks", nargs="*", metavar="TASK")
     names = parser.parse_args().tasks
-    chosen = [get_task(name) for name in names] or [
+    tasks = [get_task(name) for name in names] or [
         t for t in available_tasks() if t.package == "scbench"
     ]
     old = stored()
-    new = {task.id: golden(task) for task in chosen}
-    drifted = [name for name, found in new.items() if name in old and found != old[name]]
+    new = {task.id: golden(task) for task in tasks}
+    drifted = [name for name, cases in new.items() if name in old and cases != old[name]]
     drifted = [name for name in drifted if new[name][0] == old[name][0]]
     if drifted:
         parser.exit(1, f"other cases with the same builder version: {', '.join(drifted)}\n")

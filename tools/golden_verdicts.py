@@ -44,14 +44,14 @@ class Golden(NamedTuple):
     scores: tuple[float, ...]
     checks: tuple[str, ...]
 
-    def agrees(self, other: "Golden") -> bool:
+    def agrees(self, twin: "Golden") -> bool:
         """Whether two verdicts are the same."""
         return (
-            self.checks == other.checks
-            and len(self.scores) == len(other.scores)
+            self.checks == twin.checks
+            and len(self.scores) == len(twin.scores)
             and all(
                 math.isclose(a, b, rel_tol=0, abs_tol=_CLOSE)
-                for a, b in zip(self.scores, other.scores, strict=True)
+                for a, b in zip(self.scores, twin.scores, strict=True)
             )
         )
 
@@ -138,8 +138,8 @@ def write(task: Task) -> str:
         )
     lines = [f"grader version {task.grader_version}"]
     for name in sorted(now):
-        kept = now[name] if name in changed or name not in before else before[name]
-        lines.append(f"{name}\t{' '.join(map(repr, kept.scores))}\t{'|'.join(kept.checks)}")
+        content = now[name] if name in changed or name not in before else before[name]
+        lines.append(f"{name}\t{' '.join(map(repr, content.scores))}\t{'|'.join(content.checks)}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / f"{task.id}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
     added, gone = len(now.keys() - before), len(before.keys() - now.keys())

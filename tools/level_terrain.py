@@ -74,10 +74,10 @@ def main() -> None:
         for k in range(options.first, options.first + options.tries):
             rng = Stream("level_terrain", len(params.heights), k)
             spoil = (0.1, 0.05, 0.15, 0.2)[k % 4]
-            found = search(params, rng, spoil, options.cuts, options.batches, len(plans[i]) - 1)
-            if found is not None and sturdy(params, found):
-                plans[i] = found
-                print(f"{i:02d}: {len(found)} blasts, search {k}", flush=True)  # noqa: T201
+            plan = search(params, rng, spoil, options.cuts, options.batches, len(plans[i]) - 1)
+            if plan is not None and sturdy(params, plan):
+                plans[i] = plan
+                print(f"{i:02d}: {len(plan)} blasts, search {k}", flush=True)  # noqa: T201
         lines = ",\n".join(canonical_json(plan) for plan in plans)
         TARGET.write_text(f'{{"plans": [\n{lines}\n]}}\n')
 
@@ -97,8 +97,8 @@ def search(
     """
     n, tolerance = len(params.heights), params.flat_tolerance
     ground = [height for row in params.heights for height in row]
-    wanted = min(n * n, wanted_cells(params) + n // 2)
-    planned = min(n * n, int(wanted * _SLACK))
+    least = min(n * n, wanted_cells(params) + n // 2)
+    planned = min(n * n, int(least * _SLACK))
     levels = sorted(ground)
     bands = [
         Band(levels[int(q * n * n)], width)
@@ -111,19 +111,19 @@ def search(
         band, ahead = best
         done: tuple[float, list[float], int, float, Ahead] | None = None
         for batch in range(batches):
-            for cell, depth in _candidates(ground, n, ahead.cuts, rng, cuts, batch):
+            for cell, depth in _cuts_to_try(ground, n, ahead.cuts, rng, cuts, batch):
                 after = list(ground)
                 blast_cell(after, n, cell % n, cell // n, depth)
-                left = region(after, n, planned, band, tolerance, spoil)
-                if left is not None and (done is None or left.cost < done[0]):
-                    done = (left.cost, after, cell, depth, left)
+                remainder = region(after, n, planned, band, tolerance, spoil)
+                if remainder is not None and (done is None or remainder.cost < done[0]):
+                    done = (remainder.cost, after, cell, depth, remainder)
             if done is not None and done[0] <= ahead.cost - _ENOUGH:
                 break
         if done is None:
             return None
         _, ground, cell, depth, ahead = done
         plan.append((cell % n, cell // n, depth))
-        if len(largest_flat(ground, n, tolerance)) >= wanted:
+        if len(largest_flat(ground, n, tolerance)) >= least:
             return tuple(plan)
         best = band, ahead
         if len(plan) % 10 == 0:
@@ -144,17 +144,17 @@ def wanted_cells(params: Params) -> int:
 def _best(
     ground: Sequence[float],
     n: int,
-    wanted: int,
+    least: int,
     bands: Sequence[Band],
     tolerance: float,
     spoil: float,
 ) -> tuple[Band, Ahead] | None:
-    found = [(band, region(ground, n, wanted, band, tolerance, spoil)) for band in bands]
-    usable = [(band, ahead) for band, ahead in found if ahead is not None]
+    regions = [(band, region(ground, n, least, band, tolerance, spoil)) for band in bands]
+    usable = [(band, ahead) for band, ahead in regions if ahead is not None]
     return min(usable, key=lambda item: item[1].cost, default=None)
 
 
-def _candidates(
+def _cuts_to_try(
     ground: Sequence[float],
     n: int,
     planned: Sequence[tuple[int, float]],
@@ -164,21 +164,23 @@ def _candidates(
 ) -> list[tuple[int, float]]:
     """Return cells and depths to try: first what is planned, the deepest and some others."""
     deepest = sorted(planned, key=lambda cut: cut[1] - ground[cut[0]])
-    chosen = [(cell, height, 0.0) for cell, height in deepest[: count // 2]] if not batch else []
-    while len(chosen) < count:
+    candidates = (
+        [(cell, height, 0.0) for cell, height in deepest[: count // 2]] if not batch else []
+    )
+    while len(candidates) < count:
         if planned and (not batch or rng.below(5) < 3):
             cell, height = rng.choice(deepest)
             off = rng.between(-15, 15) / 100 if batch else 0.0
         else:
             cell = rng.below(n * n)
             height, off = ground[rng.choice(neighbours(n)[cell])], rng.between(-19, 19) / 100
-        chosen.append((cell, height, off))
-    cut = {(c, math.floor(100 * min(ground[c], ground[c] - h + o)) / 100) for c, h, o in chosen}
+        candidates.append((cell, height, off))
+    cut = {(c, math.floor(100 * min(ground[c], ground[c] - h + o)) / 100) for c, h, o in candidates}
     return sorted((cell, depth) for cell, depth in cut if depth > 0)
 
 
 def region(
-    heights: Sequence[float], n: int, wanted: int, band: Band, tolerance: float, spoil: float
+    heights: Sequence[float], n: int, least: int, band: Band, tolerance: float, spoil: float
 ) -> Ahead | None:
     """Plan a flat region that keeps within a band, and return what it would take.
 
@@ -190,7 +192,7 @@ def region(
     """
     beside, reach = neighbours(n), _REACH * tolerance
     low, high = band.middle - band.width, band.middle + band.width
-    piece, pieces = _pieces(heights, n, reach + 0.005)
+    piece, pieces = _level_pieces(heights, n, reach + 0.005)
     touching = (k for k, cells in enumerate(pieces) if any(low - 0.1 <= heights[c] <= high + 0.1
                                                            for c in cells))  # fmt: skip
     start = max(touching, key=lambda k: (len(pieces[k]), -k), default=None)
@@ -205,8 +207,8 @@ def region(
     def joined(cell: int, height: float) -> tuple[bool, list[int]]:
         """Whether a cell of this height meets the region, and the other pieces that it meets."""
         near = [o for o in beside[cell] if abs(ground[o] - height) <= reach + 0.005]
-        others = {piece[o] for o in near if not inside[o] and piece[o] != piece[cell]}
-        return any(inside[o] for o in near), sorted(others)
+        neighbours = {piece[o] for o in near if not inside[o] and piece[o] != piece[cell]}
+        return any(inside[o] for o in near), sorted(neighbours)
 
     def best_cut(cell: int) -> tuple[float, float, float] | None:
         """Return the gain for the cost, height and cost of the best cut of a cell."""
@@ -218,10 +220,10 @@ def region(
             depth = heights[cell] - height
             if depth <= 0 or height <= 0:
                 continue
-            meets, others = joined(cell, height)
+            meets, neighbours = joined(cell, height)
             if meets:
                 cost = 1 + spoil * (ball_count(depth) if depth >= _LUMP else 2 * depth)
-                gain = 1 + sum(len(pieces[k]) for k in others)
+                gain = 1 + sum(len(pieces[k]) for k in neighbours)
                 best = max(best or (0.0, 0.0, 0.0), (gain / cost, height, cost))
         return best
 
@@ -239,7 +241,7 @@ def region(
             offer(beside[cell])
 
     join(start)
-    while size < wanted:
+    while size < least:
         if not rim:
             return None
         rate, _, cell = heapq.heappop(rim)
@@ -250,17 +252,19 @@ def region(
             heapq.heappush(rim, (-cut[0], -cut[1], cell))
             continue
         _, height, cost = cut
-        others = joined(cell, height)[1]
+        pieces_near = joined(cell, height)[1]
         ground[cell], inside[cell] = height, 1
         cuts.append((cell, height))
         total, size = total + cost, size + 1
-        for k in others:
+        for k in pieces_near:
             join(k)
         offer(beside[cell])
     return Ahead(total, cuts)
 
 
-def _pieces(heights: Sequence[float], n: int, reach: float) -> tuple[list[int], list[list[int]]]:
+def _level_pieces(
+    heights: Sequence[float], n: int, reach: float
+) -> tuple[list[int], list[list[int]]]:
     """Return the piece of level ground that each cell is in, and the cells of each piece."""
     beside = neighbours(n)
     piece, pieces = [-1] * len(heights), []
@@ -270,10 +274,10 @@ def _pieces(heights: Sequence[float], n: int, reach: float) -> tuple[list[int], 
         members = [start]
         piece[start] = len(pieces)
         for cell in members:  # grows while it is gone through
-            for other in beside[cell]:
-                if piece[other] < 0 and abs(heights[cell] - heights[other]) <= reach:
-                    piece[other] = len(pieces)
-                    members.append(other)
+            for neighbour in beside[cell]:
+                if piece[neighbour] < 0 and abs(heights[cell] - heights[neighbour]) <= reach:
+                    piece[neighbour] = len(pieces)
+                    members.append(neighbour)
         pieces.append(members)
     return piece, pieces
 
@@ -283,14 +287,14 @@ def sturdy(params: Params, plan: Plan) -> bool:
 
     Other machines move balls by far less than that.
     """
-    n, wanted = len(params.heights), wanted_cells(params)
+    n, least = len(params.heights), wanted_cells(params)
     start = [height for row in params.heights for height in row]
     for k in range(3):
         rng, heights = Stream("level_terrain", "sturdy", n, k), start
         for x, y, z in plan:
             heights = [height + rng.uniform(-1e-6, 1e-6) for height in heights]
             blast_cell(heights, n, x, y, z)
-        if len(largest_flat(heights, n, params.flat_tolerance)) < wanted:
+        if len(largest_flat(heights, n, params.flat_tolerance)) < least:
             return False
     return True
 

@@ -58,10 +58,10 @@ def main() -> None:
     plans = json.loads(TARGET.read_text())["plans"]
     for i in options.maps:
         search = Search(items[i].params, options.deep, options.growing, options.off, options.pool)
-        found = search.run(len(plans[i]) - 1)
-        if found is not None and sturdy(items[i].params, found):
-            plans[i] = found
-            print(f"{i:02d}: {len(found)} blasts", flush=True)  # noqa: T201
+        plan = search.run(len(plans[i]) - 1)
+        if plan is not None and sturdy(items[i].params, plan):
+            plans[i] = plan
+            print(f"{i:02d}: {len(plan)} blasts", flush=True)  # noqa: T201
         lines = ",\n".join(canonical_json(plan) for plan in plans)
         TARGET.write_text(f'{{"plans": [\n{lines}\n]}}\n')
 
@@ -78,8 +78,8 @@ class Search:
         self._deep, self._growing, self._off, self._pool = deep, growing, off, pool
         self._spoil = _SPOIL
         numbers = np.arange(n * n).reshape(n, n)
-        self._left = np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()])
-        self._right = np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()])
+        self._before = np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()])
+        self._after = np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()])
         self._ground = np.array([height for row in params.heights for height in row])
         self._effects: dict[tuple[int, float], Effect] = {}
         self._queue: list[tuple[float, int, int, float]] = []
@@ -128,12 +128,12 @@ class Search:
     def _size(self, heights: Floats) -> int:
         """Return the number of cells of the largest flat region."""
         level = self._level(heights)
-        ends = self._left[level], self._right[level]
+        ends = self._before[level], self._after[level]
         graph = csr_matrix((np.ones(len(ends[0]), np.int8), ends), shape=(len(heights),) * 2)
         return int(np.bincount(connected_components(graph, directed=False)[1]).max())
 
     def _level(self, heights: Floats) -> NDArray[np.bool_]:
-        steps: Floats = np.abs(heights[self._left] - heights[self._right])
+        steps: Floats = np.abs(heights[self._before] - heights[self._after])
         return steps <= self._tolerance - 0.001
 
     def _end(self) -> Floats:
@@ -156,8 +156,8 @@ class Search:
     def _depths(self, cell: int, off: Collection[float]) -> list[float]:
         height = float(self._ground[cell])
         above = height - self._target[cell]
-        found = {math.floor(100 * (above + more)) / 100 for more in off if above > 0}
-        return sorted(depth for depth in found if 0 < depth < height - 0.02)
+        depths = {math.floor(100 * (above + margin)) / 100 for margin in off if above > 0}
+        return sorted(depth for depth in depths if 0 < depth < height - 0.02)
 
     def _offer(self, cell: int) -> None:
         """Put the cuts of a cell on the queue, to be judged before any that was."""
@@ -170,22 +170,22 @@ class Search:
     def _best(self, size: int) -> tuple[float, int, float] | None:
         """Return worth, cell and depth of the best cut: judged by old effects, then simulated."""
         end = self._end()
-        seen: dict[tuple[int, float], int] = defaultdict(int)
+        counts: dict[tuple[int, float], int] = defaultdict(int)
         while self._queue:
             worth, version, cell, depth = heappop(self._queue)
             key = cell, depth
             if cell not in self._target or self._version[cell] != version:
                 continue
-            seen[key] += 1
-            if seen[key] == 3:
+            counts[key] += 1
+            if counts[key] == 3:
                 return -worth, cell, depth
-            if seen[key] == 2:
+            if counts[key] == 2:
                 self._effects[key] = self._effect(cell, depth)
             after = end.copy()
-            for other, change in zip(*self._effects[key], strict=True):
-                height = float(self._ground[other]) + change
-                own = other == cell or other not in self._target
-                after[other] = height if own else min(height, self._target[other])
+            for neighbour, change in zip(*self._effects[key], strict=True):
+                height = float(self._ground[neighbour]) + change
+                is_inside = neighbour == cell or neighbour not in self._target
+                after[neighbour] = height if is_inside else min(height, self._target[neighbour])
             worth = self._size(after) - size + self._deep * min(depth, 6.0)
             heappush(self._queue, (-worth, version, cell, depth))
         return None
@@ -196,27 +196,27 @@ class Search:
         some = cells[:: max(1, len(cells) // self._pool)][: self._pool]
         tried = [(cell, depth), *((c, z) for c in some for z in self._depths(c, _OFF))]
         ahead = [(self._plan(self._blasted(*cut), self._band), *cut) for cut in tried]
-        found = [(plan.cost, c, z, plan) for plan, c, z in ahead if plan is not None]
-        if not found:
+        options = [(plan.cost, c, z, plan) for plan, c, z in ahead if plan is not None]
+        if not options:
             return cell, depth, None
-        _, cell, depth, plan = min(found, key=lambda item: item[:3])
+        _, cell, depth, plan = min(options, key=lambda item: item[:3])
         return cell, depth, plan
 
     def _plan(self, heights: Floats, band: Band) -> Ahead | None:
-        given = heights.tolist()
-        return region(given, self._n, self._goal, band, self._tolerance, self._spoil)
+        levels = heights.tolist()
+        return region(levels, self._n, self._goal, band, self._tolerance, self._spoil)
 
     def _beside(self, steps: Sequence[tuple[float, float]]) -> list[Band]:
         middle, width = self._band
         return [Band(middle + a, max(0.05, width + b)) for a, b in steps]
 
-    def _replan(self, bands: Sequence[Band], most: int | None = None) -> bool:
+    def _replan(self, bands: Sequence[Band], limit: int | None = None) -> bool:
         """Keep to the cheapest new plan, if it has fewer cuts than so many."""
         plans = [(plan, band) for band in bands if (plan := self._plan(self._ground, band))]
         if not plans:
             return False
         plan, band = min(plans, key=lambda item: item[0].cost)
-        if most is None or len(plan.cuts) < most:
+        if limit is None or len(plan.cuts) < limit:
             self._band = band
             self._keep(plan)
         return True
@@ -242,7 +242,7 @@ class Search:
     def _drop_leaves(self, size: int) -> int:
         """Leave out cuts at the region's end while it is larger than need be; return its size."""
         level = self._level(self._end())
-        ends = np.concatenate([self._left[level], self._right[level]])
+        ends = np.concatenate([self._before[level], self._after[level]])
         joined = np.bincount(ends, minlength=len(self._ground))
         leaves = sorted(
             (cell for cell in self._target if joined[cell] <= 1),
@@ -252,9 +252,9 @@ class Search:
             if size <= self._goal:
                 break
             height = self._target.pop(cell)
-            left = self._size(self._end())
-            if left >= self._goal and size - left <= 1:
-                size = left
+            remaining = self._size(self._end())
+            if remaining >= self._goal and size - remaining <= 1:
+                size = remaining
             else:
                 self._target[cell] = height
         return size

@@ -45,9 +45,9 @@ _MODELS = 10
 
 def predictions(release: Release, real: Path | None = None) -> Iterator[str]:
     """Yield lines without end: every answer by every model, sample after sample."""
-    held = release.manifest.tasks.keys() & QUICK
+    tasks = release.manifest.tasks.keys() & QUICK
     rows = [json.loads(line) for line in example_predictions(release)]
-    rows = [row for row in rows if task_of(row["id"]) in held]
+    rows = [row for row in rows if task_of(row["id"]) in tasks]
     right = {row["id"]: row for row in rows if row["model"] == "oracle"}
     # Several real answers to one item are of several models; what else they lack is filled in.
     models: list[dict[str, dict[str, object]]] = []
@@ -129,14 +129,14 @@ def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
     command += ["--tasks", ",".join(sorted(QUICK))]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
-    most, used = 0, 0.0
+    peak, used = 0, 0.0
     done = threading.Event()
 
     def watch() -> None:
-        nonlocal most, used
+        nonlocal peak, used
         while not done.wait(0.2):
             memory, seconds = look_at(process.pid)
-            most, used = max(most, memory), max(used, seconds)
+            peak, used = max(peak, memory), max(used, seconds)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -146,7 +146,7 @@ def grade(path: Path, out: Path, workers: int) -> tuple[float, float, int]:
     watcher.join()
     if code not in {0, 1}:
         raise SystemExit(f"scbench-grade ended with {code}")
-    return seconds, used, most
+    return seconds, used, peak
 
 
 def main() -> None:
@@ -156,24 +156,24 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[2])
     parser.add_argument("--real", type=Path)
     parser.add_argument("--keep", type=Path, help="folder for the file and the results")
-    given = parser.parse_args()
+    options = parser.parse_args()
     release = find_release()
     with tempfile.TemporaryDirectory() as folder:
-        place = given.keep or Path(folder)
+        place = options.keep or Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        for rows in given.rows:
+        for rows in options.rows:
             path = place / f"{rows}.jsonl"
-            write_predictions(path, rows, release, given.real)
+            write_predictions(path, rows, release, options.real)
             wall, used = plain_loop(path, release)
             print(f"{rows:,} rows, {path.stat().st_size / 2**20:,.0f} MiB")  # noqa: T201
-            print(f"  plain loop: {_said(wall, used, rows)}")  # noqa: T201
-            for workers in given.workers:
-                wall, used, most = grade(path, place / f"{rows}-{workers}", workers)
-                said = f"{_said(wall, used, rows)}, {most / 2**20:,.0f} MiB"
-                print(f"  {workers} workers:  {said}", flush=True)  # noqa: T201
+            print(f"  plain loop: {_load_figures(wall, used, rows)}")  # noqa: T201
+            for workers in options.workers:
+                wall, used, peak = grade(path, place / f"{rows}-{workers}", workers)
+                line = f"{_load_figures(wall, used, rows)}, {peak / 2**20:,.0f} MiB"
+                print(f"  {workers} workers:  {line}", flush=True)  # noqa: T201
 
 
-def _said(wall: float, used: float, rows: int) -> str:
+def _load_figures(wall: float, used: float, rows: int) -> str:
     return (
         f"{wall:8.1f} s, {1000 * wall / rows:.4f} ms a row; processors {used:8.1f} s, "
         f"{1000 * used / rows:.4f} ms a row"

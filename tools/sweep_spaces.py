@@ -68,8 +68,8 @@ def ends_of(task: Task) -> dict[str, tuple[Any, ...]]:
         if field.annotation is bool:
             ends[name] = (False, True)
         elif bounds:
-            whole = field.annotation is int
-            step = 1 if whole else 1e-6
+            is_integer = field.annotation is int
+            step = 1 if is_integer else 1e-6
             low = bounds.get("ge", bounds.get("gt", 0) + step)
             high = bounds.get("le", bounds.get("lt", low + 100) - step)
             ends[name] = (low, high)
@@ -86,18 +86,18 @@ def corners(task: Task, by_chance: int) -> Iterator[Parameters]:
     """Yield corners of a task's space that its rules allow, none twice."""
     ends = ends_of(task)
     rng = Stream("corners", task.id)
-    wanted: list[Parameters] = [{}, *KNOWN_HARD.get(task.id, ())]
-    wanted += [{name: value} for name, values in ends.items() for value in values]
-    wanted += [{name: values[at] for name, values in ends.items()} for at in (0, -1)]
-    wanted += [
+    points: list[Parameters] = [{}, *KNOWN_HARD.get(task.id, ())]
+    points += [{name: value} for name, values in ends.items() for value in values]
+    points += [{name: values[at] for name, values in ends.items()} for at in (0, -1)]
+    points += [
         {name: rng.choice(values) for name, values in ends.items()} for _ in range(by_chance)
     ]
-    seen = set()
-    for parameters in wanted:
+    earlier = set()
+    for parameters in points:
         key = canonical_json(parameters)
-        if key in seen:
+        if key in earlier:
             continue
-        seen.add(key)
+        earlier.add(key)
         try:
             task.builder.space.model_validate(parameters)
         except ValidationError:
@@ -125,20 +125,22 @@ def within(seconds: int, task_id: str, parameters: Parameters) -> tuple[float, s
     Time is that of the processor, so that a busy machine makes no difference.
     """
     mine, theirs = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.Process(target=_tell, args=(theirs, seconds, task_id, parameters))
+    child = multiprocessing.Process(
+        target=_send_attempt, args=(theirs, seconds, task_id, parameters)
+    )
     child.start()
     theirs.close()
     try:
-        found: tuple[float, str] = mine.recv()
+        result: tuple[float, str] = mine.recv()
     except EOFError:
         child.join()
         ended = child.exitcode == -signal.SIGXCPU
-        found = (float(seconds), "TIME") if ended else (0.0, f"CRASH: exit code {child.exitcode}")
+        result = (float(seconds), "TIME") if ended else (0.0, f"CRASH: exit code {child.exitcode}")
     child.join()
-    return found
+    return result
 
 
-def _tell(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
+def _send_attempt(pipe: Any, seconds: int, task_id: str, parameters: Parameters) -> None:  # noqa: ANN401
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     pipe.send(attempt(task_id, parameters))
 
@@ -150,19 +152,19 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=12, help="corners by chance, for each task")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="time for a point")
     parser.add_argument("--above", type=float, default=10, help="points that take more are listed")
-    given = parser.parse_args()
-    tasks = [get_task(name) for name in given.tasks] or list(available_tasks())
+    options = parser.parse_args()
+    tasks = [get_task(name) for name in options.tasks] or list(available_tasks())
     for task in tasks:
         slowest: tuple[float, str] = (0.0, "")
         points = empty = 0
-        for parameters in corners(task, given.random):
-            took, reason = within(given.seconds, task.id, parameters)
+        for parameters in corners(task, options.random):
+            took, reason = within(options.seconds, task.id, parameters)
             points, empty = points + 1, empty + bool(reason)
             slowest = max(slowest, (took, json.dumps(parameters)))
-            if took > given.above or reason.startswith(("TIME", "CRASH")):
+            if took > options.above or reason.startswith(("TIME", "CRASH")):
                 print(f"  {took:6.1f} s  {json.dumps(parameters)}  {reason[:120]}", flush=True)  # noqa: T201
-        found = f"{points} points, {empty} without a case, at most {slowest[0]:.1f} s"
-        print(f"{task.id}: {found}, at {slowest[1]}", flush=True)  # noqa: T201
+        summary = f"{points} points, {empty} without a case, at most {slowest[0]:.1f} s"
+        print(f"{task.id}: {summary}, at {slowest[1]}", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ LEVELS = ("score", "checks", "places")
 def turn(instance: Instance, answer: str, disclose: str) -> tuple[Step, float, int]:
     """Return the step, its milliseconds, and the characters that the rules add to the prompt."""
     environment = Environment(Setup(setting="retry", disclose=disclose))  # type: ignore[arg-type]
-    said = len(environment.reset(instance)) - len(instance.prompt)
+    extra = len(environment.reset(instance)) - len(instance.prompt)
     begin = time.perf_counter()
     step = environment.step(answer)
-    return step, 1000 * (time.perf_counter() - begin), said
+    return step, 1000 * (time.perf_counter() - begin), extra
 
 
 def wrong_turns(instance: Instance, answers: list[Reference]) -> tuple[float, list[int], int]:
@@ -33,10 +33,10 @@ def wrong_turns(instance: Instance, answers: list[Reference]) -> tuple[float, li
     for answer in answers:
         step, milliseconds, rules = turn(instance, fenced(answer.answer), "places")
         if step.info["score"] is not None and step.info["score"] < 1:
-            shown = [
+            sizes = [
                 len(turn(instance, fenced(answer.answer), level)[0].observation) for level in LEVELS
             ]
-            return milliseconds, shown, rules
+            return milliseconds, sizes, rules
     raise SystemExit(f"{instance.id}: no stored answer is readable and wrong")
 
 
@@ -54,21 +54,23 @@ def main(names: list[str]) -> None:
         answers.setdefault(reference.id, []).append(reference)
     print("| task | rules | right, ms | characters | wrong, ms | score | checks | places |")  # noqa: T201
     print("|---|--:|--:|--:|--:|--:|--:|--:|")  # noqa: T201
-    seen = set()
+    tasks = set()
     for instance in instances.values():
-        if instance.task in seen or instance.id not in answers:
+        if instance.task in tasks or instance.id not in answers:
             continue
-        seen.add(instance.task)
+        tasks.add(instance.task)
         stored = answers[instance.id]
-        right = next(one for one in stored if one.kind == "reference")
+        right = next(reference for reference in stored if reference.kind == "reference")
         assert isinstance(json.loads(right.answer), dict)  # noqa: S101
         turn(instance, fenced(stored[-1].answer), "checks")  # loads what is loaded once
         step, milliseconds, rules = turn(instance, fenced(right.answer), "checks")
         if not step.done:
             raise SystemExit(f"{instance.id}: the reference has not the full score: {step}")
-        wrong, shown, _ = wrong_turns(instance, [one for one in stored if one is not right])
+        wrong, observations, _ = wrong_turns(
+            instance, [reference for reference in stored if reference is not right]
+        )
         cells = [instance.task, rules, f"{milliseconds:.2f}", len(step.observation)]
-        print("|", " | ".join(map(str, [*cells, f"{wrong:.2f}", *shown])), "|", flush=True)  # noqa: T201
+        print("|", " | ".join(map(str, [*cells, f"{wrong:.2f}", *observations])), "|", flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from scbench.analysis.paired import difference_of, paired
 from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import ResultsError
 from scbench.base.intervals import LEVEL
-from scbench.base.trace import LOOP_SETTINGS
+from scbench.base.model import LOOP_SETTINGS
 from scbench.grading.score_tables import RUN
 
 COLUMNS = ("loop", "turn_scores", "queries")

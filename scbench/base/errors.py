@@ -99,8 +99,8 @@ def refused(error: BaseException) -> str:
     number = getattr(error, "errno", None)
     if number is None:
         # Libraries that are not written in Python say it in words.
-        told = str(error)
-        number = next((number for number in _REFUSALS if f"os error {number})" in told), None)
+        text = str(error)
+        number = next((number for number in _REFUSALS if f"os error {number})" in text), None)
     reason = _REFUSALS.get(number, "") if number is not None else ""
     name = getattr(error, "filename", None)
     return f"{name}: {reason}" if reason and name else reason
@@ -121,19 +121,19 @@ class Fault(NamedTuple):
         return f"{self.at}: {self.problem}" if self.at else self.problem
 
 
-def faults_of(error: "ValidationError", most: int | None = None) -> list[Fault]:
+def faults_of(error: "ValidationError", limit: int | None = None) -> list[Fault]:
     """Return the first faults that a validation found, clipped to what a sentence can hold."""
-    found = [item for item in error.errors(include_url=False) if not is_echo(item)]
+    items = [item for item in error.errors(include_url=False) if not is_echo(item)]
     return [
         Fault(".".join(map(str, item["loc"]))[:_CLIP], problem_of(item)[:_CLIP])
-        for item in found[:most]
+        for item in items[:limit]
     ]
 
 
-_OBJECT, _LIST, _WHOLE = "must be an object", "must be a list", "must be a whole number"
+_OBJECT, _LIST, _INTEGER = "must be an object", "must be a list", "must be a whole number"
 _TRUTH = "must be true or false"
 _WORDS = {
-    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), _WHOLE),
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), _INTEGER),
     **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
     **dict.fromkeys(("bool_type", "bool_parsing"), _TRUTH),
     **dict.fromkeys(("tuple_type", "list_type"), _LIST),
@@ -170,27 +170,27 @@ def problem_of(item: Mapping[str, Any]) -> str:
         return "is not a known key"
     if kind in {"value_error", "assertion_error"}:
         return str(item["ctx"]["error"])
-    context = {key: _plain(value) for key, value in item.get("ctx", {}).items()}
-    said = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"]
+    context = {key: _integer_text(value) for key, value in item.get("ctx", {}).items()}
+    problem = _WORDS[kind].format(**context) if kind in _WORDS else item["msg"]
     if context.get("min_length") == 1:
-        said = "must not be empty"
-    return f"{said.replace('Input should be', 'must be')}; got {shown(item['input'])}"
+        problem = "must not be empty"
+    return f"{problem.replace('Input should be', 'must be')}; got {describe_value(item['input'])}"
 
 
-def _plain(value: object) -> object:
+def _integer_text(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """Return a value in few words, as JSON where that is short."""
     if isinstance(value, dict):
         keys = ", ".join(repr(printable(str(key)[:20])) for key in list(value)[:3])
-        more = ", ..." if len(value) > 3 else ""
-        return f"an object with the keys {keys}{more}" if value else "an empty object"
+        ellipsis = ", ..." if len(value) > 3 else ""
+        return f"an object with the keys {keys}{ellipsis}" if value else "an empty object"
     if isinstance(value, list | tuple):
         if len(value) > 4 or any(isinstance(item, list | dict | tuple) for item in value):
             return f"a list of {len(value):,} {'entry' if len(value) == 1 else 'entries'}"
-        return f"[{', '.join(map(shown, value))}]"
+        return f"[{', '.join(map(describe_value, value))}]"
     if isinstance(value, str):
         clipped = value if len(value) <= 40 else f"{value[:30]}..."
         return printable(json.dumps(clipped, ensure_ascii=False))
@@ -201,9 +201,9 @@ def shown(value: object) -> str:
     return printable(str(value))[:40]
 
 
-def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+def did_you_mean(wrong: str, candidates: Iterable[str]) -> str:
     """Return ``" Did you mean ...?"`` with up to three close names, or an empty string."""
-    names = list(known)
+    names = list(candidates)
     begins = [name for name in names if len(wrong) >= 3 and name.startswith(wrong)]
     near = begins[:3] or get_close_matches(wrong[:200], names, n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(name) for name in near)}?" if near else ""

@@ -69,12 +69,12 @@ def condense(
             one each.
         smoothing: of the variances, see above.
     """
-    held = np.ones_like(scores) if weights is None else weights
-    weight = held.sum(axis=0)
+    shares = np.ones_like(scores) if weights is None else weights
+    weight = shares.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        n = weight**2 / (held**2).sum(axis=0)
-        mean = np.where(held > 0, held * scores, 0.0).sum(axis=0) / weight
-        spread = np.where(held > 0, held * (scores - mean) ** 2, 0.0).sum(axis=0) / weight
+        n = weight**2 / (shares**2).sum(axis=0)
+        mean = np.where(shares > 0, shares * scores, 0.0).sum(axis=0) / weight
+        spread = np.where(shares > 0, shares * (scores - mean) ** 2, 0.0).sum(axis=0) / weight
         little = smoothing / np.sqrt(n)
         binary = np.maximum(mean * (1 - mean), 0)
         ratio = np.clip((spread + little) / (binary + little), 0, 1)
@@ -91,12 +91,12 @@ def ends(parts: Sequence[Part], level: float = LEVEL) -> tuple[Floats, Floats]:
         level: chance with which the interval is to hold the true mean.
     """
     weight = np.stack([part.weight for part in parts])
-    known = weight > 0
+    present = weight > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         share = weight / weight.sum(axis=0)
-        means = np.where(known, np.stack([part.mean for part in parts]), 0.0)
-        worth = np.where(known, np.stack([part.worth for part in parts]), 1.0)
-        mean = np.where(known.any(axis=0), (share * means).sum(axis=0), np.nan)
+        means = np.where(present, np.stack([part.mean for part in parts]), 0.0)
+        worth = np.where(present, np.stack([part.worth for part in parts]), 1.0)
+        mean = np.where(present.any(axis=0), (share * means).sum(axis=0), np.nan)
         shrunk = (means * worth + _SHRINK * mean) / (worth + _SHRINK)
         variance = (share**2 * shrunk * (1 - shrunk) / worth).sum(axis=0)
         binary = mean * (1 - mean)
@@ -119,9 +119,11 @@ def _wilson(mean: Floats, n: Floats, level: float) -> tuple[Floats, Floats]:
 
 def _towards_zero(low: Floats, count: Floats, n: Floats, level: float) -> Floats:
     """Return the lower bound of few scores: that of Poisson counts, by Wilson and Hilferty."""
-    few = np.maximum(count, _TINY)
+    positive = np.maximum(count, _TINY)
     q = NormalDist().inv_cdf(level)
-    poisson = few * np.maximum(1 - 1 / (9 * few) - q / (3 * np.sqrt(few)), 0) ** 3 / n
+    poisson = (
+        positive * np.maximum(1 - 1 / (9 * positive) - q / (3 * np.sqrt(positive)), 0) ** 3 / n
+    )
     # Fades out with more scores, and towards the other end, so that none moves the bound by a jump.
     part = np.clip(_NEAR + 1 - count, 0, 1) * np.clip(3 - 4 * count / n, 0, 1)
     bound: Floats = low + part * (np.minimum(low, poisson) - low)

@@ -1,14 +1,15 @@
-"""The data types of the whole package: Instance, Prediction, Verdict, Check, Status.
+"""The data types of the whole package: Instance, Prediction, Verdict, Check, Status, Setup.
 
 Each is plain frozen data. What makes, judges or shows it lives in other packages.
 """
 
+import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     BaseModel,
@@ -23,10 +24,23 @@ from pydantic import (
     model_validator,
 )
 
-from scbench.base.canonical import content_hash, sha256
-from scbench.base.trace import LoopSetting, Played, Turns, fault_of
-from scbench.base.unprinted import all_params, whole_point
+from scbench.base.canonical import canonical_json, content_hash, sha256
 
+Values = Mapping[str, JsonValue]
+LoopSetting = Literal["retry", "probe", "act"]
+LOOP_SETTINGS: tuple[LoopSetting, ...] = ("retry", "probe", "act")
+"""Settings in which a model sees what comes of what it says. Their scores are no others' equals."""
+
+RULES = 1
+"""Version of the rules by which observations are written; raised when one could change."""
+MAX_ATTEMPTS = 10
+MAX_BUDGET = 500
+MAX_TURNS = 600
+"""More than any setup allows."""
+MAX_ACTION = 1_000_000
+"""Characters of a reply that are read; the rest is cut off."""
+MAX_OBSERVATION = 20_000
+"""Characters of an observation; the prompt that a trial begins with is none."""
 Bucket = Literal["axiomatic", "constructive", "planning", "manifolds"]
 Difficulty = Literal["easy", "medium", "hard", "very-hard"]
 """Of an instance in a fixed list; those that are drawn are unrated."""
@@ -35,6 +49,143 @@ Setting = Literal[OneShot, LoopSetting]
 
 TERSE = "terse"
 """Config of the same instances with prompts that say only what the paper's say."""
+
+
+class Parted(NamedTuple):
+    """An instance in two: what its row holds, and what stands with the references.
+
+    A grader needs more of some instances than their prompts print. Rows of a release hold none of
+    it: it stands with the references, and is joined to the row again where an answer is graded. A
+    task's `Params` says of which lists the items go on unprinted::
+
+        unprinted = {"entries": 3}  # of every entry, what comes after the first three values
+
+    and its parameter space which parameters would tell the answer; what is found out about a case
+    when it is drawn, its facts, is never in a row.
+
+    Attributes:
+        params: parameters that the prompt prints, as canonical JSON.
+        point: where it was drawn, as canonical JSON; None if it was not.
+        unprinted: the rest of both, as canonical JSON; None if there is none.
+    """
+
+    params: str
+    point: str | None
+    unprinted: str | None
+
+
+def part(
+    params: Values, point: Values | None, lists: Mapping[str, int], names: Collection[str]
+) -> Parted:
+    """Take apart what a row may hold and what it may not.
+
+    Args:
+        params: all parameters that the grader uses.
+        point: parameters of the space and facts; None if it was not drawn.
+        lists: how many values of each item are printed, by name of the list.
+        names: parameters and facts in ``point`` that no row may hold.
+    """
+    items: dict[str, Any] = {name: params[name] for name in lists}
+    ends = {name: [item[lists[name] :] for item in entries] for name, entries in items.items()}
+    begins = {name: [item[: lists[name]] for item in entries] for name, entries in items.items()}
+    in_row = None if point is None else {k: v for k, v in point.items() if k not in names}
+    hidden = {} if point is None else {k: v for k, v in point.items() if k in names}
+    remainder = {key: value for key, value in (("params", ends), ("point", hidden)) if value}
+    return Parted(
+        canonical_json({**params, **begins}),
+        None if in_row is None else canonical_json(in_row),
+        canonical_json(remainder) if remainder else None,
+    )
+
+
+def all_params(params: str, unprinted: str | None) -> str:
+    """Return all parameters that the grader uses, as canonical JSON."""
+    ends = json.loads(unprinted).get("params") if unprinted else None
+    if not ends:
+        return params
+    full = json.loads(params)
+    for name, tails in ends.items():
+        pairs = zip(full[name], tails, strict=True)
+        full[name] = [[*begin, *end] for begin, end in pairs]
+    return canonical_json(full)
+
+
+def whole_point(point: str, unprinted: str | None) -> dict[str, JsonValue]:
+    """Return where an instance was drawn, with all that is known of the case."""
+    hidden = json.loads(unprinted).get("point", {}) if unprinted else {}
+    return {**json.loads(point), **hidden}
+
+
+class Frozen(BaseModel):
+    """What cannot be changed, and has no keys but its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Setup(Frozen):
+    """What a model is promised at the beginning of a trial."""
+
+    setting: LoopSetting = Field(
+        description="retry: answers, and what is wrong with each; probe: queries, then one answer; "
+        "act: one action at a time"
+    )
+    attempts: Annotated[StrictInt, Field(ge=1, le=MAX_ATTEMPTS)] = Field(
+        default=3, description="answers that may be given (retry)"
+    )
+    disclose: Literal["score", "checks", "places"] = Field(
+        default="checks",
+        description="what is told of an answer (retry): its score; also what is wrong; also where",
+    )
+    budget: Annotated[StrictInt, Field(ge=1, le=MAX_BUDGET)] | None = Field(
+        default=None, description="what queries (probe) or actions (act) may cost; null: the task's"
+    )
+
+
+class Played(Setup):
+    """A setup, and with what it was played: observations are only compared with their like."""
+
+    rules: Annotated[StrictInt, Field(ge=1)] = Field(
+        default=RULES, description="version of the rules by which observations are written"
+    )
+    grader: Annotated[StrictInt, Field(ge=1)] | None = Field(
+        default=None, description="version of the task's grader"
+    )
+    fingerprint: Annotated[StrictStr, Field(max_length=200)] | None = Field(
+        default=None, description="of the machine, where observations depend on how it computes"
+    )
+
+
+class Turn(Frozen):
+    """What a model said, and what it was shown then."""
+
+    action: Annotated[StrictStr, Field(max_length=MAX_ACTION)] = Field(
+        description="the model's reply, verbatim"
+    )
+    observation: Annotated[StrictStr, Field(max_length=MAX_OBSERVATION)] = Field(
+        description="what it was shown then, verbatim"
+    )
+
+
+Turns = Annotated[tuple[Turn, ...], Field(max_length=MAX_TURNS)]
+
+
+def fault_of(
+    setting: str | None, loop: Setup | None, turns: tuple[Turn, ...] | None, *, answered: bool
+) -> str | None:
+    """Return why a prediction's fields make no trace, or lack one; None if they are fine."""
+    looped = setting in LOOP_SETTINGS
+    if not looped:
+        extra = "loop" if loop is not None else "turns" if turns is not None else None
+        settings = " or ".join(LOOP_SETTINGS)
+        return f"{extra} is given, so setting must be {settings}; got {setting}" if extra else None
+    if loop is None or turns is None:
+        lacking = "loop" if loop is None else "turns"
+        return f"setting {setting} needs {lacking}: what was played is played again to be graded"
+    if loop.setting != setting:
+        return f"setting is {setting}, but loop says {loop.setting}"
+    if answered:
+        return "give turns alone: the answer is looked for in their actions"
+    return None
 
 
 def terse_id(instance_id: str) -> str:
@@ -59,8 +210,8 @@ def ladder_name(rung: int, number: int) -> str:
 
 def rung_of(instance_id: str) -> int | None:
     """Return the rung that an id names, with or without a prefix; None if it is on no ladder."""
-    found = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
-    return int(found[1]) if found else None
+    match = _ON_RUNG.fullmatch(instance_id.rpartition("/")[2])
+    return int(match[1]) if match else None
 
 
 def task_of(instance_id: str) -> str:
@@ -151,15 +302,13 @@ class Verdict:
         return tuple(check for check in self.checks if not check.passed)
 
 
-class Instance(BaseModel):
+class Instance(Frozen):
     """One item of a release: a row of its Parquet files.
 
     It holds no ground truth. Graders derive that from parameters, so what the prompt prints is what
     is graded; the few that no prompt prints stand with the reference answers, in a config of their
     own, and come with an instance that is loaded or drawn as `unprinted`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(
         description="task and subtask, such as csg_union/03; csg_union/03-terse with the prompt of "
@@ -295,26 +444,24 @@ class Usage(BaseModel):
         """Take what providers report under their own names."""
         if not isinstance(value, dict):
             return value
-        found = dict(value)
+        counts = dict(value)
         for ours, path in _PROVIDERS:
             theirs: object = value
             for key in path:
                 theirs = theirs.get(key) if isinstance(theirs, dict) else None
-            if found.get(ours) is None:
-                found[ours] = theirs
+            if counts.get(ours) is None:
+                counts[ours] = theirs
         if any(value.get(key) is not None for key in _CACHED) and "prompt_tokens" not in value:
             parts = {key: value.get(key) for key in ("input_tokens", *_CACHED)}
             for key, count in parts.items():
                 if count is not None and (type(count) is not int or count < 0):
                     raise ValueError(f"{key} must be a whole number from 0")
-            found["input_tokens"] = sum(count or 0 for count in parts.values())
-        return found
+            counts["input_tokens"] = sum(count or 0 for count in parts.values())
+        return counts
 
 
-class RunMetadata(BaseModel):
+class RunMetadata(Frozen):
     """How a run was made: what its tables and receipts say beside the model's name."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model_version: OneLine | None = Field(
         default=None, description="the provider's id of the model, as it was returned"

@@ -21,5 +21,5 @@ def listen(listener: Callable[[int, int], object] | None) -> None:
     _listener = listener
 
 
-def no_progress(*told: object) -> None:
+def no_progress(*news: object) -> None:
     """Take what is told of progress and do nothing, where nobody is shown any."""

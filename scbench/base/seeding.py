@@ -41,7 +41,7 @@ class Stream:
     (84, 84, 34)
     """
 
-    __slots__ = ("_bits", "_counter", "_key", "_left")
+    __slots__ = ("_bits", "_counter", "_key", "_spare")
 
     hash_of_name: ClassVar[Callable[[bytes], Any]] = hashlib.sha256
     """Begins the hash whose digest is the key."""
@@ -50,31 +50,31 @@ class Stream:
         self._key = hashlib.sha256(canonical_json(list(name)).encode()).digest()
         self._counter = 0
         self._bits = 0
-        self._left = 0
+        self._spare = 0
 
     @classmethod
     def keyed(cls, key: bytes) -> Self:
         """Return the stream of a key, which is the SHA-256 of its name."""
         stream = cls.__new__(cls)
         stream._key = key
-        stream._counter = stream._bits = stream._left = 0
+        stream._counter = stream._bits = stream._spare = 0
         return stream
 
     def _fill(self, k: int) -> None:
         """Append blocks until there are ``k`` bits."""
-        while self._left < k:
+        while self._spare < k:
             block = _blake2b(self._counter.to_bytes(8, "little"), key=self._key).digest()
-            self._bits |= int.from_bytes(block, "little") << self._left
-            self._left += _BLOCK_BITS
+            self._bits |= int.from_bytes(block, "little") << self._spare
+            self._spare += _BLOCK_BITS
             self._counter += 1
 
     def getrandbits(self, k: int, /) -> int:
         """Return an integer of ``k`` random bits, ``k`` at least 0."""
-        if self._left < k:
+        if self._spare < k:
             self._fill(k)
         bits = self._bits
         self._bits = bits >> k
-        self._left -= k
+        self._spare -= k
         return bits & ((1 << k) - 1)
 
     # What follows could all be said by getrandbits and below. It is written out because builders
@@ -87,11 +87,11 @@ class Stream:
         k = (n - 1).bit_length()
         mask = (1 << k) - 1
         while True:
-            if self._left < k:
+            if self._spare < k:
                 self._fill(k)
             bits = self._bits
             self._bits = bits >> k
-            self._left -= k
+            self._spare -= k
             value = bits & mask
             if value < n:
                 return value
@@ -114,11 +114,11 @@ class Stream:
 
     def chance(self, probability: float) -> bool:
         """Return True with the given probability."""
-        if self._left < 53:
+        if self._spare < 53:
             self._fill(53)
         bits = self._bits
         self._bits = bits >> 53
-        self._left -= 53
+        self._spare -= 53
         return (bits & _MASK_53) * _UNIT < probability
 
     def choice(self, items: Sequence[T]) -> T:
@@ -136,22 +136,22 @@ class Stream:
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Shuffle the items in place; every order is equally likely."""
-        bits, left = self._bits, self._left
+        bits, count = self._bits, self._spare
         for i in range(len(items) - 1, 0, -1):
             k = i.bit_length()
             mask = (1 << k) - 1
             while True:
-                if left < k:
-                    self._bits, self._left = bits, left
+                if count < k:
+                    self._bits, self._spare = bits, count
                     self._fill(k)
-                    bits, left = self._bits, self._left
+                    bits, count = self._bits, self._spare
                 j = bits & mask
                 bits >>= k
-                left -= k
+                count -= k
                 if j <= i:
                     break
             items[i], items[j] = items[j], items[i]
-        self._bits, self._left = bits, left
+        self._bits, self._spare = bits, count
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
         """Return ``k`` different items in random order."""
@@ -159,28 +159,28 @@ class Stream:
         if not 0 <= k <= n:
             raise ValueError(f"cannot take {k} of {n} items")
         # The first k steps of a shuffle from the front; only what was moved is remembered.
-        moved: dict[int, int] = {}
-        taken: list[T] = []
-        bits, left = self._bits, self._left
+        swaps: dict[int, int] = {}
+        sample: list[T] = []
+        bits, count = self._bits, self._spare
         for i in range(k):
-            most = n - i - 1
-            size = most.bit_length()
+            highest = n - i - 1
+            size = highest.bit_length()
             mask = (1 << size) - 1
             while True:
-                if left < size:
-                    self._bits, self._left = bits, left
+                if count < size:
+                    self._bits, self._spare = bits, count
                     self._fill(size)
-                    bits, left = self._bits, self._left
+                    bits, count = self._bits, self._spare
                 j = bits & mask
                 bits >>= size
-                left -= size
-                if j <= most:
+                count -= size
+                if j <= highest:
                     break
             j += i
-            taken.append(items[moved.get(j, j)])
-            moved[j] = moved.get(i, i)
-        self._bits, self._left = bits, left
-        return taken
+            sample.append(items[swaps.get(j, j)])
+            swaps[j] = swaps.get(i, i)
+        self._bits, self._spare = bits, count
+        return sample
 
 
 class QuickStream(Stream):
@@ -211,7 +211,7 @@ class QuickStream(Stream):
         stream._ready = [*_SIXTEEN(key)]
         return stream
 
-    def _more(self) -> list[int]:
+    def _refill(self) -> list[int]:
         block = _blake2b(self._counter.to_bytes(8, "little"), key=self._key).digest()
         self._counter += 1
         self._ready = [*_SIXTEEN(block)]
@@ -220,15 +220,15 @@ class QuickStream(Stream):
     def getrandbits(self, k: int, /) -> int:
         """Return an integer of ``k`` random bits; whole words are used up."""
         value = 0
-        for taken in range(0, k, 32):
-            value |= (self._ready or self._more()).pop() << taken
+        for shift in range(0, k, 32):
+            value |= (self._ready or self._refill()).pop() << shift
         return value & ((1 << k) - 1)
 
     def below(self, n: int) -> int:
         """Return an integer in 0..n-1, each equally likely. ``n`` must be at least 1."""
         if not 0 < n < _MOST_QUICK:
             return self._far_below(n)
-        return (self._ready or self._more()).pop() * n >> 32
+        return (self._ready or self._refill()).pop() * n >> 32
 
     def _far_below(self, n: int) -> int:
         if n < 1:
@@ -240,15 +240,15 @@ class QuickStream(Stream):
         n = high - low + 1
         if not 0 < n < _MOST_QUICK:
             return low + self._far_below(n)
-        return low + ((self._ready or self._more()).pop() * n >> 32)
+        return low + ((self._ready or self._refill()).pop() * n >> 32)
 
     def chance(self, probability: float) -> bool:
         """Return True with the given probability, to 32 bits."""
-        return (self._ready or self._more()).pop() < probability * 4294967296.0
+        return (self._ready or self._refill()).pop() < probability * 4294967296.0
 
     def choice(self, items: Sequence[T]) -> T:
         """Return one of the items, each equally likely."""
-        return items[(self._ready or self._more()).pop() * len(items) >> 32]
+        return items[(self._ready or self._refill()).pop() * len(items) >> 32]
 
     def several(self, n: int, k: int) -> list[int]:
         """Return ``k`` integers in 0..n-1: what `below` gives when called so often."""
@@ -258,19 +258,19 @@ class QuickStream(Stream):
 
     def _words(self, k: int) -> list[int]:
         ready = self._ready
-        found = ready[: -k - 1 : -1]
+        words = ready[: -k - 1 : -1]
         del ready[-k or len(ready) :]
-        while len(found) < k:
-            missing = k - len(found)
-            ready = self._more()
-            found += ready[: -missing - 1 : -1]
+        while len(words) < k:
+            missing = k - len(words)
+            ready = self._refill()
+            words += ready[: -missing - 1 : -1]
             del ready[-missing:]
-        return found
+        return words
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Shuffle the items in place; every order is equally likely."""
         for i in range(len(items) - 1, 0, -1):
-            j = (self._ready or self._more()).pop() * (i + 1) >> 32
+            j = (self._ready or self._refill()).pop() * (i + 1) >> 32
             items[i], items[j] = items[j], items[i]
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:

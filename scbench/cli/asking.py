@@ -49,7 +49,7 @@ def parameter(text: str) -> tuple[str, Any]:
 def about_of(record: dict[str, Any]) -> Any:  # noqa: ANN401
     """Return what `submission.yaml` will say, or say what is wrong with it and end."""
     from scbench.base.canonical import canonical_json
-    from scbench.leaderboard.documents import read_submission
+    from scbench.leaderboard.submission import read_submission
 
     about, findings = read_submission(canonical_json(record).encode(), "")
     for finding in findings:

@@ -38,10 +38,10 @@ def import_(
     that cannot be placed is named with its file and line; then the exit code is 1.
     """
     with reported_errors():
-        from scbench.formats.imports.gather import Wanted, gather
+        from scbench.formats.imports.gather import ImportOptions, gather
         from scbench.formats.imports.tables import read_mapping
 
-        wanted = Wanted(read_mapping(mapped), model, setting)
+        wanted = ImportOptions(read_mapping(mapped), model, setting)
         found = gather(files, sys.stdout.buffer, wanted)
         sys.stdout.buffer.flush()
         if not quiet:
@@ -61,7 +61,7 @@ def taken_in(
     quiet: bool,
 ) -> "tuple[str, Imported | None]":
     """Return the path of the predictions that the files make; what they are is said in a line."""
-    from scbench.formats.imports.gather import Wanted
+    from scbench.formats.imports.gather import ImportOptions
     from scbench.formats.imports.tables import read_mapping
     from scbench.grading.checkpoint.parts import WORK
     from scbench.grading.imported import take_in
@@ -73,7 +73,7 @@ def taken_in(
                 f"{file} is a folder; name the file of predictions. Results that a folder holds "
                 f"are shown by `scbench tables {file}`"
             )
-    wanted = Wanted(read_mapping(mapped), model, setting)
+    wanted = ImportOptions(read_mapping(mapped), model, setting)
     path, imported = take_in(files, folder, wanted, ours=interrupted(folder / WORK))
     if imported is not None and not quiet:
         say(f"recognised {imported.recognised}")

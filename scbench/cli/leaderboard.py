@@ -130,8 +130,8 @@ def eval_results(
     It belongs into .eval_results/ of its repository.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.hub_results import hub_results
-        from scbench.leaderboard.receipt import read_receipt
+        from scbench.leaderboard.grade import read_receipt
+        from scbench.leaderboard.publish import hub_results
 
         text = hub_results(read_receipt(receipt), dataset, revision=revision, source=source)
         print(text, end="")  # noqa: T201

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.cli.telling import Format
 
 

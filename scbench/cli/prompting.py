@@ -69,9 +69,19 @@ def prompts(
     output files as they are. vLLM's run_batch takes openai-chat.
     """
     with reported_errors():
-        from scbench.formats.prompts.files import LEFT_OUT, write_files, write_left_out
-        from scbench.formats.prompts.forms import LIMITS, Settings, check_settings, line_of
-        from scbench.formats.prompts.requests import chosen_instances, named, requests, told_apart
+        from scbench.formats.prompts.requests import (
+            LEFT_OUT,
+            LIMITS,
+            Settings,
+            check_settings,
+            chosen_instances,
+            ids_in_words,
+            line_of,
+            requests,
+            told_apart,
+            write_files,
+            write_left_out,
+        )
         from scbench.release.load import find_release
 
         settings = Settings(model, structured, max_output_tokens)
@@ -86,7 +96,8 @@ def prompts(
         sent = instances if images else told_apart(instances)[False]
         if pictured and not quiet:
             do = "are sent with them" if images else "are left out"
-            say(f"{len(pictured)} of {len(instances)} need vision and {do}: {named(pictured)}")
+            part = f"{len(pictured)} of {len(instances)} need vision"
+            say(f"{part} and {do}: {ids_in_words(pictured)}")
         budgets = budget or ()
         lines = (line_of(one, form, settings) for one in requests(sent, samples, budgets))
         if out is None:

@@ -136,20 +136,22 @@ def run(
         require("inspect_ai")
         from scbench.base.errors import PredictionsError
         from scbench.cli.grade import grade_and_tell
+        from scbench.formats.prompts.requests import select
         from scbench.grading.api import MEMORY
         from scbench.grading.run import Options
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.integrations.inspect.play import Pace, Plan, play
-        from scbench.integrations.inspect.tasks import select
         from scbench.machine.processes import check_memory, processors
         from scbench.machine.work_folder import no_empty
+        from scbench.release.load import find_release
 
         check_memory()
         chosen = Variant.LADDER if ladder else variant
         wanted = None if ids is None else sorted(ids_in(ids))
         if wanted is not None and limit is not None:
             raise PredictionsError("--ids says which items are asked: leave --limit out")
-        held, covered, instances = select(release, chosen, names_in(tasks), wanted)
+        source = find_release(release)
+        held, covered, instances = select(source, chosen, names_in(tasks), wanted)
         parameters = {
             "tasks": covered,
             "variant": held.manifest.config or Variant.DEFAULT.value,
@@ -216,8 +218,7 @@ def _left_out(
     instances: "list[Instance]", path: Path, samples: int, budgets: "Sequence[int]"
 ) -> list[str]:
     """Write down what was not asked for want of vision."""
-    from scbench.formats.prompts.files import write_left_out
-    from scbench.formats.prompts.requests import requests, told_apart
+    from scbench.formats.prompts.requests import requests, told_apart, write_left_out
 
     path.unlink(missing_ok=True)
     write_left_out(requests(told_apart(instances)[True], samples, budgets), path)

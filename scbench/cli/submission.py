@@ -113,7 +113,7 @@ def init(
     Asks for what no option gives, if there is someone to ask.
     """
     with reported_errors("leaderboard", required=True):
-        from scbench.leaderboard.pack import write_about
+        from scbench.leaderboard.folder import write_about
         from scbench.release.load import installed_releases
 
         newest = [*installed_releases(), None][-2 if installed_releases() else -1]
@@ -154,7 +154,7 @@ def init(
 def _copy_predictions(source: Path, folder: Path) -> None:
     from scbench.base.errors import PredictionsError
     from scbench.grading.output import write_whole
-    from scbench.leaderboard.files import MOST_PACKED, PREDICTIONS
+    from scbench.leaderboard.folder import MOST_PACKED, PREDICTIONS
 
     suffix = source.suffix if source.suffix in {".gz", ".zst"} else ""
     target = folder / f"{PREDICTIONS[0]}{suffix}"
@@ -235,8 +235,9 @@ def _verdict(done: "Validated") -> str:
     count = f"{counted(len(done.problems), 'problem')}, {counted(warnings, 'warning')}"
     if done.problems:
         return f"{done.opened.path}: not valid: {count}"
-    coverage = "" if done.scored == done.expected else f", {done.scored} of {done.expected} scores"
-    return f"{done.opened.path}: valid, {counted(done.lines, 'line')}{coverage}, {count}"
+    scored, expected = done.checked.scored, done.checked.expected
+    coverage = "" if scored == expected else f", {scored} of {expected} scores"
+    return f"{done.opened.path}: valid, {counted(done.checked.lines, 'line')}{coverage}, {count}"
 
 
 @app.command()
@@ -268,8 +269,7 @@ def grade(
         from scbench.cli.progress import progress
         from scbench.grading.workers.scheduler import WorkerLimits
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.grade import grade_submission, write_report_of
-        from scbench.leaderboard.receipt import RECEIPT
+        from scbench.leaderboard.grade import RECEIPT, grade_submission, write_report_of
         from scbench.leaderboard.validate import validate
 
         if report:
@@ -331,7 +331,7 @@ def pack(
     """
     with reported_errors("leaderboard", required=True):
         from scbench.leaderboard.folder import open_submission
-        from scbench.leaderboard.pack import pack as write
+        from scbench.leaderboard.folder import pack as write
         from scbench.leaderboard.validate import validate
 
         releases, wanted = finder(release)

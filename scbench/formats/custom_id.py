@@ -21,7 +21,7 @@ _PARTS = re.compile(
 )
 
 
-class Asked(NamedTuple):
+class RequestKey(NamedTuple):
     """What a request asked for: an instance, which of several tries, and the token budget."""
 
     id: str
@@ -35,8 +35,8 @@ class Asked(NamedTuple):
         Raises:
             PredictionsError: it would be too long, or could not be read back.
         """
-        prefix, colon, rest = self.id.rpartition(":")
-        text = f"{prefix}{'X-' * bool(colon)}{rest.replace('/', '-', 1)}"
+        prefix, colon, name = self.id.rpartition(":")
+        text = f"{prefix}{'X-' * bool(colon)}{name.replace('/', '-', 1)}"
         text += f"-S{self.sample}" * bool(self.sample)
         text += "" if self.budget is None else f"-B{self.budget}"
         if len(text) > MOST_CHARACTERS or read_custom_id(text) != self:
@@ -48,11 +48,11 @@ class Asked(NamedTuple):
         return text
 
 
-def read_custom_id(text: str) -> Asked | None:
+def read_custom_id(text: str) -> RequestKey | None:
     """Return what a request's id stands for; None if it is not one of ours."""
-    found = _PARTS.fullmatch(text) if len(text) <= MOST_CHARACTERS else None
-    if found is None:
+    parts = _PARTS.fullmatch(text) if len(text) <= MOST_CHARACTERS else None
+    if parts is None:
         return None
-    prefix = f"{found['prefix']}:" if found["prefix"] else ""
-    budget = None if found["budget"] is None else int(found["budget"])
-    return Asked(f"{prefix}{found['task']}/{found['name']}", int(found["sample"] or 0), budget)
+    prefix = f"{parts['prefix']}:" if parts["prefix"] else ""
+    budget = None if parts["budget"] is None else int(parts["budget"])
+    return RequestKey(f"{prefix}{parts['task']}/{parts['name']}", int(parts["sample"] or 0), budget)

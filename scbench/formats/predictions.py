@@ -43,7 +43,7 @@ _ENCODINGS = {
     "UTF-16BE": rb"\x00\{\x00[^\x00]",
 }
 """How files of other encodings begin: with their byte-order mark, or with a brace."""
-_MEANT = {
+_SYNONYMS = {
     **dict.fromkeys(
         ("instance_id", "row_id", "task_id", "custom_id", "question_id", "key", "uid"), "id"
     ),
@@ -98,8 +98,8 @@ class Problem:
 
     def fields(self) -> dict[str, str | int | None]:
         """Return it as JSON holds it: without a file where there is but one."""
-        held = asdict(self)
-        return held if self.file else {name: held[name] for name in held if name != "file"}
+        fields = asdict(self)
+        return fields if self.file else {name: fields[name] for name in fields if name != "file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def open_predictions(path: str) -> BinaryIO:
         PredictionsError: it cannot be opened.
     """
     try:
-        raw = _open(path)
+        raw = _open_raw(path)
         stream = io.BufferedReader(raw, _CHUNK)
         head = stream.peek(4)[:4]
     except (OSError, ValueError) as error:
@@ -132,7 +132,7 @@ def open_predictions(path: str) -> BinaryIO:
     return stream
 
 
-def _open(path: str) -> io.RawIOBase:
+def _open_raw(path: str) -> io.RawIOBase:
     """Open a file as a raw stream that gives all that is asked for, even from a slow pipe."""
     if path != "-":
         return cast(io.RawIOBase, Path(path).open("rb"))
@@ -198,21 +198,23 @@ class Digest(Protocol):
 
 
 def read_predictions(stream: BinaryIO, digest: Digest) -> Iterator[Line | Problem]:
-    """Yield every line of a stream, as a prediction or a problem. Blank lines are passed over.
+    """Yield every line that is not blank, as a prediction or a problem; see `read_blocks`."""
+    for entry in numbered_lines(stream, digest):
+        if isinstance(entry, Problem):
+            yield entry
+        elif data := stripped(entry[1]):
+            yield parse_line(data, entry[0])
 
-    Args:
-        stream: unpacked bytes, see `open_predictions`.
-        digest: is given every byte that is read.
-    """
+
+def numbered_lines(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
+    """Yield the lines of a stream as they stand with their numbers; see `read_blocks`."""
     for entry in read_blocks(stream, digest):
         if isinstance(entry, Problem):
             yield entry
             continue
         first, block = entry
         for number, start, end in line_spans(block, first):
-            data = stripped(block[start:end])
-            if data:
-                yield parse_line(data, number)
+            yield number, block[start:end]
 
 
 def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] | Problem]:
@@ -238,19 +240,19 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
                 )
                 return
             end = data.rfind(b"\n") + 1
-            whole, rest = data[:end], data[end:]
-            if whole:  # what follows may not be readable
-                digest.update(whole)
-                yield number, whole
-                number += whole.count(b"\n")
-            if not rest:
+            lines, tail = data[:end], data[end:]
+            if lines:  # what follows may not be readable
+                digest.update(lines)
+                yield number, lines
+                number += lines.count(b"\n")
+            if not tail:
                 continue
-            rest += stream.readline(MAX_LINE_BYTES + 1 - len(rest))
-            digest.update(rest)
-            if len(rest) <= MAX_LINE_BYTES:
-                yield number, rest
+            tail += stream.readline(MAX_LINE_BYTES + 1 - len(tail))
+            digest.update(tail)
+            if len(tail) <= MAX_LINE_BYTES:
+                yield number, tail
             else:
-                size = len(rest) + _skip_line(stream, rest, digest)
+                size = len(tail) + _skip_line(stream, tail, digest)
                 yield Problem(
                     "line_too_long",
                     f"the line has {size:,} bytes; the limit is {MAX_LINE_BYTES:,}",
@@ -261,7 +263,7 @@ def read_blocks(stream: BinaryIO, digest: Digest) -> Iterator[tuple[int, bytes] 
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield Problem(
             "unreadable",
-            f"reading stopped here: {_shown(reason)}; lines before it were used",
+            f"reading stopped here: {_for_terminal(reason)}; lines before it were used",
             number,
         )
 
@@ -272,13 +274,7 @@ def foreign_encoding(data: bytes) -> str | None:
 
 
 def line_spans(data: bytes, first: int, step: int = 1) -> Iterator[tuple[int, int, int]]:
-    """Yield number, start and end of every line of some bytes; its line break belongs to it.
-
-    Args:
-        data: whole lines.
-        first: number of the first.
-        step: by how much numbers grow.
-    """
+    """Yield number, start and end of every line of whole lines; its line break belongs to it."""
     start = 0
     number = first
     while start < len(data):
@@ -308,7 +304,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     try:
         value = parse_json(data)
     except JsonError as error:
-        binary = b"\x00" in data[:4096] or not _is_text(data[:4096])
+        binary = b"\x00" in data[:4096] or not _is_utf8(data[:4096])
         what = "not UTF-8 text; is this a JSONL file?" if binary else _why_not_json(data, error)
         return Problem("not_json", what, number)
     if not isinstance(value, dict):
@@ -319,7 +315,7 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
             number,
         )
     row_id = value.get("id")
-    known = row_id[:200] if isinstance(row_id, str) else None
+    short_id = row_id[:200] if isinstance(row_id, str) else None
     unread = tuple(
         key[:60] for key in islice((key for key in value if key not in _KEYS), _MOST_KEYS)
     )
@@ -328,17 +324,17 @@ def parse_line(data: bytes, number: int) -> Line | Problem:
     try:
         return Line(number, data, Prediction.model_validate(value), unread)
     except ValidationError as error:
-        listed = "; ".join(map(str, faults_of(error, 5)))
+        faults = "; ".join(map(str, faults_of(error, 5)))
         if "id" not in value:
-            listed += "".join(
+            faults += "".join(
                 f" (is {key!r} the id?)" for key in unread if nearest_key(key) == "id"
             )
-        return Problem("bad_prediction", _shown(listed), number, known)
+        return Problem("bad_prediction", _for_terminal(faults), number, short_id)
 
 
 def nearest_key(key: str) -> str | None:
     """Return the key of a prediction that another one is likely meant for."""
-    return _MEANT.get(key) or next(iter(get_close_matches(key, sorted(_KEYS), n=1)), None)
+    return _SYNONYMS.get(key) or next(iter(get_close_matches(key, sorted(_KEYS), n=1)), None)
 
 
 def is_empty(path: str) -> bool:
@@ -365,7 +361,7 @@ def unread_keys(counts: Mapping[str, int]) -> Iterator[str]:
         near = nearest_key(key)
         hint = f"; is it meant for {near!r}?" if near else ""
         yield (
-            f"the key {_shown(key)!r} is not known and was not read, in {lines:,} "
+            f"the key {_for_terminal(key)!r} is not known and was not read, in {lines:,} "
             f"line{'s' * (lines != 1)}{hint}"
         )
 
@@ -374,13 +370,15 @@ def _why_not_json(data: bytes, error: JsonError) -> str:
     """Say what is wrong, in which column, and what stands there."""
     reason, _, column = str(error).rpartition(" at column ")
     if not column.isdecimal():
-        return f"not valid JSON: {_shown(str(error))}"
-    reason = next((plain for words, plain in _REASONS.items() if words in reason), _shown(reason))
+        return f"not valid JSON: {_for_terminal(str(error))}"
+    reason = next(
+        (plain for words, plain in _REASONS.items() if words in reason), _for_terminal(reason)
+    )
     near = data[max(int(column) - 21, 0) : int(column) + 19].decode(errors="replace")
-    return f"not valid JSON: {reason}, at column {column}: ...{_shown(near)}..."
+    return f"not valid JSON: {reason}, at column {column}: ...{_for_terminal(near)}..."
 
 
-def _is_text(data: bytes) -> bool:
+def _is_utf8(data: bytes) -> bool:
     try:
         codecs.utf_8_decode(data)  # not final: the end of the sample may cut a character in two
     except UnicodeDecodeError:
@@ -388,7 +386,7 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _shown(text: str) -> str:
+def _for_terminal(text: str) -> str:
     """Make text from the file fit for a terminal: clipped, and without control characters."""
     if len(text) > _MAX_SHOWN:
         text = f"{text[: _MAX_SHOWN // 2]} ... {text[-_MAX_SHOWN // 4 :]}"

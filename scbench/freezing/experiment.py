@@ -43,7 +43,7 @@ from scbench.base.errors import CatalogError, ExperimentError, did_you_mean, is_
 from scbench.builders.shared.builder import Point
 from scbench.catalog import Task, get_task
 from scbench.freezing.points import points_of
-from scbench.release.records import ExperimentRecord, ShortfallRecord
+from scbench.release.manifest import ExperimentRecord, ShortfallRecord
 
 MOST_POINTS = 100_000
 MOST_CASES = 1_000_000

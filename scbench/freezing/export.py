@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scbench.base.errors import ReleaseError
 from scbench.release.load import Release
-from scbench.release.manifest import MANIFEST
-from scbench.release.regular import MOST_MANIFEST_BYTES
+from scbench.release.manifest import MANIFEST, MOST_MANIFEST_BYTES
 
 
 def export_release(release: Release, out: Path) -> None:

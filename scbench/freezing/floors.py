@@ -17,7 +17,7 @@ from scbench.base.errors import ReleaseError, ScbenchError
 from scbench.catalog import Task
 from scbench.freezing.proofs import made_before, proven_scores
 from scbench.release.load import Reference
-from scbench.release.records import FloorRecord
+from scbench.release.manifest import FloorRecord
 from scbench.scoring.judge import judge
 
 BLIND = "blind guess"

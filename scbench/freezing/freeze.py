@@ -13,11 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from scbench.base import __version__
 from scbench.base.canonical import content_hash, rows_hash, sha256
 from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.base.model import Instance
 from scbench.base.progress import no_progress
-from scbench.base.version import __version__
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.freezing.card import paper_page, render_card, render_eval
 from scbench.freezing.croissant import render_croissant
@@ -38,19 +38,17 @@ from scbench.release.manifest import (
     MANIFEST,
     PAPER,
     REFERENCES,
+    ExperimentRecord,
+    FileRecord,
+    LadderRecord,
     Manifest,
+    ReferencesRecord,
+    TaskRecord,
     data_file,
     is_version,
     ladder_file,
     picture_file,
     terse_file,
-)
-from scbench.release.records import (
-    ExperimentRecord,
-    FileRecord,
-    LadderRecord,
-    ReferencesRecord,
-    TaskRecord,
 )
 from scbench.report.gallery import cases, draw_cases
 from scbench.report.picture import LOOK

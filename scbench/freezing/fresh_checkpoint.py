@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from scbench.base import __version__
 from scbench.base.canonical import canonical_json, content_hash, sha256
 from scbench.base.errors import ExperimentError
 from scbench.base.model import Instance
-from scbench.base.version import __version__
 from scbench.freezing.experiment import Experiment, Planned
 from scbench.freezing.fresh import FrozenPoint
 from scbench.machine.work_folder import WorkFolder

@@ -18,9 +18,8 @@ from pydantic import JsonValue
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ReleaseError
-from scbench.base.model import Instance, rung_of
+from scbench.base.model import Instance, part, rung_of
 from scbench.base.progress import no_progress
-from scbench.base.unprinted import part
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
 from scbench.freezing.floors import floor_of, mean_score

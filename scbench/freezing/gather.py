@@ -7,7 +7,7 @@ from scbench.base.errors import GenerationError
 from scbench.catalog import Task
 from scbench.freezing.fresh import FrozenPoint
 from scbench.freezing.frozen_task import FrozenTask
-from scbench.release.records import ShortfallRecord
+from scbench.release.manifest import ShortfallRecord
 
 
 @dataclass(frozen=True, slots=True)

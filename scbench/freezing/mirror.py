@@ -18,8 +18,7 @@ from scbench.base.progress import no_progress
 from scbench.freezing.copies import verify_copy
 from scbench.freezing.export import export_release
 from scbench.release.load import Release
-from scbench.release.manifest import MANIFEST, version_key
-from scbench.release.regular import MOST_MANIFEST_BYTES
+from scbench.release.manifest import MANIFEST, MOST_MANIFEST_BYTES, version_key
 from scbench.release.sources import FolderSource, Source
 
 INDEX = "index.json"

@@ -14,8 +14,8 @@ from typing import Any
 
 from scbench.base.canonical import canonical_json
 from scbench.base.errors import ScbenchError
+from scbench.base.model import whole_point
 from scbench.base.seeding import Stream
-from scbench.base.unprinted import whole_point
 from scbench.builders.shared.builder import PaperItem
 from scbench.catalog import Task
 from scbench.freezing.cases import REPEATS, at_once, key_of
@@ -24,8 +24,7 @@ from scbench.freezing.fresh import UNRATED, prefix_of, run, traits
 from scbench.freezing.frozen_task import FrozenTask, freeze_task
 from scbench.freezing.gather import gather
 from scbench.machine.processes import open_executor
-from scbench.release.manifest import MANIFEST, Manifest
-from scbench.release.records import ExperimentRecord
+from scbench.release.manifest import MANIFEST, ExperimentRecord, Manifest
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by task, as the files hold them."""

@@ -6,8 +6,7 @@ from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, create_model
 
-from scbench.base.model import REPORTABLE, Prediction, Status
-from scbench.base.trace import LOOP_SETTINGS
+from scbench.base.model import LOOP_SETTINGS, REPORTABLE, Prediction, Status
 from scbench.catalog import Task
 from scbench.grading.rows.schema import Row
 from scbench.leaderboard.submission import submission_schema

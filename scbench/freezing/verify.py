@@ -16,11 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from scbench.base import __version__
 from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError, did_you_mean
 from scbench.base.model import task_of
 from scbench.base.progress import no_progress
-from scbench.base.version import __version__
 from scbench.catalog import Task, all_tasks
 from scbench.freezing.compare import compare_records, compare_rows, compare_tables, said, shown
 from scbench.freezing.experiment import manifolds
@@ -41,17 +41,18 @@ from scbench.release.hub import NOT_SENT, OWN_FILES, hub_name
 from scbench.release.load import find_release
 from scbench.release.manifest import (
     MANIFEST,
+    MOST_MANIFEST_BYTES,
     REFERENCES,
+    ExperimentRecord,
+    LadderRecord,
     Manifest,
     data_file,
     ladder_file,
     layout,
     picture_file,
-    read_manifest,
     terse_file,
 )
-from scbench.release.records import ExperimentRecord, LadderRecord
-from scbench.release.regular import MOST_BYTES, MOST_MANIFEST_BYTES, read_regular
+from scbench.release.sources import MOST_BYTES, read_manifest, read_regular
 from scbench.report.draw.png import same_picture
 from scbench.report.picture import LOOK
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from scbench.formats.imports.gather import Wanted
+from scbench.formats.imports.gather import ImportOptions
 from scbench.grading.checkpoint.parts import WORK
 from scbench.grading.imported import take_in
 from scbench.grading.run import Options, RunReport
@@ -66,7 +66,7 @@ def grade_file(
     files = [str(path) for path in given]
     stem = Path(files[0]).name.partition(".")[0] if files else ""
     folder = Path(out) if out else Path("scbench-results", stem or "results")
-    path, imported = take_in(files, folder, Wanted(), ours=interrupted(folder / WORK))
+    path, imported = take_in(files, folder, ImportOptions(), ours=interrupted(folder / WORK))
     found = release if isinstance(release, Release) else find_release(release)
     found, names = found.choose(tasks)
     options = Options(

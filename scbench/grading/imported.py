@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scbench.base.errors import ResultsError
-from scbench.formats.imports.files import is_own
+from scbench.formats.imports.gather import is_own
 from scbench.formats.predictions import Problem
 from scbench.grading.output import is_ours
 from scbench.machine.work_folder import no_empty
 
 if TYPE_CHECKING:
-    from scbench.formats.imports.gather import Wanted
+    from scbench.formats.imports.gather import ImportOptions
 
 IMPORTED = "imported.jsonl"
 
@@ -46,7 +46,7 @@ class Imported:
 
 
 def take_in(
-    files: Sequence[str], folder: Path, wanted: "Wanted", *, ours: bool = False
+    files: Sequence[str], folder: Path, wanted: "ImportOptions", *, ours: bool = False
 ) -> tuple[str, Imported | None]:
     """Return the path of predictions to grade; one file of our own form is taken as it stands.
 

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scbench.base import __version__
 from scbench.base.errors import ResultsError, reading_parquet
-from scbench.base.version import __version__
 from scbench.formats.predictions import Problem
 from scbench.grading.checkpoint.assemble import ResultsWriter
 from scbench.grading.checkpoint.parts import WORK

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from scbench.base.trace import LOOP_SETTINGS
+from scbench.base.model import LOOP_SETTINGS
 from scbench.catalog import Task
 from scbench.release.load import Release
 

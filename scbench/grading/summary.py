@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.catalog import Task
 from scbench.formats.predictions import Problem
 from scbench.grading.options import Options

@@ -15,14 +15,14 @@ from typing import Any, Literal, Self, cast
 from pydantic import model_validator
 
 from scbench.base.errors import PredictionsError
-from scbench.base.model import LADDER, Instance, Prediction, rung_of
-from scbench.base.trace import LoopSetting, Setup
+from scbench.base.model import LADDER, Instance, LoopSetting, Prediction, Setup, rung_of
 from scbench.catalog import all_tasks, get_task
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.harnesses import ended
 from scbench.formats.imports.replies import content_text, reply, with_turns
-from scbench.formats.prompts.forms import data_urls
+from scbench.formats.prompts.requests import data_urls, select
 from scbench.loop import Environment
+from scbench.release.load import find_release
 from scbench.reward import instance_of, outcome, packed, unpacked
 
 
@@ -33,13 +33,13 @@ def _check_openai() -> None:
         ModuleNotFoundError: verifiers has not the openai package that it needs.
     """
     try:
-        found = version("openai")
+        installed = version("openai")
     except PackageNotFoundError:
         return
-    if int(found.partition(".")[0]) >= 3:
+    if int(installed.partition(".")[0]) >= 3:
         raise ModuleNotFoundError(
-            f"verifiers needs openai below 3, and here is {found}, as Inspect needs it. The extras "
-            "scbench[verifiers] and scbench[inspect] exclude each other: give each its own "
+            f"verifiers needs openai below 3, and here is {installed}, as Inspect needs it. The "
+            "extras scbench[verifiers] and scbench[inspect] exclude each other: give each its own "
             "environment"
         )
 
@@ -81,13 +81,15 @@ class SpatialTask(vf.Task[SpatialData]):
         replies = trace.assistant_messages
         finish = trace.calls[-1].finish_reason if trace.calls else None
         text, state = ended(content_text(replies[-1].content) if replies else None, finish)
-        made = reply(Asked(self.key), None, text, state, {})
-        prediction = Prediction.model_validate_json(with_turns(made, trace.info).line(None, None))
-        asked = unpacked(self.data.instance) if self.data.instance else self.key
-        found = await asyncio.to_thread(outcome, asked, prediction, self.data.release)
-        if found.score is None:
-            raise RuntimeError(f"{self.key} is unscored ({found.status}): {found.reason}")
-        return found.score
+        last_reply = reply(RequestKey(self.key), None, text, state, {})
+        prediction = Prediction.model_validate_json(
+            with_turns(last_reply, trace.info).line(None, None)
+        )
+        instance = unpacked(self.data.instance) if self.data.instance else self.key
+        result = await asyncio.to_thread(outcome, instance, prediction, self.data.release)
+        if result.score is None:
+            raise RuntimeError(f"{self.key} is unscored ({result.status}): {result.reason}")
+        return result.score
 
 
 class SpatialConfig(vf.TasksetConfig):
@@ -140,66 +142,61 @@ class SpatialTaskset(vf.Taskset[SpatialTask, SpatialConfig]):
         Raises:
             ScbenchError: no such task, config, release, rung or parameter.
         """
-        asked, setup = self.config, self.config.setup
-        for held in _drawn(asked) if asked.fresh else _frozen(asked):
-            if held.images and not asked.images:
+        config, setup = self.config, self.config.setup
+        for source in _fresh_instances(config) if config.fresh else _frozen_instances(config):
+            if source.images and not config.images:
                 continue
-            instance = held
+            instance = source
             if setup is not None:
                 try:
-                    first = Environment(setup).reset(held)
+                    first = Environment(setup).reset(source)
                 except PredictionsError:
-                    if asked.tasks:
+                    if config.tasks:
                         raise
                     continue  # a task without this setting
-                instance = held.model_copy(update={"prompt": first})
+                instance = source.model_copy(update={"prompt": first})
             data = SpatialData(
                 id=instance.id,
                 name=instance.id,
-                prompt=_prompt(instance),
+                prompt=_prompt_messages(instance),
                 bucket=instance.bucket,
                 task_id=instance.task,
-                release=None if asked.fresh else asked.release,
-                instance=packed(held) if asked.fresh else None,
+                release=None if config.fresh else config.release,
+                instance=packed(source) if config.fresh else None,
                 setup=None if setup is None else setup.model_dump(),
             )
-            yield SpatialTask(data, asked.task)
+            yield SpatialTask(data, config.task)
 
 
-def _drawn(asked: SpatialConfig) -> Iterator[Instance]:
+def _fresh_instances(config: SpatialConfig) -> Iterator[Instance]:
     from scbench.freezing.fresh import generate  # noqa: PLC0415  (heavy)
     from scbench.freezing.ladder import ladder  # noqa: PLC0415
 
-    if not asked.tasks:
+    if not config.tasks:
         raise PredictionsError("what is drawn is of the tasks that are named: add tasks")
-    if asked.rung is not None and asked.parameters:
+    if config.rung is not None and config.parameters:
         raise PredictionsError("a rung has its parameters: give rung or parameters")
-    for name in asked.tasks:
+    for name in config.tasks:
         of_bucket = [task.id for task in all_tasks().values() if task.bucket == name]
         for task in of_bucket or [get_task(name).id]:
-            point = asked.parameters
-            if asked.rung is not None:
-                ladder().experiment(tasks=[task], rung=asked.rung)  # says why there is none
-                point = ladder().tasks[task].all_rungs[asked.rung - 1]
-            yield from generate(task, asked.fresh, asked.seed, **point)
+            point = config.parameters
+            if config.rung is not None:
+                ladder().experiment(tasks=[task], rung=config.rung)  # says why there is none
+                point = ladder().tasks[task].all_rungs[config.rung - 1]
+            yield from generate(task, config.fresh, config.seed, **point)
 
 
-def _frozen(asked: SpatialConfig) -> Iterator[Instance]:
-    from scbench.release.load import find_release  # noqa: PLC0415  (heavy)
-
-    if asked.parameters or asked.seed:
+def _frozen_instances(config: SpatialConfig) -> Iterator[Instance]:
+    if config.parameters or config.seed:
         raise PredictionsError("parameters and seed are of what is drawn: say how many, fresh")
-    if asked.rung is not None and asked.config != LADDER:
+    if config.rung is not None and config.config != LADDER:
         raise PredictionsError("rungs are of the config ladder, or of what is drawn (fresh)")
-    names = ([] if asked.config == "default" else [asked.config]) + asked.tasks
-    found, chosen = find_release(asked.release).choose(names or None)
-    for instance in found.instances(found.manifest.named_tasks(chosen)).values():
-        if asked.rung is None or rung_of(instance.id) == asked.rung:
+    for instance in select(find_release(config.release), config.config, config.tasks).instances:
+        if config.rung is None or rung_of(instance.id) == config.rung:
             yield instance
 
 
-def _prompt(instance: Instance) -> str | list[vf.UserMessage]:
-    """Return the prompt: text, or a message with its pictures."""
+def _prompt_messages(instance: Instance) -> str | list[vf.UserMessage]:
     if not instance.images:
         return instance.prompt
     pictures = [
@@ -230,15 +227,15 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
     ) -> vf.ProgramResult:
         """Ask the model through verifiers' own proxy, which records the calls."""
         system, prompt = self.resolve_prompt(data)
-        asked = prompt if isinstance(prompt, list) else [vf.UserMessage(content=prompt or "")]
-        messages = [vf.SystemMessage(content=system), *asked] if system else asked
-        said = [message_to_wire(one) for one in messages]
+        user = prompt if isinstance(prompt, list) else [vf.UserMessage(content=prompt or "")]
+        messages = [vf.SystemMessage(content=system), *user] if system else user
+        history = [message_to_wire(message) for message in messages]
         headers = {"Authorization": f"Bearer {secret}"}
-        played = await asyncio.to_thread(_environment, cast(SpatialData, data))
+        played = await asyncio.to_thread(_begun_environment, cast(SpatialData, data))
         # How long a model may take is the seat's timeout.
         async with httpx.AsyncClient(timeout=httpx.Timeout(None)) as client:
             while True:
-                body = {"model": ctx.model, "messages": said}
+                body = {"model": ctx.model, "messages": history}
                 answer = await client.post(
                     f"{endpoint}/chat/completions", json=body, headers=headers
                 )
@@ -250,7 +247,7 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
                 text = content_text(choice["message"].get("content")) or ""
                 step = await asyncio.to_thread(played.step, text)
-                said += [
+                history += [
                     {"role": "assistant", "content": text},
                     {"role": "user", "content": step.observation},
                 ]
@@ -259,13 +256,13 @@ class SpatialHarness(vf.Harness[vf.HarnessConfig]):
                     return vf.ProgramResult(exit_code=0, stdout="", stderr="")
 
 
-def _environment(data: SpatialData) -> Environment | None:
+def _begun_environment(data: SpatialData) -> Environment | None:
     """Return where the trial of a task begins; None if its model answers at once."""
     if data.setup is None:
         return None
     environment = Environment(Setup(**data.setup))
-    held = unpacked(data.instance) if data.instance else instance_of(str(data.id), data.release)
-    environment.reset(held)
+    instance = unpacked(data.instance) if data.instance else instance_of(str(data.id), data.release)
+    environment.reset(instance)
     return environment
 
 
@@ -277,12 +274,12 @@ class SpatialEnvConfig(vf.SingleAgentEnvConfig):
     @model_validator(mode="after")
     def _walled(self) -> Self:
         """Refuse a harness that would run the model's commands on this machine."""
-        chosen = self.agent.harness
-        if chosen is None or not isinstance(self.agent.runtime, vf.SubprocessConfig):
+        harness = self.agent.harness
+        if harness is None or not isinstance(self.agent.runtime, vf.SubprocessConfig):
             return self
-        if harness_class(chosen.id).EXECUTES_CODE:
+        if harness_class(harness.id).EXECUTES_CODE:
             raise ValueError(
-                f"the harness {chosen.id!r} runs what the model says, and would do so on this "
+                f"the harness {harness.id!r} runs what the model says, and would do so on this "
                 "machine: choose a sandbox too, such as --env.agent.runtime.type docker"
             )
         return self

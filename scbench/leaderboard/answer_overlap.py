@@ -1,4 +1,6 @@
-"""Are the answers of two models the same byte for byte beyond chance?
+"""Answers that are somebody else's: another submission's, or those that the release prints.
+
+**Are the answers of two models the same byte for byte beyond chance?**
 
 Right answers to a question with one right answer are the same whoever gives them, and so are easy
 mistakes. What tells is a long answer that many others could stand in for: two models that choose
@@ -6,7 +8,7 @@ the same one of them, down to the last digit and the order of its parts, did not
 
 An answer of a pair is *long* if it keeps 64 bytes when deflated, *short* otherwise. Answers
 that are stored with the release (references and counter-references) count as neither: they have a
-rule of their own, see `scbench.leaderboard.copied`. A pair is worth a look if
+rule of their own, see below. A pair is worth a look if
 
 - at least `LEAST_LONG` long answers are the same, and they are `LONG_SHARE` of the instances to
   which both gave long answers; or
@@ -16,35 +18,198 @@ rule of their own, see `scbench.leaderboard.copied`. A pair is worth a look if
 It proves nothing, so it is a warning, with the numbers and the shares. Everyone is compared with
 everyone: what a submission says of itself, such as that it is another of the same model, is no
 reason to look away.
+
+**Is a submission made of the answers that the release prints?** References are public, so a file of
+nothing but them scores 100. Whoever solves an instance by himself gives the same answer only where
+there is one, or one that anybody would choose. So an answer *tells* where it comes from if
+
+- its task takes many answers, see `scbench.catalog.Task.one_answer`, and is no text task; and
+- it is long; and
+- it is in no natural order: the parts of its longest list neither rise nor fall throughout.
+
+Stored answers for which this holds (references and counter-references) are counted by task. Two are
+the same if what the grader reads of them is, with numbers to six digits. With `LEAST` or more of
+them a row is marked, and has no rank. Answers that are forced are never counted, so that a model
+that gets everything right by itself has none.
 """
 
 import hashlib
+import json
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from scbench.base.canonical import canonical_json, sha256
 from scbench.base.errors import printable
 from scbench.base.model import task_of
-from scbench.catalog import Task
+from scbench.catalog import MANIFOLDS, Task, get_task
 from scbench.grading.rows.coverage import Coverage
 from scbench.grading.rows.index import LineKind, known_ids
 from scbench.grading.run import choose_tasks
-from scbench.leaderboard.copied import is_long
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.predictions import measure
+from scbench.leaderboard.predictions import Pair, answer_pair, measure
 from scbench.leaderboard.submission import MOST_ATTEMPTS
 from scbench.release.load import Release
-from scbench.scoring.outcomes import Outcome, seek_answer
 
+LONG = 64
+"""Bytes that a long answer keeps when deflated."""
+LEAST = 5
+"""So many telling answers that are stored ones mark a submission."""
 LEAST_LONG, LONG_SHARE = 5, 0.10
 LEAST_SHORT, SHORT_SHARE = 20, 0.90
 
 Answers = Mapping[str, Mapping[str, bool]]
 """By instance, the hashes of a model's answers (of all samples), and whether each is long."""
+
+
+class StoredAnswers(NamedTuple):
+    """Stored answers by instance: what references that tell say, hashes of counter-references."""
+
+    references: dict[str, set[str]]
+    counter_references: dict[str, set[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """How many telling answers of a submission are the stored ones.
+
+    Attributes:
+        references: by task, how many are a reference.
+        counter_references: by task, how many are a counter-reference.
+        of: by task, how many instances with a reference that tells are answered.
+    """
+
+    references: Mapping[str, int]
+    counter_references: Mapping[str, int]
+    of: Mapping[str, int]
+
+    @property
+    def count(self) -> int:
+        """How many are a stored answer of either kind."""
+        return sum(self.references.values()) + sum(self.counter_references.values())
+
+    @property
+    def marked(self) -> bool:
+        """Whether it is more than anybody gets by chance or by nature."""
+        return self.count >= LEAST
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        parts = {"references": self.references, "counter_references": self.counter_references}
+        by_task = {name: dict(counts) for name, counts in parts.items()}
+        return {"same": self.count, "of": sum(self.of.values()), **by_task, "answered": {**self.of}}
+
+    def __str__(self) -> str:
+        tasks = ", ".join(
+            f"{task} {count} of {self.of[task]}" for task, count in self.references.items()
+        )
+        shares = f"{sum(self.references.values())} of {sum(self.of.values())}"
+        counters = sum(self.counter_references.values())
+        return (
+            f"{shares} answers that could have been others are the release's references"
+            f"{f' ({tasks})' if tasks else ''}, and {counters} its counter-references"
+        )
+
+
+def is_long(canonical: str) -> bool:
+    """Whether an answer could have been written in very many ways, by its canonical JSON."""
+    return len(zlib.compress(canonical.encode(), 9)) >= LONG
+
+
+@lru_cache(maxsize=4)
+def telling_answers(release: Release) -> StoredAnswers:
+    """Return the stored answers of a release that may tell where an answer comes from."""
+    stored = StoredAnswers({}, {})
+    for ref in release.references():
+        task = task_of(ref.id)
+        if get_task(task).one_answer or release.manifest.tasks[task].bucket == MANIFOLDS:
+            continue
+        if ref.kind != "reference":
+            stored.counter_references.setdefault(ref.id, set()).add(sha256(ref.answer))
+        elif _is_telling(ref.answer):
+            stored.references.setdefault(ref.id, set()).add(_identity(task, ref.answer))
+    return stored
+
+
+def _is_telling(text: str) -> bool:
+    return is_long(text) and not _is_natural(json.loads(text))
+
+
+def _identity(task_id: str, text: str) -> str:
+    """Return the same text for answers that say the same to the grader, to six digits."""
+    answer = json.loads(text)
+    with suppress(ValueError):  # it scores 0
+        answer = get_task(task_id).answer_model.model_validate(answer).model_dump(mode="json")
+    return sha256(canonical_json(_rounded_numbers(answer)))
+
+
+def _rounded_numbers(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    if isinstance(value, dict):
+        return {key: _rounded_numbers(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_rounded_numbers(part) for part in value]
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300:
+        return value
+    return float(f"{float(value):.6g}") + 0.0  # which is 0 for -0.0, too
+
+
+def _is_natural(answer: Any) -> bool:  # noqa: ANN401  (JSON)
+    """Whether the parts of the longest list in an answer rise or fall, as anybody lists them."""
+    parts = [
+        [
+            (isinstance(leaf, str), leaf or 0 if not isinstance(leaf, str) else leaf)
+            for leaf in _json_leaves(part)
+        ]
+        for part in max(_json_lists(answer), key=len, default=[])
+    ]
+    return len(parts) > 1 and parts in (ordered := sorted(parts), ordered[::-1])
+
+
+def _json_lists(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401  (JSON)
+    if isinstance(value, list):
+        yield value
+    for part in _json_parts(value):
+        yield from _json_lists(part)
+
+
+def _json_leaves(value: Any) -> Iterator[Any]:  # noqa: ANN401  (JSON)
+    if not isinstance(value, dict | list):
+        yield value
+    for part in _json_parts(value):
+        yield from _json_leaves(part)
+
+
+def _json_parts(value: Any) -> Iterable[Any]:  # noqa: ANN401  (JSON)
+    if isinstance(value, dict):
+        return [value[key] for key in sorted(value)]
+    return value if isinstance(value, list) else ()
+
+
+def copied(answers: Iterable[Pair], stored: StoredAnswers) -> Copied:
+    """Count the answers of a submission that are stored ones; of several samples, one suffices."""
+    same, counter, answered = set(), set(), set()
+    for row_id, text in answers:
+        if row_id in stored.references:
+            answered.add(row_id)
+            if _identity(task_of(row_id), text) in stored.references[row_id]:
+                same.add(row_id)
+        if sha256(text) in stored.counter_references.get(row_id, ()) and _is_telling(text):
+            counter.add(row_id)
+    parts = (dict(Counter(map(task_of, sorted(ids)))) for ids in (same, counter - same, answered))
+    return Copied(*parts)
+
+
+def copy_warning(copies: Copied, file: str = "") -> Iterator[Finding]:
+    """Yield a warning, naming the predictions' file, if a submission is marked."""
+    if copies.marked:
+        todo = "submit the model's own answers; with these it has no rank"
+        yield Finding("references", str(copies), todo, file, level="warning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,45 +229,32 @@ class AnswerOverlap:
         ) or self.same_short >= max(LEAST_SHORT, SHORT_SHARE * self.both_short)
 
 
-def stored_answers(release: Release) -> frozenset[tuple[str, str]]:
+@lru_cache(maxsize=4)
+def stored_answers(release: Release) -> frozenset[Pair]:
     """Return instance and hash of every answer that is stored with a release."""
     return frozenset((ref.id, sha256(ref.answer)) for ref in release.references())
 
 
-def read_answers(path: Path, release: Release) -> list[tuple[str, str]]:
-    """Return instance and answer, as canonical JSON, of each answer in a predictions file.
-
-    Args:
-        path: of the file.
-        release: that it answers.
-    """
+def read_answers(path: Path, release: Release) -> list[Pair]:
+    """Return each answer in a file of predictions for a release."""
     tasks: dict[str, Task] = {task.id: task for task in choose_tasks(release, None)}
     instances = release.instances(release.manifest.default_tasks)
     coverage = Coverage(known_ids(instances, tasks))
-    found: list[tuple[str, str]] = []
     if measure(path) is None:
-        return found
-    lines = coverage.read(str(path), hashlib.sha256())
-    for admission, line in islice(lines, len(instances) * MOST_ATTEMPTS):
-        if line is None or admission.kind is not LineKind.GRADED:
-            continue
-        answer = seek_answer(line.prediction, tasks[task_of(line.prediction.id)])
-        if isinstance(answer, Outcome):
-            continue
-        with suppress(ValueError):  # a number that no file could hold
-            found.append((line.prediction.id, canonical_json(answer.value)))
-    return found
+        return []
+    lines = islice(coverage.read(str(path), hashlib.sha256()), len(instances) * MOST_ATTEMPTS)
+    return [
+        pair
+        for admission, line in lines
+        if line is not None and admission.kind is LineKind.GRADED
+        for pair in answer_pair(line.prediction, tasks[task_of(line.prediction.id)])
+    ]
 
 
-def answers_of(found: Iterable[tuple[str, str]], stored: frozenset[tuple[str, str]]) -> Answers:
-    """Return the answers of a submission that say something about where they come from.
-
-    Args:
-        found: instance and answer, as canonical JSON.
-        stored: see `stored_answers`.
-    """
+def answers_of(pairs: Iterable[Pair], stored: frozenset[Pair]) -> Answers:
+    """Return the answers that say where they come from; those that are stored do not."""
     answers: dict[str, dict[str, bool]] = defaultdict(dict)
-    for row_id, text in found:
+    for row_id, text in pairs:
         digest = sha256(text)
         if (row_id, digest) not in stored:
             answers[row_id][digest] = is_long(text)
@@ -122,15 +274,9 @@ def compare(first: Answers, second: Answers) -> AnswerOverlap:
     return AnswerOverlap(*counts[True], *counts[False])
 
 
-def overlaps(mine: Answers, others: Mapping[str, Answers], file: str) -> Iterator[Finding]:
-    """Yield a warning for each other submission whose answers are suspiciously alike.
-
-    Args:
-        mine: answers of the submission that is looked at.
-        others: those of other submissions, by name.
-        file: name of the predictions file, for messages.
-    """
-    for name, theirs in others.items():
+def overlaps(mine: Answers, peers: Mapping[str, Answers], file: str) -> Iterator[Finding]:
+    """Yield a warning for each other submission whose answers are suspiciously alike."""
+    for name, theirs in peers.items():
         like = compare(mine, theirs)
         if like.suspicious:
             parts = [
@@ -150,14 +296,10 @@ def overlaps(mine: Answers, others: Mapping[str, Answers], file: str) -> Iterato
 
 
 def sharing(answers: Mapping[str, Answers]) -> list[tuple[str, str]]:
-    """Return the pairs of submissions that share enough answers for it to be worth comparing them.
-
-    Args:
-        answers: those of each submission, by name.
-    """
+    """Return the pairs of submissions that share enough answers to be worth comparing."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, found in answers.items():
-        for row_id, digests in found.items():
+    for name, by_row in answers.items():
+        for row_id, digests in by_row.items():
             for digest in digests:
                 holders[row_id, digest].append(name)
     shared = Counter(pair for names in holders.values() for pair in combinations(names, 2))

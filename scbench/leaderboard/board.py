@@ -4,51 +4,43 @@ A board is of one release and of one version of each grader; scores of two are n
 other as if they could be compared. Settings have ranks of their own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from scbench.analysis.ladder import climbs_of, ladder_table
 from scbench.analysis.matrix import MEANS, Block, Matrix, Means, means_of, score_matrix
 from scbench.analysis.results import ITEM
+from scbench.base import __version__
 from scbench.base.canonical import content_hash
 from scbench.base.intervals import Floats
 from scbench.base.model import LADDER
-from scbench.base.version import __version__
 from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.collect import GRADED, BoardEntry, Collected
 from scbench.leaderboard.findings import as_record
-from scbench.leaderboard.levels import SCHEMA as LEVELS
-from scbench.leaderboard.levels import Key, Level, height, key_of, levels_of
+from scbench.leaderboard.grade import Score
 from scbench.leaderboard.ranks import Rank, ranks
-from scbench.leaderboard.receipt import Score
 from scbench.release.manifest import Manifest, own_name, version_key
 
+LEVELS: Mapping[str, Any] = {
+    **dict.fromkeys(("level", "level_low", "level_high"), pl.Float64),
+    "beyond": pl.String,
+}
+"""Columns that ``leaderboard.parquet`` has besides, where a submission answered the ladder."""
+
+Level = dict[str, Any]
+Key = tuple[str, ...]
 SETTINGS = ("no_tools", "tools")
 
 SCHEMA: Mapping[str, Any] = {
-    "release": pl.String,
-    "release_hash": pl.String,
-    "graders": pl.String,
-    "tasks_of": pl.String,
-    "setting": pl.String,
-    "submission": pl.String,
-    "organisation": pl.String,
-    "model": pl.String,
-    "version": pl.String,
-    "date": pl.String,
-    "bucket": pl.String,
-    "task": pl.String,
-    "n": pl.Int64,
-    "expected": pl.Int64,
-    "scored": pl.Int64,
-    "mean": pl.Float64,
-    "mean_missing_as_zero": pl.Float64,
-    **dict.fromkeys(MEANS[1:], pl.Float64),
-    "rank": pl.Int64,
-    "rank_low": pl.Int64,
-    "rank_high": pl.Int64,
+    **dict.fromkeys(("release", "release_hash", "graders", "tasks_of", "setting"), pl.String),
+    **dict.fromkeys(("submission", "organisation", "model", "version", "date"), pl.String),
+    **dict.fromkeys(("bucket", "task"), pl.String),
+    **dict.fromkeys(("n", "expected", "scored"), pl.Int64),
+    **dict.fromkeys(("mean", "mean_missing_as_zero", *MEANS[1:]), pl.Float64),
+    **dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64),
     "receipt": pl.String,
 }
 """Columns of ``leaderboard.parquet``: a row per submission and bucket or task, and for overall."""
@@ -57,11 +49,43 @@ PRIVATE: Mapping[str, Any] = dict.fromkeys(("private", "gap", "gap_low", "gap_hi
 """Columns that it has besides where there is a private ladder, in the rows for overall."""
 
 
+def levels_of(entries: Iterable[BoardEntry]) -> dict[str, dict[str, Level]]:
+    """Return, by submission, the levels by task, by bucket and overall of those on the ladder.
+
+    Each has the columns `LEVELS`, and rungs, how many the ladder has.
+    """
+    levels_by_name: dict[str, dict[str, Level]] = {}
+    for entry in entries:
+        if entry.receipt.tasks_of == LADDER:
+            table = ladder_table(climbs_of(entry.results)).rename(
+                {"low": "level_low", "high": "level_high"}
+            )
+            rows = table.select("bucket", "task", *LEVELS, "rungs").to_dicts()
+            levels = {row.pop("task") or row["bucket"]: row for row in rows}
+            for row in rows:
+                del row["bucket"]
+            # Over a single bucket, "overall" is that bucket.
+            levels.setdefault(OVERALL, rows[-1])
+            levels_by_name[entry.name] = levels
+    return levels_by_name
+
+
+def key_of(entry: BoardEntry) -> Key:
+    """Return what submissions of one model to several boards of a release have in common."""
+    about = entry.about
+    return (about.release, about.organisation, about.model.name, about.model.version, about.setting)
+
+
+def height(level: Level) -> float:
+    """Return a number that levels sort by, those beyond the ladder at its ends."""
+    if level["level"] is not None:
+        return float(level["level"])
+    above = (level["beyond"] or "").startswith("above")
+    return float("inf") if above else float("-inf")
+
+
 def make_board(collected: Collected) -> dict[str, Any]:
     """Return the content of ``leaderboard.json``.
-
-    Args:
-        collected: graded submissions, and those that were refused.
 
     Returns:
         format, package_version; boards: newest release first, each with release, graders (versions
@@ -88,34 +112,34 @@ def make_board(collected: Collected) -> dict[str, Any]:
         for entry in collected.entries
         if entry.name in levels
     }
-    boards = [_board(groups[key], levels, climbed) for key in ordered]
+    boards = [_board_of(groups[key], levels, climbed) for key in ordered]
     return {
         "format": 1,
         "package_version": __version__,
         "boards": boards,
         "history": _history(boards),
         "refused": [
-            {"submission": name, "problems": [as_record(found, name) for found in findings]}
+            {"submission": name, "problems": [as_record(finding, name) for finding in findings]}
             for name, findings in sorted(collected.refused.items())
         ],
         "warnings": [
-            {"submission": name, "warnings": [as_record(found, name) for found in findings]}
+            {"submission": name, "warnings": [as_record(finding, name) for finding in findings]}
             for name, findings in sorted(collected.warnings.items())
         ],
     }
 
 
-def _board(
+def _board_of(
     entries: Sequence[BoardEntry],
     levels: Mapping[str, dict[str, Level]],
     climbed: Mapping[Key, Level],
 ) -> dict[str, Any]:
     manifest, receipt = entries[0].release.manifest, entries[0].receipt
-    shown: dict[str, list[dict[str, Any]]] = {}
+    tables: dict[str, list[dict[str, Any]]] = {}
     for setting in SETTINGS:
-        own = [entry for entry in entries if entry.about.setting == setting]
-        if own:
-            shown[setting] = _ordered(own, manifest, levels, climbed)
+        of_setting = [entry for entry in entries if entry.about.setting == setting]
+        if of_setting:
+            tables[setting] = _ordered_rows(of_setting, manifest, levels, climbed)
     records = manifest.board_records(receipt.tasks_of)
     buckets = list(dict.fromkeys(record.bucket for record in records.values()))
     sizes = {
@@ -132,21 +156,21 @@ def _board(
         "over": buckets,
         "tasks": {name: record.scores for name, record in records.items()},
         "fingerprints": _fingerprints(entries),
-        "settings": shown,
+        "settings": tables,
     }
 
 
 def _fingerprints(entries: Sequence[BoardEntry]) -> dict[str, dict[str, list[str]]]:
     """Return, by task, the submissions of each fingerprint, of tasks with more than one."""
-    found: dict[str, dict[str, list[str]]] = {}
+    by_task: dict[str, dict[str, list[str]]] = {}
     for entry in sorted(entries, key=lambda entry: entry.name):
         for task, names in entry.receipt.fingerprints.items():
             for name in names:
-                found.setdefault(task, {}).setdefault(name, []).append(entry.name)
-    return {task: by_name for task, by_name in sorted(found.items()) if len(by_name) > 1}
+                by_task.setdefault(task, {}).setdefault(name, []).append(entry.name)
+    return {task: by_name for task, by_name in sorted(by_task.items()) if len(by_name) > 1}
 
 
-def _ordered(
+def _ordered_rows(
     entries: Sequence[BoardEntry],
     manifest: Manifest,
     levels: Mapping[str, dict[str, Level]],
@@ -157,20 +181,20 @@ def _ordered(
     On the ladder the level says which is best. Elsewhere a model has the level that its submission
     to the ladder of the same release reached, if there is one.
     """
-    matrix = _matrix(entries)
+    matrix = _entry_matrix(entries)
     groups: dict[str, list[str]] = {OVERALL: list(matrix.blocks)}
     for task in matrix.blocks:
         groups.setdefault(manifest.tasks[task].bucket, []).append(task)
     ranked = np.array([entry.ranked for entry in entries])
-    found: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
+    of_buckets: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     of_tasks: list[dict[str, dict[str, Any]]] = [{} for _ in entries]
     for name, tasks in groups.items():
         blocks = [matrix.blocks[task] for task in tasks]
         means = means_of(blocks)
-        placed = _ranks(blocks, ranked)
+        ranks_by_entry = _ranks_by_entry(blocks, ranked)
         for i, entry in enumerate(entries):
-            place = placed.get(i)
-            found[i][name] = _score(entry.receipt.buckets[name], means, i) | {
+            place = ranks_by_entry.get(i)
+            of_buckets[i][name] = _score_columns(entry.receipt.buckets[name], means, i) | {
                 "rank": place.rank if place else None,
                 "rank_low": place.low if place else None,
                 "rank_high": place.high if place else None,
@@ -178,53 +202,45 @@ def _ordered(
     for task, block in matrix.blocks.items():
         means = means_of([block])
         for i, entry in enumerate(entries):
-            of_tasks[i][task] = _score(entry.receipt.tasks[task], means, i)
-    rows = [_row(*parts) for parts in zip(entries, found, of_tasks, strict=True)]
+            of_tasks[i][task] = _score_columns(entry.receipt.tasks[task], means, i)
+    rows = [_entry_row(*parts) for parts in zip(entries, of_buckets, of_tasks, strict=True)]
     for row, entry in zip(rows, entries, strict=True):
         if entry.name in levels:
             row["levels"] = levels[entry.name]
         elif key_of(entry) in climbed:
             row["levels"] = {OVERALL: climbed[key_of(entry)]}
     by_level = entries[0].receipt.tasks_of == LADDER
-    return sorted(rows, key=lambda row: _place(row, by_level=by_level))
+    return sorted(rows, key=lambda row: _sort_key(row, by_level=by_level))
 
 
-def _score(score: Score, means: Means, entry: int) -> dict[str, Any]:
-    """Return a score of a receipt, with its interval and its place above the floor."""
+def _score_columns(score: Score, means: Means, entry: int) -> dict[str, Any]:
     cells = means.cells(entry)
     return score.model_dump() | {name: cells[name] for name in MEANS if name != "mean"}
 
 
-def _place(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
+def _sort_key(row: dict[str, Any], *, by_level: bool) -> tuple[Any, ...]:
     overall = row["buckets"][OVERALL]
     level = height(row["levels"][OVERALL]) if by_level else 0.0
-    return (
-        not row["ranked"],
-        -level,
-        -(overall["mean"] or 0.0),
-        row["model"],
-        row["submission"],
-    )
+    return (not row["ranked"], -level, -(overall["mean"] or 0.0), row["model"], row["submission"])
 
 
-def _matrix(entries: Sequence[BoardEntry]) -> Matrix:
-    """Return the scores of all entries, each a run by the place of its entry."""
+def _entry_matrix(entries: Sequence[BoardEntry]) -> Matrix:
     parts: list[pl.DataFrame] = []
     for i, entry in enumerate(entries):
         run = entry.results.with_columns(
             model=pl.lit(f"{i:09d}"), setting=pl.lit(None, pl.String), budget=pl.lit(None, pl.Int64)
         )
-        if i and not _keys(run).equals(_keys(parts[0])):
+        if i and not _answer_rows(run).equals(_answer_rows(parts[0])):
             raise ValueError(f"{entry.name}: its rows are not those of the release")
         parts.append(run)
     return score_matrix(pl.concat(parts))
 
 
-def _keys(results: pl.DataFrame) -> pl.DataFrame:
+def _answer_rows(results: pl.DataFrame) -> pl.DataFrame:
     return results.select("task", *ITEM).unique().sort("task", *ITEM)
 
 
-def _ranks(
+def _ranks_by_entry(
     blocks: Sequence[Block], ranked: "np.ndarray[Any, np.dtype[np.bool_]]"
 ) -> dict[int, Rank]:
     if not ranked.any():
@@ -236,10 +252,8 @@ def _ranks(
     return dict(zip(np.flatnonzero(ranked).tolist(), ranks(means, names), strict=True))
 
 
-def _row(
-    entry: BoardEntry,
-    buckets: Mapping[str, dict[str, Any]],
-    tasks: Mapping[str, dict[str, Any]],
+def _entry_row(
+    entry: BoardEntry, buckets: Mapping[str, dict[str, Any]], tasks: Mapping[str, dict[str, Any]]
 ) -> dict[str, Any]:
     about, receipt = entry.about, entry.receipt
     return {
@@ -268,14 +282,14 @@ def _row(
 
 def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return each model's overall score in every release that it answered."""
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    models_by_key: dict[tuple[str, ...], dict[str, Any]] = {}
     for board in boards:
         for setting, rows in board["settings"].items():
             for row in rows:
                 names = {name: row[name] for name in ("organisation", "model", "version")}
                 key = (*names.values(), setting, board["tasks_of"])
                 what = {"setting": setting, "tasks_of": board["tasks_of"]}
-                models = found.setdefault(key, {**names, **what, "releases": []})
+                models = models_by_key.setdefault(key, {**names, **what, "releases": []})
                 overall = row["buckets"][OVERALL]
                 models["releases"].append(
                     {
@@ -285,7 +299,7 @@ def _history(boards: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                         **{name: overall[name] for name in ("mean", "low", "high", "rank")},
                     }
                 )
-    return [found[key] for key in sorted(found)]
+    return [models_by_key[key] for key in sorted(models_by_key)]
 
 
 def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
@@ -304,15 +318,15 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
         }
         for setting, entries in part["settings"].items():
             for entry in entries:
-                said = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
+                texts = {key: entry[key] for key in SCHEMA if isinstance(entry.get(key), str)}
                 levels = entry.get("levels", {})
                 schema |= LEVELS if levels else {}
-                private = _private(entry)
+                private = _private_columns(entry)
                 for kind, column in (("buckets", "bucket"), ("tasks", "task")):
                     rows += (
                         dict.fromkeys(SCHEMA)
                         | head
-                        | said
+                        | texts
                         | {"setting": setting, column: name}
                         | score
                         | {key: levels[name][key] for key in LEVELS if name in levels}
@@ -322,12 +336,11 @@ def flat_rows(board: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def _private(entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return the columns `PRIVATE` of an entry; none if it has no private score."""
+def _private_columns(entry: Mapping[str, Any]) -> dict[str, float]:
     if "private" not in entry:
         return {}
     gap = entry.get("gap", {})
-    named = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
+    columns = {"gap": "difference", "gap_low": "low", "gap_high": "high"}
     return {"private": entry["private"]["mean"]} | {
-        name: gap[of] for name, of in named.items() if gap
+        name: gap[of] for name, of in columns.items() if gap
     }

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from scbench.analysis.usage import usage, was_answered
 from scbench.base.canonical import sha256
 from scbench.base.errors import ResultsError, ScbenchError, printable, reading_parquet
 from scbench.base.progress import no_progress
@@ -18,23 +18,34 @@ from scbench.grading.rows.schema import column_types
 from scbench.grading.workers.scheduler import WorkerLimits
 from scbench.leaderboard.answer_overlap import (
     Answers,
+    Copied,
     answers_of,
+    copied,
+    copy_warning,
     overlaps,
     sharing,
     stored_answers,
+    telling_answers,
 )
-from scbench.leaderboard.copied import Copied, copied, told_by, warn_of
 from scbench.leaderboard.findings import Finding, problems
 from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
-from scbench.leaderboard.grade import REPORT, grade_submission, installed_graders, write_report_of
+from scbench.leaderboard.grade import (
+    RECEIPT,
+    REPORT,
+    Receipt,
+    grade_submission,
+    installed_graders,
+    mismatch,
+    read_receipt,
+    results_hash,
+    write_report_of,
+)
 from scbench.leaderboard.organisations import Organisation, alike, check_organisation
-from scbench.leaderboard.receipt import RECEIPT, Receipt, mismatch, read_receipt, results_hash
-from scbench.leaderboard.spent import spent
+from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.validate import Releases, Validated, read_about, submissions_in, validate
+from scbench.release.load import Release
 
-if TYPE_CHECKING:
-    from scbench.leaderboard.submission import Submission
-    from scbench.release.load import Release
+AMOUNTS = ("output_tokens", "cost")
 
 GRADED = "graded"
 """Folder, inside the board's, for each submission's results."""
@@ -43,6 +54,24 @@ _NEEDED = (
     *("id", "task", "bucket", "subtask", "model", "setting", "budget", "sample"),
     *("status", "score", "floor", "release", "release_hash", "grader_version"),
 )
+
+
+def spent(results: pl.DataFrame) -> dict[str, Any]:
+    """Return mean output tokens and mean cost in US dollars of an answer.
+
+    Args:
+        results: all rows of a submission, with id, sample, status and usage.
+
+    Returns:
+        Each of `AMOUNTS` over the answers that report it (None if none does), and
+        ``AMOUNT_reported``, their number.
+    """
+    answers = results.filter(was_answered()).unique(["id", "sample"], maintain_order=True)
+    amounts = answers.select(usage(name) for name in AMOUNTS)
+    amounts = amounts.select(pl.when(pl.all().is_finite() & (pl.all() >= 0)).then(pl.all()))
+    return {name: amounts[name].mean() for name in AMOUNTS} | {
+        f"{name}_reported": int(amounts[name].count()) for name in AMOUNTS
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +84,16 @@ class BoardEntry:
         release: that it answers.
         receipt: of its grading.
         results: what tables need of each row.
-    answers: those that are not stored with the release, for comparison with others'.
-    copied: how many telling answers are those of the release.
-    spent: tokens and cost of an answer, see `scbench.leaderboard.spent`.
+        answers: those that are not stored with the release, for comparison with others'.
+        copied: how many telling answers are those of the release.
+        spent: tokens and cost of an answer, see `spent`.
         files: of its ``graded`` folder, those that the board can point at.
         reused: whether its receipt is of an earlier grading.
     """
 
     name: str
-    about: "Submission"
-    release: "Release"
+    about: Submission
+    release: Release
     receipt: Receipt
     results: pl.DataFrame
     answers: Answers
@@ -86,7 +115,7 @@ class Collected:
     Attributes:
         entries: those that can be shown.
         refused: by name, what is wrong with the others.
-    warnings: by name, what maintainers should look at.
+        warnings: by name, what maintainers should look at.
     """
 
     entries: list[BoardEntry] = field(default_factory=list)
@@ -131,40 +160,40 @@ def collect(
             with open_submission(path) as opened:
                 folder = out / GRADED / name
                 job = _Job(name, folder, releases, limits, on_step, regrade, reports)
-                entry = _entry(opened, job)
+                entry = _board_entry(opened, job)
             if isinstance(entry, BoardEntry):
                 done.entries.append(entry)
                 places[name] = path.name
             else:
                 done.refused[path.name] = entry
-    _compare(done, places, organisations)
-    for place, found in done.refused.items():
-        on_step(f"{printable(place)}: refused, {len(found)} problem{'s' * (len(found) != 1)}")
+    _compare_entries(done, places, organisations)
+    for place, findings in done.refused.items():
+        on_step(f"{printable(place)}: refused, {len(findings)} problem{'s' * (len(findings) != 1)}")
     return done
 
 
-def _compare(
+def _compare_entries(
     done: Collected, places: Mapping[str, str], organisations: Sequence[Organisation] | None
 ) -> None:
     """Compare the names and answers of all entries, whoever they say they are.
 
     Of submissions with the same names all are refused: which one is meant is not for us to say.
     """
-    found: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
+    findings_of: dict[str, list[Finding]] = {entry.name: [] for entry in done.entries}
     for entry, peer in permutations(done.entries, 2):
-        found[entry.name] += alike(entry.about, peer.about, places[peer.name])
+        findings_of[entry.name] += alike(entry.about, peer.about, places[peer.name])
     for entry in done.entries:
-        found[entry.name] += (
+        findings_of[entry.name] += (
             check_organisation(entry.about, organisations) if organisations is not None else ()
         )
-        found[entry.name] += warn_of(entry.copied)
+        findings_of[entry.name] += copy_warning(entry.copied)
     for entries in _by_release(done.entries):
         answers = {entry.name: entry.answers for entry in entries}
         for pair in sharing(answers):
-            for name, other in permutations(pair):
-                others = {places[other]: answers[other]}
-                found[name] += overlaps(answers[name], others, "")
-    for name, findings in found.items():
+            for name, peer_name in permutations(pair):
+                peers = {places[peer_name]: answers[peer_name]}
+                findings_of[name] += overlaps(answers[name], peers, "")
+    for name, findings in findings_of.items():
         if wrong := problems(findings):
             done.refused[places[name]] = wrong
         elif findings:
@@ -173,10 +202,10 @@ def _compare(
 
 
 def _by_release(entries: Sequence[BoardEntry]) -> Iterable[list[BoardEntry]]:
-    found: dict[tuple[str, str], list[BoardEntry]] = {}
+    groups: dict[tuple[str, str], list[BoardEntry]] = {}
     for entry in entries:
-        found.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
-    return found.values()
+        groups.setdefault((entry.about.release, entry.about.tasks), []).append(entry)
+    return groups.values()
 
 
 def _name_of(path: Path) -> str:
@@ -209,33 +238,33 @@ class _Job:
     reports: bool
 
 
-def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
-    known = Validated(opened, list(opened.findings))
-    read_about(known, job.releases)
-    if known.problems or known.about is None or known.release is None:
+def _board_entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
+    submission = Validated(opened, list(opened.findings))
+    read_about(submission, job.releases)
+    if submission.problems or submission.about is None or submission.release is None:
         return validate(opened, job.releases).problems
-    found: tuple[Receipt, pl.DataFrame] | list[Finding] | str
-    found = "it is asked for" if job.regrade else _reusable(known, job.folder)
-    reused = not isinstance(found, str)
-    if isinstance(found, str):
-        job.on_step(f"{job.name}: graded, because {found}")
-        found = _graded(opened, job)
-    if isinstance(found, list):
-        return found
-    receipt, results = found
+    grading: tuple[Receipt, pl.DataFrame] | list[Finding] | str
+    grading = "it is asked for" if job.regrade else _reusable(submission, job.folder)
+    reused = not isinstance(grading, str)
+    if isinstance(grading, str):
+        job.on_step(f"{job.name}: graded, because {grading}")
+        grading = _grade_anew(opened, job)
+    if isinstance(grading, list):
+        return grading
+    receipt, results = grading
     if job.reports and not (job.folder / REPORT).is_file():
-        write_report_of(known, job.folder, job.limits.workers)
+        write_report_of(submission, job.folder, job.limits.workers)
     files = tuple(file for file in (REPORT, RECEIPT, RESULTS) if (job.folder / file).is_file())
     graded = results.filter(pl.col("instance_hash").is_not_null())
-    release = known.release
-    given = graded.filter(pl.col("answer").is_not_null())
-    found_answers = given.select("id", "sample", "answer").unique(maintain_order=True)
+    release = submission.release
+    with_answer = graded.filter(pl.col("answer").is_not_null())
+    found_answers = with_answer.select("id", "sample", "answer").unique(maintain_order=True)
     pairs = list(found_answers.select("id", "answer").iter_rows())
-    answers = answers_of(pairs, _stored(release))
-    copies = copied(pairs, _told(release))
+    answers = answers_of(pairs, stored_answers(release))
+    copies = copied(pairs, telling_answers(release))
     return BoardEntry(
         job.name,
-        known.about,
+        submission.about,
         release,
         receipt,
         graded.select(_NEEDED),
@@ -247,11 +276,7 @@ def _entry(opened: Opened, job: _Job) -> BoardEntry | list[Finding]:
     )
 
 
-_stored = lru_cache(maxsize=4)(stored_answers)
-_told = lru_cache(maxsize=4)(told_by)
-
-
-def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
+def _grade_anew(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Finding]:
     done = validate(opened, job.releases)
     if done.problems:
         return done.problems
@@ -265,9 +290,10 @@ def _graded(opened: Opened, job: _Job) -> tuple[Receipt, pl.DataFrame] | list[Fi
     return graded.findings
 
 
-def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
+def _reusable(submission: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | str:
     """Return receipt and results of an earlier grading, or why they are of no use."""
-    about, release, predictions = known.about, known.release, known.opened.predictions
+    about, release = submission.about, submission.release
+    predictions = submission.opened.predictions
     if about is None or release is None or predictions is None:
         return "it cannot be read"
     if not (folder / RECEIPT).is_file():
@@ -276,13 +302,13 @@ def _reusable(known: Validated, folder: Path) -> tuple[Receipt, pl.DataFrame] | 
         receipt = read_receipt(folder / RECEIPT)
         sent = sha256(predictions[1].read_bytes())
         graders = installed_graders(release, about.tasks)
-        why = mismatch(receipt, release.manifest, graders, sent, known.about_hash)
-        return why or (receipt, _results(folder / RESULTS, receipt))
+        why = mismatch(receipt, release.manifest, graders, sent, submission.about_hash)
+        return why or (receipt, _read_results(folder / RESULTS, receipt))
     except ScbenchError as error:
         return str(error)
 
 
-def _results(path: Path, receipt: Receipt) -> pl.DataFrame:
+def _read_results(path: Path, receipt: Receipt) -> pl.DataFrame:
     with reading_parquet(path, ResultsError):
         frame = pl.read_parquet(path)
     if dict(frame.schema) != column_types():

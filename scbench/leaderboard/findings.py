@@ -38,8 +38,8 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings by file and line."""
 
     def place(finding: Finding) -> tuple[Any, ...]:
-        known = [i for i, name in enumerate(_ORDER) if name and finding.file.startswith(name)]
-        file = 0 if not finding.file else known[0] if known else len(_ORDER)
+        places = [i for i, name in enumerate(_ORDER) if name and finding.file.startswith(name)]
+        file = 0 if not finding.file else places[0] if places else len(_ORDER)
         return (file, finding.file, finding.line or 0, finding.level, finding.code, finding.message)
 
     return sorted(findings, key=place)
@@ -67,19 +67,21 @@ def as_annotation(finding: Finding, where: str) -> str:
     """Return a finding as the command that makes GitHub mark a line of a pull request."""
     kind = "error" if finding.level == "problem" else "warning"
     parts = {"file": where, "line": str(finding.line or ""), "title": finding.code}
-    listed = ",".join(f"{key}={_property(value)}" for key, value in parts.items() if value)
+    properties = ",".join(
+        f"{key}={_github_property(value)}" for key, value in parts.items() if value
+    )
     row = f"{finding.id}: " if finding.id and finding.id not in finding.message else ""
-    return f"::{kind} {listed}::{_data(f'{row}{finding.message}; {finding.todo}')}"
+    return f"::{kind} {properties}::{_github_data(f'{row}{finding.message}; {finding.todo}')}"
 
 
-def _data(text: str) -> str:
+def _github_data(text: str) -> str:
     for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A")):
         text = text.replace(sign, code)
     return printable(text)
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _github_property(text: str) -> str:
+    return _github_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def as_record(finding: Finding, where: str) -> dict[str, Any]:

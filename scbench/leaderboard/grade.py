@@ -1,44 +1,228 @@
-"""Grading a submission anew: results, summary, report, and a receipt that says what was graded."""
+"""Grading a submission anew: results, summary, report, and a receipt of what was graded.
+
+The digest is the SHA-256 of the receipt with an empty digest, as in a release's manifest. It shows
+that a receipt was changed, not who made it: maintainers keep the receipts that they made.
+"""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
+import polars as pl
+from pydantic import Field, ValidationError
+
+from scbench.analysis.layout import markdown
+from scbench.analysis.sheets import score_sheet
+from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
-from scbench.base.errors import ResultsError
-from scbench.base.model import RunMetadata
+from scbench.base.errors import ResultsError, faults_of
+from scbench.base.model import Frozen, OneShot, RunMetadata, Status
 from scbench.base.progress import no_progress
-from scbench.base.version import __version__
+from scbench.grading.output import write_whole
 from scbench.grading.run import Options, RunReport, choose_tasks, grade_file
 from scbench.grading.score_tables import OVERALL, in_release, metadata_by_run
 from scbench.grading.tally import fingerprints_in
 from scbench.grading.workers.scheduler import Waiting, WorkerLimits
-from scbench.leaderboard.files import CLAIMED
 from scbench.leaderboard.findings import Finding
+from scbench.leaderboard.folder import CLAIMED
 from scbench.leaderboard.predictions import measure
-from scbench.leaderboard.receipt import (
-    RECEIPT,
-    PredictionsOf,
-    Receipt,
-    ReleaseOf,
-    overall_of,
-    results_hash,
-    scores_of,
-    ungraded,
-    write_receipt,
-)
+from scbench.leaderboard.submission import Submission
 from scbench.leaderboard.validate import Validated
+from scbench.release.load import Release
+from scbench.release.manifest import Manifest
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from scbench.leaderboard.submission import Submission
-    from scbench.release.load import Release
-
+RECEIPT = "receipt.json"
+_MOST_BYTES = 1_000_000
+_LEFT_OUT = "metrics"
+"""A column that may name the machine and its libraries; no score depends on it."""
+_ITEMS = pl.struct("id", "subtask").n_unique()
+"""How many scores there are; samples of one count once."""
 REPORT = "report.html"
+
+
+class ReleaseOf(Frozen):
+    """Which release was graded against."""
+
+    version: str
+    rows_hash: str
+
+
+class PredictionsOf(Frozen):
+    """Which predictions were graded."""
+
+    file: str
+    bytes: int
+    sha256: str = Field(description="of the file as it was sent")
+    content_sha256: str = Field(description="of the file once unpacked")
+    lines: int
+
+
+class Score(Frozen):
+    """What a bucket or task came to."""
+
+    n: int = Field(description="scores of one sample")
+    expected: int = Field(description="scores over all samples")
+    scored: int
+    mean: float | None = Field(description="of the scores there are, from 0 to 1")
+    mean_missing_as_zero: float
+
+
+class Receipt(Frozen):
+    """What ``receipt.json`` holds."""
+
+    format: Literal[1] = 1
+    release: ReleaseOf
+    package_version: str
+    graders: dict[str, int] = Field(description="version of each task's grader")
+    fingerprints: dict[str, list[str]] = Field(
+        default_factory=dict,
+        description="of the machines that judged tasks whose scores depend on how they compute",
+    )
+    predictions: PredictionsOf
+    submission_sha256: str = Field(description="of submission.yaml")
+    model: str
+    organisation: str
+    tasks_of: Literal["spatial", "manifolds", "ladder"] = Field(
+        default="spatial", description="which tasks were answered, and so which board it is for"
+    )
+    setting: OneShot
+    date: str = Field(description="as submission.yaml gives it")
+    attempts: int
+    allow_code: bool = Field(description="whether Python programs among the answers were run")
+    statuses: dict[str, int]
+    buckets: dict[str, Score] = Field(description='by bucket, and "overall"')
+    tasks: dict[str, Score]
+    run: list[RunMetadata] = Field(
+        default_factory=list, description="how the run was made, as the predictions say"
+    )
+    ungraded: int = Field(description="answers that the grading machine could not grade")
+    results_sha256: str = Field(description="of the rows of results.parquet, see results_hash")
+    digest: str = Field(default="", description="SHA-256 of this receipt with an empty digest")
+
+    def sealed(self) -> "Receipt":
+        """Return the receipt with its digest."""
+        blank = self.model_copy(update={"digest": ""})
+        return self.model_copy(update={"digest": sha256(blank.text())})
+
+    def text(self) -> str:
+        """Return the text of the receipt's file: canonical JSON."""
+        return canonical_json(self.model_dump(mode="json")) + "\n"
+
+    @property
+    def overall(self) -> Score:
+        """The score over everything."""
+        return self.buckets[OVERALL]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every score is there, so that the model can be ranked."""
+        return self.overall.scored == self.overall.expected
+
+
+def results_hash(results: pl.DataFrame) -> str:
+    """Return the identity of results: SHA-256 over their rows as canonical JSON, one per line.
+
+    The column that may name the machine (metrics) is left out. Parquet files of the same rows
+    differ with the version of the library that wrote them; this does not.
+    """
+    rows = results.drop(_LEFT_OUT).iter_rows(named=True)
+    return sha256("".join(f"{canonical_json(row)}\n" for row in rows))
+
+
+def ungraded(results: pl.DataFrame) -> int:
+    """Return how many answers are there, but could not be graded on this machine."""
+    not_run = pl.col("status") == Status.NOT_RUN.value
+    return results.filter(not_run & pl.col("answer_source").is_not_null()).height
+
+
+def scores_of(results: pl.DataFrame, column: str) -> dict[str, Score]:
+    """Return scores by bucket or task, in the order of the rows' first appearance."""
+    by_name: dict[str, list[float | None]] = {}
+    for name, score in results.select(column, "score").iter_rows():
+        by_name.setdefault(name, []).append(score)
+    counts = dict(results.group_by(column).agg(_ITEMS).iter_rows())
+    return {name: _score_over(scores, counts[name]) for name, scores in by_name.items()}
+
+
+def _score_over(scores: Iterable[float | None], n: int) -> Score:
+    all_scores = list(scores)
+    present = [score for score in all_scores if score is not None]
+    total = fsum(present)
+    return Score(
+        n=n,
+        expected=len(all_scores),
+        scored=len(present),
+        mean=total / len(present) if present else None,
+        mean_missing_as_zero=total / len(all_scores),
+    )
+
+
+def overall_of(results: pl.DataFrame) -> Score:
+    """Return the score over all rows."""
+    return _score_over(results["score"], int(results.select(_ITEMS).item()))
+
+
+def write_receipt(folder: Path, receipt: Receipt) -> None:
+    """Write a receipt, whole or not at all.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+    """
+    try:
+        write_whole(folder / RECEIPT, lambda part: part.write_text(receipt.text(), "utf-8"))
+    except OSError as error:
+        raise ResultsError(f"cannot write to {folder}: {error.strerror}") from None
+
+
+def read_receipt(path: Path) -> Receipt:
+    """Read a receipt, and check its digest.
+
+    Raises:
+        ResultsError: it cannot be read, is no receipt, or was changed.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise ResultsError(f"{path} cannot be read: {error.strerror}") from None
+    try:
+        receipt = Receipt.model_validate_json(data)
+    except ValidationError as error:
+        raise ResultsError(f"{path} is no receipt: {faults_of(error, 1)[0]}") from None
+    if receipt != receipt.sealed():
+        raise ResultsError(f"{path} was changed after it was written")
+    return receipt
+
+
+def mismatch(
+    receipt: Receipt, manifest: Manifest, graders: Mapping[str, int], predictions: str, about: str
+) -> str | None:
+    """Return why a receipt does not speak for a submission any more; None if it does.
+
+    Args:
+        receipt: of an earlier grading.
+        manifest: of the release that the submission names.
+        graders: versions of the installed graders of its tasks.
+        predictions: SHA-256 of the predictions as sent.
+        about: SHA-256 of submission.yaml.
+    """
+    if receipt.release != ReleaseOf(version=manifest.version, rows_hash=manifest.rows_hash):
+        return f"the receipt is of release {receipt.release.version}, not {manifest.version}"
+    for task in sorted(receipt.graders.keys() | graders.keys()):
+        old, new = receipt.graders.get(task), graders.get(task)
+        if old != new:
+            return f"{task} was graded by version {old}, installed is version {new}"
+    if receipt.predictions.sha256 != predictions:
+        return "the predictions have changed"
+    if receipt.submission_sha256 != about:
+        return "submission.yaml has changed"
+    if receipt.ungraded:
+        return f"{receipt.ungraded} answers could not be graded then"
+    return None
 
 
 @dataclass(slots=True)
@@ -90,7 +274,7 @@ def grade_submission(
         about,
         release,
         results,
-        predictions=_file(name, path, graded.report.summary["predictions"]["lines"]),
+        predictions=_predictions_record(name, path, graded.report.summary["predictions"]["lines"]),
         submission_sha256=done.about_hash,
         allow_code=limits.allow_code,
     )
@@ -103,11 +287,6 @@ def grade_submission(
 
 def write_report_of(done: Validated, out: Path, workers: int) -> None:
     """Write the report on a graded submission beside its results.
-
-    Args:
-        done: the submission.
-        out: folder that holds its results.
-        workers: processes that draw pictures.
 
     Raises:
         ResultsError: the file cannot be written.
@@ -126,39 +305,26 @@ def write_report_of(done: Validated, out: Path, workers: int) -> None:
     )
 
 
-def _file(name: str, path: Path, lines: int) -> PredictionsOf:
+def _predictions_record(name: str, path: Path, lines: int) -> PredictionsOf:
     data = path.read_bytes()
     measured = measure(path)
     if measured is None:
         raise ResultsError(f"{name} is too large")
     return PredictionsOf(
-        file=name,
-        bytes=len(data),
-        sha256=sha256(data),
-        content_sha256=measured[1],
-        lines=lines,
+        file=name, bytes=len(data), sha256=sha256(data), content_sha256=measured[1], lines=lines
     )
 
 
 def make_receipt(
-    about: "Submission",
-    release: "Release",
-    results: "pl.DataFrame",
+    about: Submission,
+    release: Release,
+    results: pl.DataFrame,
     *,
     predictions: PredictionsOf,
     submission_sha256: str,
     allow_code: bool = False,
 ) -> Receipt:
-    """Return the receipt of results, sealed.
-
-    Args:
-        about: what the submission says of itself.
-        release: what it was graded against.
-        results: rows of ``results.parquet``, those of the release.
-        predictions: which file was graded.
-        submission_sha256: of ``submission.yaml``.
-        allow_code: whether Python programs among the answers were run.
-    """
+    """Return the receipt of results, sealed."""
     order = release.manifest.board_records(about.tasks)
     tasks = scores_of(results, "task")
     buckets = scores_of(results, "bucket") | {OVERALL: overall_of(results)}
@@ -181,19 +347,18 @@ def make_receipt(
         buckets=buckets,
         tasks={task: tasks[task] for task in order},
         ungraded=ungraded(results),
-        run=_run_of(results),
+        run=_run_records(results),
         results_sha256=results_hash(results),
     ).sealed()
 
 
-def _run_of(results: "pl.DataFrame") -> list[RunMetadata]:
-    """Return what the predictions say of how the run was made."""
-    said = metadata_by_run(results).values()
-    found = {canonical_json(given): given for run in said for given in run}
-    return [RunMetadata.model_validate(found[text]) for text in sorted(found)]
+def _run_records(results: pl.DataFrame) -> list[RunMetadata]:
+    runs = metadata_by_run(results).values()
+    by_text = {canonical_json(metadata): metadata for run in runs for metadata in run}
+    return [RunMetadata.model_validate(by_text[text]) for text in sorted(by_text)]
 
 
-def installed_graders(release: "Release", part: str) -> dict[str, int]:
+def installed_graders(release: Release, part: str) -> dict[str, int]:
     """Return the versions of the installed graders of a board's tasks."""
     names = list(release.manifest.board_records(part))
     return {task.id: task.grader_version for task in choose_tasks(release, names)}
@@ -201,16 +366,16 @@ def installed_graders(release: "Release", part: str) -> dict[str, int]:
 
 def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
     """Return claims that differ from what was found, at the digits to which they are given."""
-    found = {**receipt.tasks, **receipt.buckets}
+    scores = {**receipt.tasks, **receipt.buckets}
     wrong = []
     for name, claim in done.claims.items():
-        mean = found[name].mean
+        mean = scores[name].mean
         points = None if mean is None else 100 * mean
         # One figure is rounded and the other is not: half of the last digit may lie between them.
         digits = min(max(-int(Decimal(repr(claim)).as_tuple().exponent), 1), 6)
         if points is None or abs(points - claim) > 0.5 * 10**-digits + 1e-9:
-            said = "has no score" if points is None else f"scores {points:.{digits}f}"
-            message = f"{name}: {claim} is claimed, but graded anew it {said}"
+            result = "has no score" if points is None else f"scores {points:.{digits}f}"
+            message = f"{name}: {claim} is claimed, but graded anew it {result}"
             todo = "grade the same file with the release's graders, and correct or leave the claim"
             wrong.append(Finding("claim_differs", message, todo, CLAIMED))
     return wrong
@@ -218,9 +383,6 @@ def _wrong_claims(done: Validated, receipt: Receipt) -> list[Finding]:
 
 def markdown_table(graded: GradedSubmission) -> str:
     """Return the scores as a Markdown table, for a comment on a pull request."""
-    from scbench.analysis.layout import markdown  # noqa: PLC0415  (not wanted by boards)
-    from scbench.analysis.sheets import score_sheet  # noqa: PLC0415
-
     release = graded.report.summary["release"]["version"]
     return markdown(score_sheet(f"Release {release}", graded.report.tables["bucket"]))
 

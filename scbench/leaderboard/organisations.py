@@ -11,26 +11,59 @@ A submission in the name of an organisation that stands there must have one of i
 must come from one of its accounts, where that is told. What a submission says of itself proves
 nothing, so maintainers add an organisation when they know who sends for it; one that they do not
 know yet is a warning.
+
+Two names look alike if their skeletons are the same: signs that are drawn alike are one sign then,
+by the confusables of Unicode (Technical Standard 39, section 4), as are forms that are compatible,
+cases and blanks.
 """
 
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from scbench.base.errors import ScbenchError, faults_of, printable
-from scbench.leaderboard.files import ABOUT
+from scbench.base.model import Frozen
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.names import skeleton
-from scbench.leaderboard.submission import OneLine, Submission
+from scbench.leaderboard.folder import ABOUT
+from scbench.leaderboard.submission import OneLine, Submission, is_hidden
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+@cache
+def skeleton(text: str) -> str:
+    """Return what names that look alike have in common."""
+    normal = unicodedata.normalize("NFKC", text)
+    bare = "".join(sign for sign in normal if not is_hidden(sign))
+    return "".join("".join(map(_common_sign, _folded_signs(bare))).split())
 
 
-class Organisation(_Part):
+def _folded_signs(text: str) -> str:
+    # Cases fold into each other only after signs that stand for another case did: a large I is a
+    # small l to the eye.
+    return "".join(map(_common_sign, text)).casefold()
+
+
+@cache
+def _common_sign(sign: str) -> str:
+    """Return the sign that stands for all that are drawn like it."""
+    from confusable_homoglyphs.confusables import confusables_data  # noqa: PLC0415  (an extra)
+
+    alike = [_without_formats(entry["c"]) for entry in confusables_data.get(sign, ())]
+    if len(alike) != 1:
+        return sign
+    # The list names a sign's like, or for that one, all signs it is the like of.
+    (twin,) = alike
+    return min(sign, twin) if len(confusables_data.get(twin, ())) <= 1 else twin
+
+
+def _without_formats(text: str) -> str:
+    return "".join(sign for sign in text if unicodedata.category(sign) != "Cf")
+
+
+class Organisation(Frozen):
     """An organisation that is known to the maintainers."""
 
     name: OneLine
@@ -39,10 +72,10 @@ class Organisation(_Part):
 
     def has_contact(self, contact: str) -> bool:
         """Whether a contact is one of the organisation's."""
-        said = contact.casefold()
+        folded = contact.casefold()
         return any(
-            said.endswith(known) if known.startswith("@") else said == known
-            for known in map(str.casefold, self.contacts)
+            folded.endswith(pattern) if pattern.startswith("@") else folded == pattern
+            for pattern in map(str.casefold, self.contacts)
         )
 
     def has_submitter(self, account: str) -> bool:
@@ -50,7 +83,7 @@ class Organisation(_Part):
         return account.casefold() in map(str.casefold, self.submitters)
 
 
-class _File(_Part):
+class _File(Frozen):
     organisation: tuple[Organisation, ...] = ()
 
 
@@ -61,66 +94,60 @@ def read_organisations(path: Path) -> tuple[Organisation, ...]:
         ScbenchError: it cannot be read, or two of its names look alike.
     """
     try:
-        found = _File.model_validate(tomllib.loads(path.read_text("utf-8"))).organisation
+        organisations = _File.model_validate(tomllib.loads(path.read_text("utf-8"))).organisation
     except OSError as error:
         raise ScbenchError(f"{path} cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise ScbenchError(f"{path}: {faults_of(error, 1)[0]}") from None
     except ValueError as error:
         raise ScbenchError(f"{path} is not valid TOML: {printable(str(error))}") from None
-    seen: dict[str, str] = {}
-    for known in found:
-        other = seen.setdefault(skeleton(known.name), known.name)
-        if other is not known.name:
-            raise ScbenchError(f"{path}: {known.name!r} and {other!r} look alike")
-    return found
+    skeletons: dict[str, str] = {}
+    for organisation in organisations:
+        twin = skeletons.setdefault(skeleton(organisation.name), organisation.name)
+        if twin is not organisation.name:
+            raise ScbenchError(f"{path}: {organisation.name!r} and {twin!r} look alike")
+    return organisations
 
 
 def check_organisation(
-    about: Submission, known: Sequence[Organisation], submitter: str | None = None
+    about: Submission, organisations: Sequence[Organisation], submitter: str | None = None
 ) -> Iterator[Finding]:
-    """Yield what speaks against a submission being of the organisation that it names.
-
-    Args:
-        about: what the submission says of itself.
-        known: organisations of which it is known who submits for them.
-        submitter: account that sends it, if that is known.
-    """
+    """Yield what speaks against a submission, sent by an account, being of whom it names."""
     name = about.organisation
-    alike = [one for one in known if skeleton(one.name) == skeleton(name)]
+    alike = [
+        organisation
+        for organisation in organisations
+        if skeleton(organisation.name) == skeleton(name)
+    ]
     if not alike:
         message = f"the organisation {name!r} is not known yet"
         todo = "find out who sends it, and add the organisation to organisations.toml"
         yield Finding("unknown_organisation", message, todo, ABOUT, level="warning")
-    for one in alike:
-        if one.name != name:
-            message = f"{_spelt(name)} looks like {one.name!r}, but is another name"
+    for organisation in alike:
+        if organisation.name != name:
+            message = f"{_spelt(name)} looks like {organisation.name!r}, but is another name"
             yield Finding("look_alike", message, "write the name as it is known", ABOUT)
-        elif not one.has_contact(about.contact):
+        elif not organisation.has_contact(about.contact):
             message = f"the contact is none of those that are known of {name!r}"
             todo = "give one that is known, or ask the maintainers to add it"
             yield Finding("other_contact", message, todo, ABOUT)
-        if submitter is not None and not one.has_submitter(submitter):
-            message = f"the account {submitter!r} is none of those that submit for {one.name!r}"
+        if submitter is not None and not organisation.has_submitter(submitter):
+            message = (
+                f"the account {submitter!r} is none of those that submit for {organisation.name!r}"
+            )
             todo = "submit it from one that is known, or ask the maintainers to add it"
             yield Finding("other_submitter", message, todo)
 
 
-def alike(mine: Submission, other: Submission, where: str) -> Iterator[Finding]:
-    """Yield what is wrong with the names of two submissions beside each other.
-
-    Args:
-        mine: what the submission that is looked at says of itself.
-        other: what another says.
-        where: name of that other.
-    """
-    if names_of(mine) == names_of(other):
+def alike(mine: Submission, peer: Submission, where: str) -> Iterator[Finding]:
+    """Yield what is wrong with the names of two submissions, of which the other is at ``where``."""
+    if names_of(mine) == names_of(peer):
         message = f"{printable(where)} is of the same model, version, setting and release"
         todo = "to correct a submission, replace its folder; else give another version"
         yield Finding("duplicate_submission", message, todo, ABOUT)
     pairs = (
-        ("organisation", mine.organisation, other.organisation),
-        ("model", mine.model.name, other.model.name),
+        ("organisation", mine.organisation, peer.organisation),
+        ("model", mine.model.name, peer.model.name),
     )
     for what, ours, theirs in pairs:
         if ours != theirs and skeleton(ours) == skeleton(theirs):
@@ -136,5 +163,4 @@ def names_of(about: Submission) -> tuple[str, ...]:
 
 
 def _spelt(name: str) -> str:
-    """Return a name with the signs spelt out that are not ASCII."""
     return ascii(name)

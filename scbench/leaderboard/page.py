@@ -1,7 +1,13 @@
-"""The board as a page: one file that loads nothing, made of ``leaderboard.json``."""
+"""The board as a page: one file that loads nothing, made of ``leaderboard.json``.
 
+Its chart is SVG of the page's own colours, so it needs no library and no script, and is as light or
+dark as the page: score against what an answer cost, a point for each model.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 
 from scbench.analysis.ladder_sheets import interval_words, level_words
 from scbench.analysis.sheets import points
@@ -10,22 +16,151 @@ from scbench.base.errors import printable
 from scbench.base.model import LADDER
 from scbench.catalog import MANIFOLDS, all_tasks
 from scbench.grading.score_tables import OVERALL
+from scbench.leaderboard.board import height
 from scbench.leaderboard.grade import REPORT
-from scbench.leaderboard.levels import height
-from scbench.leaderboard.scatter import Point, amount_words, scatter, spent_on
 from scbench.release.about import TITLE
 from scbench.release.manifest import own_name
 
+_WIDTH, _HEIGHT = 720.0, 340.0
+_LEFT_MARGIN, _RIGHT_MARGIN, _TOP_MARGIN, _BOTTOM_MARGIN = 44.0, 120.0, 14.0, 46.0
+_LINE = 14.0
+"""Height of a label."""
+_LETTER = 7.2
+"""How wide a letter of a label is, at most on average."""
+_LETTERS, _MOST_LABELS = 34, 24
+_LEAST, _GREATEST = 1e-6, 1e9
+"""Amounts beyond are drawn there: they are reported, not measured."""
+_TITLES = {"cost": "US dollars per answer", "output_tokens": "output tokens per answer"}
 _TEMPLATE = "board.html.j2"
 _HEADS = {"no_tools": "Without tools", "tools": "With tools"}
 _LINKS = {"paper": "paper", "code": "code", "weights": "weights", "homepage": "page"}
 
 
-def render_board(board: Mapping[str, Any]) -> str:
-    """Return the page of a board.
+class Point(NamedTuple):
+    """A model in the chart: name, amount spent per answer, mean score with its interval."""
 
-    Args:
-        board: as `scbench.leaderboard.board.make_board` gives it.
+    name: str
+    x: float
+    mean: float
+    low: float
+    high: float
+
+
+def spent_on(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return which amount the chart is over: cost, or output tokens if no model reports a cost."""
+    return "cost" if any(row["spent"]["cost"] for row in rows) else "output_tokens"
+
+
+def scatter(dots: Sequence[Point], amount: str) -> str:
+    """Return the chart of models that report what they spent, as SVG; empty without points."""
+    if not dots:
+        return ""
+    dots = [dot._replace(x=min(max(dot.x, _LEAST), _GREATEST)) for dot in dots]
+    low, high = _log_ends([dot.x for dot in dots])
+
+    def x(value: float) -> float:
+        share = (math.log10(value) - low) / (high - low)
+        return _LEFT_MARGIN + share * (_WIDTH - _LEFT_MARGIN - _RIGHT_MARGIN)
+
+    def y(value: float) -> float:
+        return _TOP_MARGIN + (1 - value) * (_HEIGHT - _TOP_MARGIN - _BOTTOM_MARGIN)
+
+    parts = []
+    for step in range(0, 101, 20):
+        at = y(step / 100)
+        parts.append(
+            f'<path d="M{_LEFT_MARGIN:g} {at:.1f}H{_WIDTH - _RIGHT_MARGIN:g}" class="s-faint"/>'
+        )
+        parts.append(_svg_label(_LEFT_MARGIN - 8, at + 4, str(step), "quiet", "end"))
+    for value in _log_ticks(low, high):
+        at = x(value)
+        parts.append(
+            f'<path d="M{at:.1f} {_TOP_MARGIN:g}V{_HEIGHT - _BOTTOM_MARGIN:g}" class="s-faint"/>'
+        )
+        parts.append(
+            _svg_label(
+                at, _HEIGHT - _BOTTOM_MARGIN + 17, amount_words(value, amount), "quiet", "middle"
+            )
+        )
+    middle = (_LEFT_MARGIN + _WIDTH - _RIGHT_MARGIN) / 2
+    parts.append(
+        _svg_label(
+            middle, _HEIGHT - 8, f"{_TITLES[amount]}, a logarithmic scale", "quiet", "middle"
+        )
+    )
+    labels: list[tuple[float, float, float]] = []
+    ordered = sorted(dots, key=lambda dot: (-dot.mean, dot.x, dot.name))
+    for i, dot in enumerate(ordered):
+        px, py = x(dot.x), y(dot.mean)
+        tooltip = f"{dot.name}: {points(dot.mean)} ({points(dot.low)} to {points(dot.high)}), "
+        tooltip += f"{amount_words(dot.x, amount)} {_TITLES[amount]}"
+        parts.append(
+            f"<g><title>{escape(tooltip)}</title>"
+            f'<path d="M{px:.1f} {y(dot.low):.1f}V{y(dot.high):.1f}" class="s-answer" '
+            f'stroke-width="2" stroke-opacity=".5"/>'
+            f'<circle cx="{px:.1f}" cy="{py:.1f}" r="5" class="f-answer"/></g>'
+        )
+        words = dot.name if len(dot.name) <= _LETTERS else f"{dot.name[: _LETTERS - 1]}…"
+        width = _LETTER * len(words)
+        before = px + 9 + width > _WIDTH
+        place = (px - 9 - width if before else px + 9, py + 4, width)
+        if i < _MOST_LABELS and not any(_labels_meet(place, label) for label in labels):
+            labels.append(place)
+            side = (px - 9, "end") if before else (px + 9, "start")
+            parts.append(_svg_label(side[0], py + 4, words, "ink", side[1]))
+    return (
+        f'<svg class="sb" width="{_WIDTH:g}" height="{_HEIGHT:g}" '
+        f'viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" '
+        f'aria-hidden="true">{"".join(parts)}</svg>'
+    )
+
+
+def _labels_meet(first: tuple[float, float, float], second: tuple[float, float, float]) -> bool:
+    earlier, later = sorted((first, second))
+    return abs(earlier[1] - later[1]) < _LINE and later[0] < earlier[0] + earlier[2]
+
+
+def _log_ends(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the scale as powers of ten, so that all values are inside."""
+    low, high = (math.log10(end(values)) for end in (min, max))
+    room = max(0.08 * (high - low), 0.15)
+    return low - room, high + room
+
+
+def _log_ticks(low: float, high: float) -> list[float]:
+    """Return round values between two powers of ten, at most eight."""
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [
+            step * 10.0**power
+            for power in range(math.floor(low), math.ceil(high) + 1)
+            for step in steps
+            if low <= math.log10(step) + power <= high
+        ]
+        if len(ticks) <= 8:
+            return ticks
+    return ticks[:: math.ceil(len(ticks) / 8)]
+
+
+def amount_words(value: float | None, amount: str) -> str:
+    """Return an amount as it is shown."""
+    if value is None:
+        return ""
+    if value > _GREATEST:
+        return f"{value:.1e}"
+    if amount == "output_tokens":
+        return f"{value:,.0f}"
+    return f"${value:,.2f}" if value >= 1 else f"${value:.2g}"
+
+
+def _svg_label(x: float, y: float, words: str, role: str, anchor: str) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
+        f'class="f-{role}">{escape(words)}</text>'
+    )
+
+
+def render_board(board: Mapping[str, Any]) -> str:
+    """Return the page of a board, as `scbench.leaderboard.board.make_board` gives it.
 
     Raises:
         ModuleNotFoundError: the extra ``leaderboard`` is not installed.
@@ -37,16 +172,16 @@ def render_board(board: Mapping[str, Any]) -> str:
         part["release"]["version"] for part in board["boards"] if part["tasks_of"] != LADDER
     ]
     public = (part for part in board["boards"] if not part.get("private"))
-    named = (own_name(part["release"]["version"]) for part in public)
-    releases += [version for version in dict.fromkeys(named) if version not in releases]
+    versions = (own_name(part["release"]["version"]) for part in public)
+    releases += [version for version in dict.fromkeys(versions) if version not in releases]
     return render_page(
         _TEMPLATE,
         title=f"{TITLE}: leaderboard",
         styles=[asset("board.css", "scbench.leaderboard"), _heat_rules()],
         scripts=[asset("sortable.js")],
-        boards=[_part(part, titles) for part in board["boards"]],
+        boards=[_board_part(part, titles) for part in board["boards"]],
         releases=releases,
-        history=[_past(row, releases) for row in board["history"]],
+        history=[_history_line(row, releases) for row in board["history"]],
     )
 
 
@@ -61,27 +196,28 @@ def _heat_rules() -> str:
     """Return the colours of a heat map's cells: class ``hK`` for K tenths of full marks."""
     light, dark = (
         "".join(
-            f"td.h{i}{{background:{_mixed(*ends, _FULL * i / _HEATS)}}}" for i in range(_HEATS + 1)
+            f"td.h{i}{{background:{_mixed_colour(*ends, _FULL * i / _HEATS)}}}"
+            for i in range(_HEATS + 1)
         )
         for ends in _PAPER
     )
     return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
 
 
-def _mixed(start: str, end: str, share: float) -> str:
+def _mixed_colour(start: str, end: str, share: float) -> str:
     pairs = ((int(start[i : i + 2], 16), int(end[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
-def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
+def _board_part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
     version = own_name(part["release"]["version"])
     rows = [row for entries in part["settings"].values() for row in entries]
-    buckets = {name: (_head(name, part["over"]), n) for name, n in part["buckets"].items()}
+    buckets = {name: (_bucket_head(name, part["over"]), n) for name, n in part["buckets"].items()}
     amount = spent_on(rows)
     return {
         "version": version,
         "amount": {"cost": "cost", "output_tokens": "output tokens"}[amount],
-        "chart": scatter(_points(part["settings"], amount), amount),
+        "chart": scatter(_chart_points(part["settings"], amount), amount),
         "texts": part["tasks_of"] == MANIFOLDS,
         "ladder": part["tasks_of"] == LADDER,
         "private": part.get("private", False),
@@ -98,15 +234,15 @@ def _part(part: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Any]:
                 "id": f"r{version}-{part['tasks_of']}-{setting}".replace(".", "-"),
                 "title": _HEADS[setting],
                 "tools": setting == "tools",
-                "ranked": [_line(row, setting) for row in rows if row["ranked"]],
-                "unranked": [_line(row, setting) for row in rows if not row["ranked"]],
+                "ranked": [_board_line(row, setting) for row in rows if row["ranked"]],
+                "unranked": [_board_line(row, setting) for row in rows if not row["ranked"]],
             }
             for setting, rows in part["settings"].items()
         ],
     }
 
 
-def _points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) -> list[Point]:
+def _chart_points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) -> list[Point]:
     """Return the models of a chart; with several settings, one with tools says so."""
     return [
         Point(
@@ -123,58 +259,66 @@ def _points(settings: Mapping[str, Sequence[Mapping[str, Any]]], amount: str) ->
     ]
 
 
-def _head(bucket: str, over: Sequence[str]) -> str:
+def _bucket_head(bucket: str, over: Sequence[str]) -> str:
     """Return the head of a column; what is over one bucket has its name."""
     if bucket != OVERALL:
         return bucket.capitalize()
     return "Overall" if len(over) > 1 else over[0].capitalize()
 
 
-def _line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
+def _board_line(row: Mapping[str, Any], setting: str) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     levels = row.get("levels", {})
-    asked = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
+    answers = max(row["spent"][f"{name}_reported"] for name in ("output_tokens", "cost"))
     gaps = [f"{n} {status}" for status, n in row["statuses"].items() if status != "answered"]
     return {
         **{key: row[key] for key in ("submission", "organisation", "date", "attempts", "version")},
         "model": row["model"],
         "rank": overall["rank"],
-        "range": _range(overall),
+        "range": _rank_range(overall),
         # The rank over everything has a column of its own.
         "cells": {
-            name: _cell(score) | {"range": ""}
+            name: _figure_cell(score) | {"range": ""}
             if name == OVERALL
-            else _cell(score, levels.get(name))
+            else _figure_cell(score, levels.get(name))
             for name, score in row["buckets"].items()
         },
-        "level": _level(levels[OVERALL]) if levels else _NO_LEVEL,
-        "tasks": {name: _cell(score, levels.get(name)) for name, score in row["tasks"].items()},
+        "level": _level_figure(levels[OVERALL]) if levels else _NO_LEVEL,
+        "tasks": {
+            name: _figure_cell(score, levels.get(name)) for name, score in row["tasks"].items()
+        },
         "spent": [
             {
                 "value": "" if amount is None else f"{amount:.9g}",
                 "text": amount_words(amount, name) or "-",
-                "partly": f"of {told:,} answers" if amount is not None and told < asked else "",
+                "partly": f"of {reported:,} answers"
+                if amount is not None and reported < answers
+                else "",
             }
             for name in ("output_tokens", "cost")
-            for amount, told in [(row["spent"][name], row["spent"][f"{name}_reported"])]
+            for amount, reported in [(row["spent"][name], row["spent"][f"{name}_reported"])]
         ],
-        "overlap": _overlap(row["overlap"]),
+        "overlap": _overlap_cell(row["overlap"]),
         "coverage": f"{overall['scored']}/{overall['expected']}",
         "covered": overall["scored"] / overall["expected"],
         "gaps": ", ".join(gaps),
         "copied": row["copied"],
         "setting": setting.replace("_", " "),
-        "private": _cell(row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"])
+        "private": _figure_cell(
+            row["private"] | {"scored": 0, "expected": 0}, row["private"]["level"]
+        )
         if "private" in row
         else _NO_CELL,
-        "gap": _gap(row["gap"]) if "gap" in row else _NO_CELL,
+        "gap": _gap_cell(row["gap"]) if "gap" in row else _NO_CELL,
         "report": row["files"].get(REPORT),
         "files": {
             file.partition(".")[0]: path for file, path in row["files"].items() if file != REPORT
         },
         "links": {_LINKS[name]: link for name, link in row["links"].items()},
         "tools": ", ".join(row["tools"]),
-        "sampling": ", ".join(f"{key}: {_short(value)}" for key, value in row["sampling"].items()),
+        "sampling": ", ".join(
+            f"{key}: {_short_json(value)}" for key, value in row["sampling"].items()
+        ),
         "licence": row["outputs_licence"],
         "predictions": row["predictions_sha256"],
         "receipt": row["receipt"],
@@ -186,7 +330,7 @@ _NO_CELL = dict.fromkeys(("value", "zero", "between", "above", "level", "range")
 }
 
 
-def _overlap(overlap: Mapping[str, int]) -> dict[str, str]:
+def _overlap_cell(overlap: Mapping[str, int]) -> dict[str, str]:
     """Return how many of the answers that could have been others are the release's own."""
     same, of = overlap["same"], overlap["of"]
     if not of:
@@ -194,7 +338,7 @@ def _overlap(overlap: Mapping[str, int]) -> dict[str, str]:
     return {"value": f"{same / of:.9f}", "text": f"{same / of:.0%}", "of": f"{same} of {of}"}
 
 
-def _gap(gap: Mapping[str, Any]) -> dict[str, str]:
+def _gap_cell(gap: Mapping[str, Any]) -> dict[str, str]:
     """Return public minus private mean as it is shown, with the value that it sorts by."""
     return _NO_CELL | {
         "value": f"{gap['difference']:.9f}",
@@ -207,14 +351,16 @@ def _gap(gap: Mapping[str, Any]) -> dict[str, str]:
 _NO_LEVEL = {"value": "", "text": "-", "between": ""}
 
 
-def _level(level: Mapping[str, Any]) -> dict[str, str]:
+def _level_figure(level: Mapping[str, Any]) -> dict[str, str]:
     """Return a level as it is shown, with the value that it sorts by."""
     row = {name.removeprefix("level_"): value for name, value in level.items()}
     value = min(max(height(dict(level)), 0.0), row["rungs"] + 1.0)
     return {"value": f"{value:.9f}", "text": level_words(row), "between": interval_words(row)}
 
 
-def _cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _figure_cell(
+    score: Mapping[str, Any], level: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return a figure as it is shown, with the value that it sorts by."""
     mean, low = score["mean"], score.get("low")
     gap = mean is not None and score["scored"] < score["expected"]
@@ -224,31 +370,30 @@ def _cell(score: Mapping[str, Any], level: Mapping[str, Any] | None = None) -> d
         "text": points(mean) + ("*" if gap else ""),
         "zero": points(score["mean_missing_as_zero"]) if gap else "",
         "between": "" if low is None else f"{points(low)} to {points(score['high'])}",
-        "above": "" if score.get("above") is None else _above(score),
-        "level": "" if level is None else f"level {_level(level)['text']}",
-        "range": _range(score),
+        "above": "" if score.get("above") is None else _above_floor(score),
+        "level": "" if level is None else f"level {_level_figure(level)['text']}",
+        "range": _rank_range(score),
     }
 
 
-def _above(score: Mapping[str, Any]) -> str:
-    """Return the mean above the floor, in points."""
+def _above_floor(score: Mapping[str, Any]) -> str:
     ends = (points(score[f"above_{end}"]) for end in ("low", "high"))
     return f"{points(score['above'])} ({' to '.join(ends)}) above floor"
 
 
-def _range(score: Mapping[str, Any]) -> str:
+def _rank_range(score: Mapping[str, Any]) -> str:
     low, high = score.get("rank_low"), score.get("rank_high")
     if low is None:
         return ""
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _short(value: Any) -> str:  # noqa: ANN401
+def _short_json(value: Any) -> str:  # noqa: ANN401
     text = value if isinstance(value, str) else canonical_json(value)
     return printable(text if len(text) <= 100 else f"{text[:97]}...")
 
 
-def _past(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
+def _history_line(row: Mapping[str, Any], releases: list[str]) -> dict[str, Any]:
     cells: dict[str, list[dict[str, Any]]] = {release: [] for release in releases}
     for part in row["releases"]:
         cells[own_name(part["release"])].append(

@@ -14,10 +14,9 @@ from pathlib import Path
 import zstandard
 from pydantic import JsonValue
 
-from scbench.base.canonical import parse_json
+from scbench.base.canonical import canonical_json, parse_json
 from scbench.base.errors import PredictionsError, printable
-from scbench.base.model import Instance, Prediction, Status, task_of
-from scbench.base.trace import LOOP_SETTINGS
+from scbench.base.model import LOOP_SETTINGS, Instance, Prediction, Status, task_of
 from scbench.catalog import Task
 from scbench.formats.predictions import Line, Problem, open_predictions
 from scbench.grading.check import answer_warnings
@@ -29,13 +28,15 @@ from scbench.leaderboard.submission import Submission
 from scbench.release.load import Release
 from scbench.scoring.answers.extract import find_answer
 from scbench.scoring.answers.shape import shape_of
-from scbench.scoring.outcomes import without_answer
+from scbench.scoring.outcomes import Outcome, seek_answer, without_answer
 
+Pair = tuple[str, str]
+"""Instance and answer, as canonical JSON."""
 MOST_UNPACKED = 1_000_000_000
 """Bytes of a predictions file once unpacked; measured before a line of it is parsed."""
 _SPARE_LINES = 1000
 _CHUNK = 2**20
-_SHOWN = 5
+_MAX_IDS = 5
 _FINISHED = {"stop", "end_turn", "completed", "stop_sequence", "eos", "finished"}
 _TOOL_WORDS = ("tool", "search", "code_interpreter", "code_execution", "browser")
 _SPARE_TOKENS = 4_096
@@ -64,12 +65,14 @@ class CheckedPredictions:
         lines: lines read.
         expected: scores that the submission should have, over all samples.
         scored: scores it will have, as far as can be told without grading.
+        answers: as `read_answers` of `scbench.leaderboard.answer_overlap` gives them.
     """
 
     findings: list[Finding] = field(default_factory=list)
     lines: int = 0
     expected: int = 0
     scored: int = 0
+    answers: list[Pair] = field(default_factory=list)
 
 
 def measure(path: Path) -> tuple[int, str] | None:
@@ -90,37 +93,41 @@ def measure(path: Path) -> tuple[int, str] | None:
     return size, digest.hexdigest()
 
 
+def answer_pair(prediction: Prediction, task: Task) -> list[Pair]:
+    """Return the answer of a prediction; none if there is none, or none that a file could hold."""
+    answer = seek_answer(prediction, task)
+    try:
+        return (
+            [] if isinstance(answer, Outcome) else [(prediction.id, canonical_json(answer.value))]
+        )
+    except ValueError:
+        return []
+
+
 def check_predictions(
     name: str, path: Path, about: Submission, release: Release
 ) -> CheckedPredictions:
-    """Read a predictions file and return everything that is wrong with it.
-
-    Args:
-        name: of the file inside the submission.
-        path: where it lies.
-        about: what the submission says of itself.
-        release: what it is to be graded against.
-    """
-    found = CheckedPredictions()
+    """Read a predictions file and return everything that is wrong with it."""
+    result = CheckedPredictions()
     if measure(path) is None:
         message = f"unpacked, the file has more than {MOST_UNPACKED:,} bytes"
-        found.findings.append(Finding("too_large", message, "send fewer attempts", name))
-        return found
+        result.findings.append(Finding("too_large", message, "send fewer attempts", name))
+        return result
     checker = _Checker(name, about, release)
-    most = len(checker.instances) * about.attempts + _SPARE_LINES
+    limit = len(checker.instances) * about.attempts + _SPARE_LINES
     for admission, line in checker.coverage.read(str(path), hashlib.sha256()):
-        if checker.coverage.lines > most:
-            message = f"more than {most:,} lines, for {about.attempts} attempts"
+        if checker.coverage.lines > limit:
+            message = f"more than {limit:,} lines, for {about.attempts} attempts"
             todo = "correct attempts in submission.yaml, or the file"
-            found.findings.append(Finding("too_many_lines", message, todo, name, most + 1))
+            result.findings.append(Finding("too_many_lines", message, todo, name, limit + 1))
             break
-        found.findings += checker.look(admission, line)
+        result.findings += checker.look(admission, line)
     else:
-        found.findings += checker.close()
-    found.lines = checker.coverage.lines
-    found.expected = about.attempts * sum(row.scores for row in checker.instances.values())
-    found.scored = checker.scored
-    return found
+        result.findings += checker.close()
+    result.lines = checker.coverage.lines
+    result.expected = about.attempts * sum(row.scores for row in checker.instances.values())
+    result.scored, result.answers = checker.scored, checker.answers
+    return result
 
 
 class _Checker:
@@ -134,10 +141,12 @@ class _Checker:
         self.instances = release.instances(names)
         self.tasks = {task.id: task for task in choose_tasks(release, names)}
         self.coverage = Coverage(known_ids(self.instances, self.tasks))
-        self.seen: list[set[str]] = [set() for _ in range(about.attempts)]
+        self.ids_by_sample: list[set[str]] = [set() for _ in range(about.attempts)]
         self.budgets: Counter[int | None] = Counter()
         self.unscored: Counter[Status] = Counter()
         self.scored = 0
+        self.answers: list[Pair] = []
+        self.compared = {*release.manifest.default_tasks}
 
     def look(self, admission: Admission, line: Line | None) -> Iterator[Finding]:
         problem = admission.problem
@@ -163,6 +172,8 @@ class _Checker:
             todo = _TODO.get(warning.code, "look at what the parser made of the response")
             message = warning.message.rstrip(".")
             yield self._finding(warning.code, message, todo, line, "warning")
+        if admission.kind is LineKind.GRADED and instance.task in self.compared:
+            self.answers += answer_pair(line.prediction, self.tasks[instance.task])
 
     def _finding(
         self, code: str, message: str, todo: str, at: Line | Problem, level: Level = "problem"
@@ -187,7 +198,7 @@ class _Checker:
                 todo = "leave it out: answers given in a loop have no board"
             yield self._finding("other_setting", message, todo, line)
         if prediction.sample < about.attempts:
-            self.seen[prediction.sample].add(prediction.id)
+            self.ids_by_sample[prediction.sample].add(prediction.id)
         else:
             message = f"sample {prediction.sample}, but attempts is {about.attempts}"
             todo = "count samples from 0, and correct attempts in submission.yaml"
@@ -228,9 +239,9 @@ class _Checker:
     def _usage(self, line: Line, instance: Instance) -> Iterator[Finding]:
         usage = line.prediction.usage
         if self.about.setting == "no_tools":
-            named = _tool_use(line.data)
-            if named:
-                message = f"setting no_tools, but {printable(named[:80])} says tools were used"
+            tool_use = _tool_use(line.data)
+            if tool_use:
+                message = f"setting no_tools, but {printable(tool_use[:80])} says tools were used"
                 todo = "submit the run with setting tools, or take out what is not so"
                 yield self._finding("usage_setting", message, todo, line)
         if usage is None:
@@ -242,9 +253,9 @@ class _Checker:
             yield self._finding("usage_contradicts", message, todo, line)
         if usage.input_tokens and self.about.setting == "no_tools":
             # A token is a byte at the least; the schema may have been sent beside the prompt.
-            most = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
-            most += _IMAGE_TOKENS * len(instance.images)
-            if usage.input_tokens > most * max(usage.attempts or 1, 1):
+            limit = len(f"{instance.prompt}{instance.answer_schema}".encode()) + _SPARE_TOKENS
+            limit += _IMAGE_TOKENS * len(instance.images)
+            if usage.input_tokens > limit * max(usage.attempts or 1, 1):
                 message = (
                     f"{usage.input_tokens} input tokens, more than one call with this prompt "
                     "can have without tools"
@@ -254,13 +265,12 @@ class _Checker:
 
     def close(self) -> Iterator[Finding]:
         ids = list(self.instances)
-        for sample, seen in enumerate(self.seen):
-            lack = [row_id for row_id in ids if row_id not in seen]
+        for sample, ids_present in enumerate(self.ids_by_sample):
+            lack = [row_id for row_id in ids if row_id not in ids_present]
             if lack:
-                shown = ", ".join(lack[:_SHOWN]) + (", ..." if len(lack) > _SHOWN else "")
-                message = (
-                    f"sample {sample} has no line for {len(lack)} of {len(ids)} instances: {shown}"
-                )
+                examples = ", ".join(lack[:_MAX_IDS]) + (", ..." if len(lack) > _MAX_IDS else "")
+                count = f"{len(lack)} of {len(ids)} instances"
+                message = f"sample {sample} has no line for {count}: {examples}"
                 todo = 'add a line for each; with "status" where the model gave no answer'
                 yield Finding("incomplete", message, todo, self.name, id=lack[0])
         total = self.scored + self.unscored.total()
@@ -283,24 +293,24 @@ def _tool_use(data: bytes) -> str | None:
     if not isinstance(value, dict):
         return None
     usage = value.get("usage")
-    found = dict(_flat("usage", usage)) if isinstance(usage, dict) else {}
-    found |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
-    for key, amount in found.items():
-        some = bool(amount) if isinstance(amount, list | dict) else _positive(amount)
+    amounts = dict(_flat_counts("usage", usage)) if isinstance(usage, dict) else {}
+    amounts |= {key: value[key] for key in ("tool_calls", "tools_used") if key in value}
+    for key, amount in amounts.items():
+        some = bool(amount) if isinstance(amount, list | dict) else _is_positive(amount)
         if some and any(word in key.lower() for word in _TOOL_WORDS):
             return key
     return None
 
 
-def _positive(value: JsonValue) -> bool:
+def _is_positive(value: JsonValue) -> bool:
     return isinstance(value, int | float) and value > 0
 
 
-def _flat(
+def _flat_counts(
     name: str, value: Mapping[str, JsonValue], depth: int = 0
 ) -> Iterator[tuple[str, JsonValue]]:
     for key, part in value.items():
         if isinstance(part, dict) and depth < 3:
-            yield from _flat(f"{name}.{key}", part, depth + 1)
+            yield from _flat_counts(f"{name}.{key}", part, depth + 1)
         else:
             yield f"{name}.{key}", part

@@ -23,11 +23,10 @@ from scbench.base.model import LADDER
 from scbench.base.progress import no_progress
 from scbench.grading.score_tables import OVERALL
 from scbench.grading.workers.scheduler import WorkerLimits
-from scbench.leaderboard.board import make_board
+from scbench.leaderboard.board import Key, key_of, make_board
 from scbench.leaderboard.collect import BoardEntry, Collected, collect
-from scbench.leaderboard.files import ABOUT
 from scbench.leaderboard.findings import Finding
-from scbench.leaderboard.levels import Key, key_of
+from scbench.leaderboard.folder import ABOUT
 from scbench.leaderboard.organisations import Organisation
 from scbench.release.load import open_release
 
@@ -86,58 +85,51 @@ def collect_private(
 
 
 def add_private(board: dict[str, Any], collected: Collected, private: Collected) -> None:
-    """Put private scores and gaps beside the public ones, and the private board below all others.
-
-    Args:
-        board: as `scbench.leaderboard.board.make_board` gives it of the public submissions.
-        collected: those.
-        private: what `collect_private` gave.
-    """
-    held = make_board(private)
+    """Put private scores and gaps beside the public ones, and private boards below all others."""
+    private_board = make_board(private)
     scores: dict[Key, dict[str, Any]] = {}
-    for part in held["boards"]:
+    for part in private_board["boards"]:
         for setting, rows in part["settings"].items():
-            scores |= {_key_of(row, setting): _score(row) for row in rows}
-    there = {_bare(key_of(entry)): entry for entry in private.entries}
+            scores |= {_row_key(row, setting): _private_score(row) for row in rows}
+    there = {_without_release(key_of(entry)): entry for entry in private.entries}
     gaps = {
-        _bare(key): _gap(entry, there[_bare(key)])
+        _without_release(key): _overall_gap(entry, there[_without_release(key)])
         for entry in collected.entries
-        if entry.receipt.tasks_of == LADDER and _bare(key := key_of(entry)) in there
+        if entry.receipt.tasks_of == LADDER and _without_release(key := key_of(entry)) in there
     }
     for part in board["boards"]:
         for setting, rows in part["settings"].items():
             for row in rows:
-                key = _key_of(row, setting)
+                key = _row_key(row, setting)
                 if key in scores:
                     row["private"] = scores[key]
                 if key in gaps:
                     row["gap"] = gaps[key]
-    board["boards"] += [part | {"private": True} for part in held["boards"]]
+    board["boards"] += [part | {"private": True} for part in private_board["boards"]]
     for name in ("refused", "warnings"):
-        board[name] += [said | {"private": True} for said in held[name]]
+        board[name] += [record | {"private": True} for record in private_board[name]]
 
 
-def _bare(key: Key) -> Key:
+def _without_release(key: Key) -> Key:
     """Return what a model's submissions have in common, whatever release they name."""
     return key[1:]
 
 
-def _key_of(row: Mapping[str, Any], setting: str) -> Key:
+def _row_key(row: Mapping[str, Any], setting: str) -> Key:
     return (row["organisation"], row["model"], row["version"], setting)
 
 
-def _score(row: Mapping[str, Any]) -> dict[str, Any]:
+def _private_score(row: Mapping[str, Any]) -> dict[str, Any]:
     overall = row["buckets"][OVERALL]
     return {name: overall[name] for name in _SCORE} | {"level": row["levels"][OVERALL]}
 
 
-def _gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
-    """Return the overall line of `scbench.analysis.gap` on two entries of a model."""
-    one = {
+def _overall_gap(public: BoardEntry, private: BoardEntry) -> dict[str, Any]:
+    names = {
         "model": pl.lit(public.about.title),  # predictions may call it otherwise here and there
         "setting": pl.lit(public.about.setting),
         "budget": pl.lit(None, pl.Int64),
     }
-    table = gap_table(*(entry.results.with_columns(**one) for entry in (public, private)))
+    table = gap_table(*(entry.results.with_columns(**names) for entry in (public, private)))
     row = table.filter(pl.col("rung").is_null()).row(-1, named=True)
     return {name: row[name] for name in _GAP}

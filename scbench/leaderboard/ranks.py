@@ -78,36 +78,38 @@ def told_apart(scores: Floats, answers: Sequence[str], draws: int, seed: int = 0
     first, second, spread = first[differ], second[differ], spread[differ]
     if not len(first):
         return better
-    found = (total[first] - total[second]) / spread
-    drawn = signs(len(sums), draws, seed) @ sums
+    statistics = (total[first] - total[second]) / spread
+    draw_sums = signs(len(sums), draws, seed) @ sums
     scale = np.zeros((models, models))
     scale[first, second] = 1 / spread
-    apart = _beyond_chance(np.abs(found), first, second, _Drawn(drawn, scale), len(sums))
-    for a, b, value in zip(first[apart], second[apart], found[apart], strict=True):
+    apart = _beyond_chance(
+        np.abs(statistics), first, second, _LargestOfDraws(draw_sums, scale), len(sums)
+    )
+    for a, b, value in zip(first[apart], second[apart], statistics[apart], strict=True):
         better[(a, b) if value > 0 else (b, a)] = True
     return better
 
 
 def _beyond_chance(
-    found: Floats, first: Places, second: Places, drawn: "_Drawn", answers: int
+    statistics: Floats, first: Places, second: Places, largest: "_LargestOfDraws", answers: int
 ) -> Truths:
     """Return which pairs are told apart by the step-down of `scbench.analysis.sign_flips`.
 
     All pairs above the limit of those that are left are taken out, until none is: the same pairs
     as one at a time, since a limit only falls.
     """
-    most = draws_within(1 - LEVEL, len(drawn), answers)
-    apart = np.zeros(len(found), dtype=bool)
-    while most >= 0 and not apart.all():
-        more = ~apart & (found - EXACT > drawn.limit(most))
-        if not more.any():
+    rank = draws_within(1 - LEVEL, len(largest), answers)
+    apart = np.zeros(len(statistics), dtype=bool)
+    while rank >= 0 and not apart.all():
+        above = ~apart & (statistics - EXACT > largest.limit(rank))
+        if not above.any():
             break
-        apart |= more
-        drawn.leave_out(first[more], second[more])
+        apart |= above
+        largest.leave_out(first[above], second[above])
     return apart
 
 
-class _Drawn:
+class _LargestOfDraws:
     """The largest statistic of all pairs in each draw, worked out where it decides.
 
     Args:
@@ -148,12 +150,12 @@ def _largest(sums: _FloatsT, scale: _FloatsT) -> _FloatsT:
     largest = np.zeros(len(sums), dtype=sums.dtype)
     for start in range(0, len(sums), _CHUNK):
         part = np.ascontiguousarray(sums[start : start + _CHUNK].T)
-        most = largest[start : start + _CHUNK]
-        for one, factors in enumerate(scale):
-            others = np.flatnonzero(factors)
-            if len(others):
-                sizes = part[others] - part[one]
+        block = largest[start : start + _CHUNK]
+        for first, factors in enumerate(scale):
+            seconds = np.flatnonzero(factors)
+            if len(seconds):
+                sizes = part[seconds] - part[first]
                 np.abs(sizes, out=sizes)
-                sizes *= factors[others, None]
-                np.maximum(most, sizes.max(axis=0), out=most)
+                sizes *= factors[seconds, None]
+                np.maximum(block, sizes.max(axis=0), out=block)
     return largest

@@ -12,18 +12,18 @@ from scbench.grading.score_tables import OVERALL
 from scbench.leaderboard.answer_overlap import (
     Answers,
     answers_of,
+    copied,
+    copy_warning,
     overlaps,
     read_answers,
     stored_answers,
+    telling_answers,
 )
-from scbench.leaderboard.copied import copied, told_by, warn_of
-from scbench.leaderboard.documents import read_claims, read_submission
-from scbench.leaderboard.files import ABOUT, CLAIMED
 from scbench.leaderboard.findings import Finding, as_record, in_order, problems
-from scbench.leaderboard.folder import ARCHIVES, Opened, open_submission
+from scbench.leaderboard.folder import ABOUT, ARCHIVES, CLAIMED, Opened, open_submission
 from scbench.leaderboard.organisations import alike
-from scbench.leaderboard.predictions import check_predictions
-from scbench.leaderboard.submission import Submission
+from scbench.leaderboard.predictions import CheckedPredictions, check_predictions
+from scbench.leaderboard.submission import Submission, read_claims, read_submission
 from scbench.release.load import Release, installed_releases, open_release
 
 Releases = Callable[[str], Release]
@@ -41,10 +41,7 @@ class Validated:
         about_hash: SHA-256 of the bytes that say it.
         release: what it answers, if that can be found.
         claims: claimed means in points of 100, by bucket or task.
-        lines: lines of predictions.
-        expected: scores that it should have.
-        scored: scores it will have, as far as can be told without grading.
-    answers: instance and answer, as JSON, of each line with one, if there are no problems.
+        checked: its predictions; their answers are there if there are no problems.
     """
 
     opened: Opened
@@ -53,10 +50,7 @@ class Validated:
     about_hash: str = ""
     release: Release | None = None
     claims: Mapping[str, float] = field(default_factory=dict)
-    lines: int = 0
-    expected: int = 0
-    scored: int = 0
-    answers: list[tuple[str, str]] = field(default_factory=list)
+    checked: CheckedPredictions = field(default_factory=CheckedPredictions)
 
     @property
     def problems(self) -> list[Finding]:
@@ -69,11 +63,11 @@ class Validated:
             "submission": self.opened.path.as_posix(),
             "valid": not self.problems,
             "release": self.about.release if self.about else None,
-            "lines": self.lines,
-            "expected": self.expected,
-            "scored": self.scored,
+            "lines": self.checked.lines,
+            "expected": self.checked.expected,
+            "scored": self.checked.scored,
             "findings": [
-                as_record(found, self.opened.where(found.file)) for found in self.findings
+                as_record(finding, self.opened.where(finding.file)) for finding in self.findings
             ],
         }
 
@@ -83,69 +77,61 @@ def release_finder(extra: Sequence[Release] = ()) -> Releases:
 
     A submission can name nothing else, no folder and no page.
     """
-    given = {release.version: release for release in extra}
-    known: dict[str, Release] = {}
+    by_version = {release.version: release for release in extra}
+    opened: dict[str, Release] = {}
 
     def find(version: str) -> Release:
-        if version not in known:
+        if version not in opened:
             installed = installed_releases()
-            if version in given:
-                known[version] = given[version]
+            if version in by_version:
+                opened[version] = by_version[version]
             elif version in installed:
-                known[version] = open_release(installed[version])
+                opened[version] = open_release(installed[version])
             else:
-                names = [*given, *installed]
+                names = [*by_version, *installed]
                 raise ReleaseError(
                     f"release {version} is not installed here, but {', '.join(names) or 'none'}."
                     f"{did_you_mean(version, names)}"
                 )
-        return known[version]
+        return opened[version]
 
     return find
 
 
-def validate(opened: Opened, releases: Releases, wanted: str | None = None) -> Validated:
-    """Return everything that is wrong with a submission.
-
-    Args:
-        opened: the submission.
-        releases: where to find its release.
-        wanted: version of the only release that is taken; None for any.
-    """
+def validate(opened: Opened, releases: Releases, version: str | None = None) -> Validated:
+    """Return everything that is wrong with a submission; with a version, only that is taken."""
     done = Validated(opened, list(opened.findings))
-    read_about(done, releases, wanted)
+    read_about(done, releases, version)
     predictions = opened.predictions
     if done.about is not None and done.release is not None:
-        _claims(done)
+        _check_claims(done)
         if predictions is not None:
-            checked = check_predictions(*predictions, done.about, done.release)
-            done.findings += checked.findings
-            done.lines, done.expected = checked.lines, checked.expected
-            done.scored = checked.scored
-            if not done.problems:
-                done.answers = read_answers(predictions[1], done.release)
-                done.findings += warn_of(
-                    copied(done.answers, told_by(done.release)), predictions[0]
-                )
+            done.checked = check_predictions(*predictions, done.about, done.release)
+            done.findings += done.checked.findings
+            if done.problems:
+                done.checked.answers.clear()
+            else:
+                copies = copied(done.checked.answers, telling_answers(done.release))
+                done.findings += copy_warning(copies, predictions[0])
     done.findings = in_order(done.findings)
     return done
 
 
-def read_about(done: Validated, releases: Releases, wanted: str | None = None) -> None:
+def read_about(done: Validated, releases: Releases, required: str | None = None) -> None:
     """Fill in what ``submission.yaml`` says, and the release it names."""
     if ABOUT not in done.opened.files:
         return
     data = done.opened.files[ABOUT].read_bytes()
     done.about_hash = sha256(data)
-    done.about, found = read_submission(data, ABOUT)
-    done.findings += found
+    done.about, findings = read_submission(data, ABOUT)
+    done.findings += findings
     if done.about is None:
         return
     version = done.about.release
     line = _line_of(data, "release")
-    if wanted is not None and version != wanted:
-        message = f"it answers release {version}, but {wanted} is asked for"
-        todo = f"answer release {wanted}, and name it"
+    if required is not None and version != required:
+        message = f"it answers release {version}, but {required} is asked for"
+        todo = f"answer release {required}, and name it"
         done.findings.append(Finding("wrong_release", message, todo, ABOUT, line))
     try:
         done.release = releases(version)
@@ -172,7 +158,7 @@ def _line_of(data: bytes, key: str) -> int | None:
     return next((i for i, line in enumerate(lines, 1) if line.startswith(key.encode())), None)
 
 
-def _claims(done: Validated) -> None:
+def _check_claims(done: Validated) -> None:
     assert done.release is not None  # noqa: S101  (the caller looked)
     assert done.about is not None  # noqa: S101  (likewise)
     if CLAIMED in done.opened.files:
@@ -180,8 +166,8 @@ def _claims(done: Validated) -> None:
         buckets = dict.fromkeys(record.bucket for record in tasks.values())
         names = [OVERALL, *buckets, *tasks]
         data = done.opened.files[CLAIMED].read_bytes()
-        done.claims, found = read_claims(data, names, CLAIMED)
-        done.findings += found
+        done.claims, findings = read_claims(data, names, CLAIMED)
+        done.findings += findings
 
 
 def submissions_in(folder: Path) -> list[Path]:
@@ -204,30 +190,25 @@ def compare_with_others(done: Validated, folder: Path) -> list[Finding]:
 
     Answers are compared with those of everyone who answers the same release, whoever they say they
     are; to correct a submission is to replace its folder, which is not compared with itself.
-
-    Args:
-        done: a submission that was validated.
-        folder: holds the others; the submission itself is passed over, and so is what cannot be
-            read.
     """
     if done.release is None or done.about is None or done.opened.predictions is None:
         return []
     stored = stored_answers(done.release)
-    others: dict[str, Answers] = {}
-    found: list[Finding] = []
-    for other in submissions_in(folder):
-        if other.resolve() == done.opened.path.resolve() or other.is_symlink():
+    peers: dict[str, Answers] = {}
+    findings: list[Finding] = []
+    for path in submissions_in(folder):
+        if path.resolve() == done.opened.path.resolve() or path.is_symlink():
             continue
-        with open_submission(other) as opened:
-            known = Validated(opened)
-            read_about(known, lambda _: done.release)  # type: ignore[arg-type, return-value]
-            about, predictions = known.about, opened.predictions
+        with open_submission(path) as opened:
+            peer = Validated(opened)
+            read_about(peer, lambda _: done.release)  # type: ignore[arg-type, return-value]
+            about, predictions = peer.about, opened.predictions
             if about is None:
                 continue
-            found += alike(done.about, about, other.name)
+            findings += alike(done.about, about, path.name)
             same = (about.release, about.tasks) == (done.about.release, done.about.tasks)
             if predictions is not None and same:
                 answers = read_answers(predictions[1], done.release)
-                others[other.name] = answers_of(answers, stored)
-    mine = answers_of(done.answers, stored)
-    return [*found, *overlaps(mine, others, done.opened.predictions[0])]
+                peers[path.name] = answers_of(answers, stored)
+    mine = answers_of(done.checked.answers, stored)
+    return [*findings, *overlaps(mine, peers, done.opened.predictions[0])]

@@ -1,8 +1,7 @@
 """Models in a loop with graders and simulators: settings retry, probe and act (docs/loop.md)."""
 
-from scbench.base.trace import Setup
-from scbench.loop.asking import playable
-from scbench.loop.environment import Environment, Step
-from scbench.loop.replay import TraceError, grade_line, replay
+from scbench.base.model import Setup
+from scbench.loop.environment import Environment, Step, TraceError, grade_line, replay
+from scbench.loop.games import playable
 
 __all__ = ["Environment", "Setup", "Step", "TraceError", "grade_line", "playable", "replay"]

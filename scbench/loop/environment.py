@@ -1,19 +1,26 @@
-"""The environment: an instance, a setup and replies in, observations out.
+"""The environment: an instance, a setup and replies in, observations out; and traces played again.
 
 It is pure and deterministic: no clock, no randomness, the same texts on every machine (but for
 tasks whose scores depend on how a machine computes, see `scbench.catalog.Task.fingerprint`).
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from scbench.base.errors import PredictionsError, faults_of
-from scbench.base.model import Instance
-from scbench.base.trace import MAX_ACTION, Played, Setup
+from scbench.base.model import MAX_ACTION, Instance, Played, Prediction, Setup, Status, Turn
 from scbench.catalog import Task, get_task
-from scbench.loop.asking import asking_game
-from scbench.loop.games import Game, Retry, State, is_answer
+from scbench.loop.games import Game, Retry, State, asking_game, is_answer, unjudged
+from scbench.scoring.outcomes import (
+    Outcome,
+    Trial,
+    grade_prediction,
+    simulator_lock,
+    without_answer,
+    zero,
+)
 
 _OVER = "The trial is over; nothing more is read."
 
@@ -111,7 +118,7 @@ class Environment:
             return Step(_OVER, True, {"turn": game.turn, "used": game.used})
         reply = readable(action)
         move = game.play(reply)
-        self.turns.append({"action": reply, "observation": move.said})
+        self.turns.append({"action": reply, "observation": move.observation})
         outcome = move.outcome
         info = {
             "turn": game.turn,
@@ -119,7 +126,7 @@ class Environment:
             "status": None if outcome is None else outcome.status.value,
             "score": outcome.score if outcome is not None and is_answer(outcome) else None,
         }
-        return Step(move.said, game.over, info)
+        return Step(move.observation, game.over, info)
 
     @property
     def state(self) -> State:
@@ -156,8 +163,8 @@ class Environment:
 
         `scbench.formats.imports.replies.with_turns` makes a line of predictions of it.
         """
-        kept = self.prediction()
-        return {"loop": kept["loop"], "turns": kept["turns"], "over": self._playing.over}
+        line = self.prediction()
+        return {"loop": line["loop"], "turns": line["turns"], "over": self._playing.over}
 
 
 def played_by(setup: Setup, task: Task) -> Played:
@@ -169,3 +176,101 @@ def played_by(setup: Setup, task: Task) -> Played:
 def readable(text: str) -> str:
     """Return a reply as a file can hold it: not longer than is read, without half characters."""
     return text[:MAX_ACTION].encode(errors="replace").decode()
+
+
+class TraceError(PredictionsError):
+    """A trace is not what the environment gives; the message names the turn."""
+
+
+def grade_line(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
+    """Grade a line of predictions, whether it holds an answer or a trace."""
+    if prediction.turns is None or prediction.loop is None:
+        with simulator_lock(task):
+            return grade_prediction(prediction, task, params)
+    status = prediction.status
+    if status is not None and not status.scored:
+        absent = without_answer(prediction)
+        return absent or Outcome(status)
+    differs = _played_otherwise(prediction.loop, task)
+    if differs:
+        return Outcome(Status.NOT_RUN, reason=differs)
+    try:
+        return replay(prediction, task, params)
+    except TraceError as error:
+        return Outcome(Status.NOT_RUN, reason=str(error), forged=True)
+
+
+def _played_otherwise(loop: Played, task: Task) -> str:
+    """Say why observations cannot be compared with those given here; empty if they can."""
+    here = played_by(loop, task)
+    if loop.rules != here.rules:
+        return f"it was played by version {loop.rules} of the loop's rules; here is {here.rules}"
+    if loop.grader is not None and loop.grader != here.grader:
+        return f"it was played with version {loop.grader} of the grader; here is {here.grader}"
+    if loop.fingerprint and here.fingerprint and loop.fingerprint != here.fingerprint:
+        return "it was played where the simulator computes otherwise; grade it there"
+    return ""
+
+
+def replay(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
+    """Play a trace again; return the outcome of its last answer, with that of each turn.
+
+    Args:
+        prediction: with loop and turns.
+        task: of the instance.
+        params: of the instance.
+
+    Raises:
+        TraceError: an observation is not what the environment gives, or there are turns too many or
+            too few.
+    """
+    loop, turns = prediction.loop, prediction.turns or ()
+    if loop is None:
+        raise TraceError("there is no setup of a loop")
+    try:
+        game = game_of(loop, task, params)
+    except PredictionsError as error:
+        raise TraceError(str(error)) from None
+    scores: list[tuple[float, ...] | None] = []
+    last = answer = None
+    for number, turn in enumerate(turns, 1):
+        if game.over:
+            raise TraceError(f"turn {number}: the trial was over after turn {number - 1}")
+        move = game.play(turn.action)
+        outcome = move.outcome
+        if outcome is not None and unjudged(outcome):
+            return outcome
+        if move.observation != turn.observation:
+            raise TraceError(f"turn {number}: {_observation_fault(turn, move.observation)}")
+        last = outcome or last
+        turn_scores = None
+        if outcome is not None and is_answer(outcome):
+            answer = outcome
+            turn_scores = tuple(verdict.score for verdict in outcome.verdicts)
+        scores.append(turn_scores)
+    if not game.over and prediction.status in {None, Status.ANSWERED}:
+        raise TraceError(
+            f"turn {len(turns) + 1}: it is missing, and the trial was not over; if the model gave "
+            "up or its call failed, say so with a status"
+        )
+    stopped = None if game.over else game.final()
+    if stopped is not None and unjudged(stopped):
+        return stopped
+    final = stopped or answer or last
+    if final is None:
+        final = zero(prediction.status or Status.UNPARSED, "the trial holds no answer", task)
+    return replace(
+        final, trial=Trial(tuple(scores), None if loop.setting == "retry" else game.used)
+    )
+
+
+def _observation_fault(turn: Turn, expected: str) -> str:
+    """Say where an observation differs from what is given here."""
+    pairs = zip(turn.observation, expected, strict=False)
+    shorter = min(len(turn.observation), len(expected))
+    at = next((i for i, (a, b) in enumerate(pairs) if a != b), shorter)
+    here, there = (repr(text[at : at + 40]) for text in (expected, turn.observation))
+    return (
+        f"the observation is not what the environment gives; from character {at} on it reads "
+        f"{there}, and should read {here}"
+    )

@@ -1,23 +1,107 @@
 """The settings of the loop as games: what is said first, and what a reply is answered with.
 
+What a verdict tells the model goes as far as the setup discloses, and is never the reference.
+Messages of checks are written for whoever reads results, and where an instance has one right answer
+they say it ("The value is 12, not 13."). Of such tasks a failed check is named by its rule alone,
+as the task's ``CHECKS`` word it: that is the same for every instance.
+
 A game is pure: the same task, parameters and replies give the same observations on every machine.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from inspect import cleandoc
+from itertools import accumulate
+from typing import Any, cast, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue, ValidationError
 from typing_extensions import override
 
-from scbench.base.model import Prediction, Status
-from scbench.base.trace import Setup
-from scbench.catalog import Task
-from scbench.loop.disclosure import one_right, told
-from scbench.scoring.outcomes import Outcome, alone, grade_prediction
+from scbench.base.canonical import canonical_json
+from scbench.base.errors import CannotGrade, PredictionsError, faults_of, printable
+from scbench.base.model import MAX_OBSERVATION, Check, Prediction, Setup, Status, Verdict
+from scbench.catalog import Task, all_tasks
+from scbench.graders.shared.checklist import COMMON_CHECKS
+from scbench.graders.shared.interaction import Action, Play, Query, QueryError
+from scbench.scoring.answers.extract import visible
+from scbench.scoring.answers.scan import scan
+from scbench.scoring.answers.shape import shape_of
+from scbench.scoring.outcomes import Outcome, describe_error, grade_prediction, simulator_lock
 
+_MAX_DISCLOSED = 10_000
+"""Characters of all that is told, about."""
+_SENTENCE = 300
+_PLACES = 1_500
+"""Characters of a check's places, at most."""
+_SIZES = (20, 5, 2, 1)
+"""Entries that are shown of each list: as many as fit."""
+_OF_SHAPE = frozenset({"answer_found", "answer_schema"})
+"""Checks of the form alone, which are worded without the instance."""
 State = dict[str, Any]
 """Of a game: small, and JSON."""
+_SPARE = 6
+"""Replies beyond what the budget is enough for: the answer, and some that go wrong."""
+_FAULT = 500
+
+
+def one_right(task: Task) -> bool:
+    """Whether an instance has one right answer, which its checks could say."""
+    return task.one_answer or shape_of(task.answer_model).is_short
+
+
+def disclosed(task: Task, verdicts: tuple[Verdict, ...], disclose: str) -> list[str]:
+    """Return the lines that are told of a judged answer besides its score."""
+    if disclose == "score":
+        return []
+    lines = list(_failed_checks(task, verdicts, places=disclose == "places"))
+    ends = accumulate(map(len, lines))
+    fitting = [line for line, end in zip(lines, ends, strict=True) if end <= _MAX_DISCLOSED]
+    omitted = len(lines) - len(fitting)
+    if omitted:
+        fitting.append(f"- and {omitted} more")
+    return ["Checks that failed:", *fitting] if fitting else []
+
+
+def _failed_checks(task: Task, verdicts: tuple[Verdict, ...], *, places: bool) -> Iterator[str]:
+    hidden = one_right(task)
+    for number, verdict in enumerate(verdicts, 1):
+        of = f" (score {number} of {len(verdicts)})" if len(verdicts) > 1 else ""
+        for check in verdict.checks:
+            if check.passed is not False:
+                continue
+            if hidden and check.id not in _OF_SHAPE:
+                rule = task.checks.get(check.id) or COMMON_CHECKS.get(check.id, "")
+                yield f"- {check.id}{of}: broken is the rule: {rule}"
+            else:
+                where = f"\n  {_places_text(check)}" if places and check.details else ""
+                yield f"- {check.id}{of}: {_clip_text(check.message, _SENTENCE)}{where}"
+
+
+def _clip_text(text: str, limit: int) -> str:
+    omitted = len(text) - limit
+    return text if omitted <= 0 else f"{text[:limit]}... ({omitted} more characters)"
+
+
+def _places_text(check: Check) -> str:
+    for limit in _SIZES:
+        text = canonical_json(
+            {key: _first_entries(value, limit) for key, value in check.details.items()}
+        )
+        if len(text) <= _PLACES:
+            return text
+    return f"its places take {len(text):,} characters and are left out"
+
+
+def _first_entries(value: JsonValue, limit: int) -> JsonValue:
+    """Return a value with the first entries of each list, and a count of those left out."""
+    if isinstance(value, dict):
+        return {key: _first_entries(inside, limit) for key, inside in value.items()}
+    if not isinstance(value, list | tuple):
+        return _clip_text(value, _SENTENCE) if isinstance(value, str) else value
+    entries = [_first_entries(inside, limit) for inside in value[:limit]]
+    omitted = len(value) - len(entries)
+    return [*entries, f"and {omitted} more"] if omitted else entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +109,11 @@ class Move:
     """What came of one reply.
 
     Attributes:
-        said: the observation.
+        observation: what the model is shown then.
         outcome: of the answer, if the reply was taken for one.
     """
 
-    said: str
+    observation: str
     outcome: Outcome | None = None
 
 
@@ -68,7 +152,7 @@ class Game(ABC):
         return None
 
     @property
-    def left(self) -> int:
+    def replies_left(self) -> int:
         """Replies that may still be given."""
         return self.limit - self.turn
 
@@ -88,10 +172,10 @@ class Game(ABC):
 
     def judged(self, prediction: Prediction) -> Outcome:
         """Return what comes of an answer."""
-        with alone(self.task):
+        with simulator_lock(self.task):
             return grade_prediction(prediction, self.task, self.params)
 
-    def said(self, reply: str) -> Outcome:
+    def judge_reply(self, reply: str) -> Outcome:
         """Return what comes of the answer in a reply, as everywhere else."""
         return self.judged(Prediction.model_construct(id="", response=reply))
 
@@ -109,7 +193,7 @@ def unjudged(outcome: Outcome) -> bool:
 UNJUDGED = "This answer cannot be judged on this machine. The trial ends here, without a score."
 
 
-def _figure(score: float) -> str:
+def _few_digits(score: float) -> str:
     """Return a score in few digits; it says 0 or 1 only if it is."""
     text = f"{score:.6g}"
     return text if text != "1" or score == 1 else "almost 1, not quite 1"
@@ -126,7 +210,7 @@ class Retry(Game):
     @property
     @override
     def rules(self) -> str:
-        most, disclose = self.setup.attempts, self.setup.disclose
+        attempts, disclose = self.setup.attempts, self.setup.disclose
         tells = ["After each you are told its score, from 0 to 1"]
         if disclose == "score":
             tells.append(", and nothing else.")
@@ -140,15 +224,15 @@ class Retry(Game):
                 "places as JSON, as far as they fit."
             )
         return (
-            f"You may answer {most} time{'s' * (most > 1)}. {''.join(tells)} Give the whole answer "
-            "each time, in the form asked for above. A reply in which no answer can be read takes "
-            "one of these times as well. The trial ends with an answer of full score, or with the "
-            "last time; the last answer that could be read counts."
+            f"You may answer {attempts} time{'s' * (attempts > 1)}. {''.join(tells)} Give the "
+            "whole answer each time, in the form asked for above. A reply in which no answer can "
+            "be read takes one of these times as well. The trial ends with an answer of full "
+            "score, or with the last time; the last answer that could be read counts."
         )
 
     @override
     def take(self, reply: str) -> Move:
-        outcome = self.said(reply)
+        outcome = self.judge_reply(reply)
         head = f"Answer {self.turn} of {self.limit}: "
         if unjudged(outcome):
             self.over = True
@@ -156,14 +240,282 @@ class Retry(Game):
         if not is_answer(outcome):
             lines = [f"{head}no answer can be read from this reply."]
         else:
-            lines = [f"{head}score {_figure(outcome.score or 0.0)} of 1."]
-            lines += told(self.task, outcome.verdicts, self.setup.disclose)
+            lines = [f"{head}score {_few_digits(outcome.score or 0.0)} of 1."]
+            lines += disclosed(self.task, outcome.verdicts, self.setup.disclose)
         full = outcome.score == 1
-        self.over = full or not self.left
+        self.over = full or not self.replies_left
         if full:
             lines.append("That is the full score. The trial is over.")
         elif self.over:
             lines.append("That was the last time. The trial is over.")
         else:
-            lines.append(f"You may answer {self.left} more time{'s' * (self.left > 1)}.")
+            lines.append(
+                f"You may answer {self.replies_left} more time{'s' * (self.replies_left > 1)}."
+            )
         return Move("\n".join(lines), outcome)
+
+
+def last_object(reply: str, *keys: str) -> JsonValue | None:
+    """Return the last JSON object in a reply that has one of these keys; None without one."""
+    result = scan(visible(reply), keys)
+    spans = [
+        span for span in (*result.outermost, *result.objects) if not set(keys).isdisjoint(span.keys)
+    ]
+    for span in sorted(spans, key=lambda span: -span.end)[:1]:
+        return span.parse()
+    return None
+
+
+class Asking(Game):
+    """A game with moves: queries or actions.
+
+    Attributes:
+        budget: what moves may cost.
+
+    Args:
+        setup: what the model is promised.
+        task: of the instance.
+        params: of the instance.
+        kinds: of moves.
+        budget: where the setup gives none.
+    """
+
+    key: str
+    """Of the object that is a move."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        task: Task,
+        params: BaseModel,
+        kinds: Sequence[type[Query] | type[Action]],
+        budget: int,
+    ) -> None:
+        self.budget = budget if setup.budget is None else setup.budget
+        super().__init__(setup.model_copy(update={"budget": self.budget}), task, params)
+        self.kinds: Mapping[str, type[Query | Action]] = {
+            get_args(kind.model_fields[self.key].annotation)[0]: kind for kind in kinds
+        }
+
+    @property
+    @override
+    def limit(self) -> int:
+        return self.budget + _SPARE
+
+    @property
+    def described(self) -> str:
+        """What the prompt says of the moves there are."""
+        return "\n\n".join(
+            f"- {name}: {' '.join(cleandoc(kind.__doc__ or '').split())}"
+            for name, kind in self.kinds.items()
+        )
+
+    @property
+    def has_left(self) -> str:
+        """What is left, as an observation ends."""
+        return (
+            f"Left of the budget: {self.budget - self.used} of {self.budget}. Replies left: "
+            f"{self.replies_left}."
+        )
+
+    def move(self, request: JsonValue) -> Move:
+        """Carry out a move, and count its cost; a bad one is told what is wrong with it."""
+        move = self._read(request)
+        if isinstance(move, str):
+            return self._wrong(move)
+        try:
+            cost = move.cost()
+        except (ArithmeticError, ValueError):  # of numbers that no computer can count with
+            return self._wrong("what it costs cannot be counted.")
+        if self.used + cost > self.budget:
+            return self._wrong(f"it costs {cost}, which is more than is left of the budget.")
+        self.used += cost
+        try:
+            with simulator_lock(self.task):
+                observation = self.carry_out(move)
+        except QueryError as error:
+            return self._wrong(f"{str(error)[:_FAULT].rstrip('.')}.")
+        except MemoryError:
+            raise
+        except CannotGrade as error:
+            return self.ended(Outcome(Status.NOT_RUN, reason=str(error)[:_FAULT]))
+        except Exception as error:  # noqa: BLE001  (a task that fails is not a model that fails)
+            return self.ended(Outcome(Status.GRADER_ERROR, reason=describe_error(error)))
+        return Move(f"{canonical_json(observation)[: MAX_OBSERVATION // 2]}\n{self.has_left}")
+
+    def ended(self, outcome: Outcome) -> Move:
+        """End the trial without a score."""
+        self.over = True
+        return Move(UNJUDGED, outcome)
+
+    @abstractmethod
+    def carry_out(self, move: Any) -> dict[str, Any]:  # noqa: ANN401  (each task has its own)
+        """Return what is seen."""
+
+    def _wrong(self, why: str) -> Move:
+        return Move(f"This {self.key} was not carried out: {why}\n{self.has_left}")
+
+    def _read(self, request: JsonValue) -> Query | Action | str:
+        """Return the move that an object is, or what is wrong with it."""
+        name = request.get(self.key) if isinstance(request, dict) else None
+        kind = self.kinds.get(name) if isinstance(name, str) else None
+        if kind is None:
+            name_text = printable(str(name)[:40]) if isinstance(name, str) else "no word"
+            return f"{self.key} must be one of {', '.join(self.kinds)}; it is {name_text}."
+        try:
+            return kind.model_validate(request)
+        except ValidationError as error:
+            return f"{'; '.join(map(str, faults_of(error, 3)))[:_FAULT]}."
+        except (ArithmeticError, ValueError):  # a number that no computer holds
+            return "a value in it cannot be read."
+
+
+class Probe(Asking):
+    """Queries within a budget, then one answer."""
+
+    key = "query"
+
+    @property
+    @override
+    def rules(self) -> str:
+        return (
+            "Before you answer you may ask, one query in each reply. A reply that holds a JSON "
+            'object with the key "query" is a query; of several such objects the last one counts. '
+            "In the next message you are told what is seen, as JSON. A query costs 1 where "
+            f"nothing else is said, and all of them together may cost {self.budget}; one that is "
+            "read costs even if it turns out to make no sense. A reply without such an object is "
+            "your answer, in the form asked for above; the trial ends with it, and it alone is "
+            f"scored. There are at most {self.limit} replies, and the last of them must be the "
+            f"answer.\n\nQueries:\n\n{self.described}"
+        )
+
+    @override
+    def carry_out(self, move: Query) -> dict[str, Any]:
+        return move.observe(self.params)
+
+    @override
+    def take(self, reply: str) -> Move:
+        request = last_object(reply, self.key)
+        if request is not None and self.replies_left:
+            return self.move(request)
+        if request is not None:
+            self.over = True
+            return Move("This was the last reply, and it is no answer. The trial is over.")
+        outcome = self.judge_reply(reply)
+        if unjudged(outcome):
+            return self.ended(outcome)
+        self.over = is_answer(outcome) or not self.replies_left
+        if is_answer(outcome):
+            return Move("This is your answer. The trial is over.", outcome)
+        message = "This reply holds neither a query nor an answer that can be read."
+        return Move(f"{message} {'The trial is over.' if self.over else self.has_left}", outcome)
+
+
+class Act(Asking):
+    """Actions on the true state; what was done is the answer."""
+
+    key = "action"
+
+    def __init__(
+        self,
+        setup: Setup,
+        task: Task,
+        params: BaseModel,
+        kinds: Sequence[type[Action]],
+        budget: int,
+        play: type[Play],
+    ) -> None:
+        super().__init__(setup, task, params, kinds, budget)
+        self._kind = play
+        self._play = play(params)
+        self._done: list[JsonValue] = []
+
+    @property
+    @override
+    def rules(self) -> str:
+        with simulator_lock(self.task):
+            observation = canonical_json(self._play.look())
+        return (
+            "Do not give this answer at once: carry it out, one action in each reply. A reply that "
+            'holds a JSON object with the key "action" is an action; of several such objects the '
+            "last one counts. It is done at once and cannot be undone, and in the next message you "
+            "are told what is seen then, as JSON. An action costs 1 where nothing else is said, "
+            f"and all of them together may cost {self.budget}; one that is read costs even if it "
+            'cannot be done. The trial ends when you reply {"done": true}, when the budget is '
+            f"spent, when nothing more can be done, or after {self.limit} replies. What was done "
+            f"by then is scored as the answer asked for above.\n\nActions:\n\n{self.described}\n\n"
+            f"What is seen now:\n\n{observation}"
+        )
+
+    @property
+    @override
+    def state(self) -> State:
+        return super().state | {"actions": list(self._done)}
+
+    @override
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._play, self._done = self._kind(self.params), list(state["actions"])
+        for action in self._done:
+            self._play.step(cast(Action, self._read(action)))
+
+    @override
+    def carry_out(self, move: Action) -> dict[str, Any]:
+        observation = self._play.step(move)
+        self._done.append(move.model_dump(mode="json"))
+        return observation
+
+    @override
+    def final(self) -> Outcome:
+        return self.judged(Prediction.model_construct(id="", answer=self._play.answer))
+
+    @override
+    def take(self, reply: str) -> Move:
+        request = last_object(reply, self.key, "done")
+        before = len(self._done)
+        if isinstance(request, dict) and request.get("done") is True and self.key not in request:
+            self.over = True
+            move = Move("You are done.")
+        elif request is None:
+            move = Move(f'This reply holds no "action" that can be read. {self.has_left}')
+        else:
+            move = self.move(request)
+        if move.outcome is not None:
+            return move
+        self.over = (
+            self.over or self._play.over or self.used >= self.budget or not self.replies_left
+        )
+        # How good it is so far is not told; to simulate it after each action would take too long.
+        judged = self.over or (len(self._done) > before and not self.task.heavy)
+        outcome = self.final() if judged else None
+        if outcome is not None and unjudged(outcome):
+            return self.ended(outcome)
+        return Move(
+            f"{move.observation}\nThe trial is over." if self.over else move.observation, outcome
+        )
+
+
+def asking_game(setup: Setup, task: Task, params: BaseModel) -> Asking:
+    """Return the beginning of a game of setting probe or act.
+
+    Raises:
+        PredictionsError: the task has no such setting.
+    """
+    if setup.setting == "probe" and (queries := task.queries) is not None:
+        return Probe(setup, task, params, queries.QUERIES, queries.BUDGET)
+    if setup.setting == "act" and (actions := task.actions) is not None:
+        return Act(setup, task, params, actions.ACTIONS, actions.BUDGET, actions.Play)
+    raise PredictionsError(
+        f"{task.id} cannot be played in setting {setup.setting}; these can: "
+        f"{', '.join(playable(setup.setting))}"
+    )
+
+
+def playable(setting: str) -> list[str]:
+    """Return the ids of the tasks that can be played in a setting of the loop."""
+    module = {"probe": "queries", "act": "actions"}.get(setting)
+    return [
+        task.id
+        for task in all_tasks().values()
+        if (task.available if module is None else task.offers(module))
+    ]

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from scbench.base import __version__
 from scbench.base.errors import ResultsError
-from scbench.base.version import __version__
 
 MARKER = "RUN.json"
 _SIZE = 1024

@@ -41,10 +41,10 @@ class Diff:
         counts: dict[str, dict[str, int]] = {}
         for kind, names in kinds.items():
             for name in names:
-                found = counts.setdefault(task_of(name), {})
-                found[kind] = found.get(kind, 0) + 1
-        for task, found in sorted(counts.items()):
-            yield f"{task}: {', '.join(f'{count} {kind}' for kind, count in found.items())}"
+                by_kind = counts.setdefault(task_of(name), {})
+                by_kind[kind] = by_kind.get(kind, 0) + 1
+        for task, by_kind in sorted(counts.items()):
+            yield f"{task}: {', '.join(f'{count} {kind}' for kind, count in by_kind.items())}"
 
     def lines(self) -> Iterator[str]:
         """Yield every difference as a line that begins with its kind."""
@@ -64,17 +64,17 @@ def diff_releases(old: Release, new: Release) -> Diff:
     """
     before, after = old.instances(), new.instances()
     tasks, earlier = new.manifest.tasks, old.manifest.tasks
-    gone, kept = old.manifest.withdrawn, new.manifest.withdrawn
+    gone, withdrawn = old.manifest.withdrawn, new.manifest.withdrawn
     return Diff(
         added=tuple(name for name in after if name not in before),
         removed=tuple(name for name in before if name not in after),
         changed={
             name: columns
             for name, row in after.items()
-            if name in before and (columns := _columns(before[name], row))
+            if name in before and (columns := _changed_columns(before[name], row))
         },
-        withdrawn={name: why for name, why in kept.items() if name not in gone},
-        reinstated=tuple(name for name in gone if name in after and name not in kept),
+        withdrawn={name: why for name, why in withdrawn.items() if name not in gone},
+        reinstated=tuple(name for name in gone if name in after and name not in withdrawn),
         graders={
             task: (earlier[task].grader_version, record.grader_version)
             for task, record in tasks.items()
@@ -83,6 +83,6 @@ def diff_releases(old: Release, new: Release) -> Diff:
     )
 
 
-def _columns(old: Instance, new: Instance) -> tuple[str, ...]:
+def _changed_columns(old: Instance, new: Instance) -> tuple[str, ...]:
     names = (name for name in Instance.model_fields if name not in _DERIVED)
     return tuple(name for name in names if getattr(old, name) != getattr(new, name))

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scbench.base.errors import HubError, ReleaseError, ScbenchError
-from scbench.release.manifest import EVAL, MANIFEST, is_version, read_manifest
+from scbench.release.manifest import EVAL, MANIFEST, is_version
+from scbench.release.sources import read_manifest
 
 OWN_FILES = {".gitattributes"}
 """What the Hub itself puts into every repository; no part of a release."""
@@ -53,13 +54,13 @@ def fetch_snapshot(repo: str, revision: str) -> Path:
         except LocalEntryNotFoundError:
             pass
         else:
-            if _is_whole(Path(cached)):
+            if _has_all_files(Path(cached)):
                 return Path(cached)
     with hub_errors(repo):
         return Path(snapshot_download(repo, repo_type="dataset", revision=revision))
 
 
-def _is_whole(folder: Path) -> bool:
+def _has_all_files(folder: Path) -> bool:
     """Whether a cached snapshot has every file; ``datasets`` caches those it has read only."""
     try:
         manifest = read_manifest(folder)
@@ -81,10 +82,10 @@ def hub_errors(repo: str) -> Iterator[None]:
     except (ScbenchError, ModuleNotFoundError):
         raise
     except Exception as error:
-        raise HubError(_explained(error, repo)) from error
+        raise HubError(_hub_failure(error, repo)) from error
 
 
-def _explained(error: Exception, repo: str) -> str:
+def _hub_failure(error: Exception, repo: str) -> str:
     from huggingface_hub.errors import (  # noqa: PLC0415  (an extra)
         HfHubHTTPError,
         LocalTokenNotFoundError,
@@ -92,7 +93,7 @@ def _explained(error: Exception, repo: str) -> str:
         RevisionNotFoundError,
     )
 
-    chain = list(_chain(error))
+    chain = list(_causes(error))
     for cause in chain:
         if isinstance(cause, LocalTokenNotFoundError):
             return (
@@ -108,18 +109,18 @@ def _explained(error: Exception, repo: str) -> str:
             return f"{repo} has no such revision on the Hub; its releases are tags such as v2.0.0"
         if isinstance(cause, HfHubHTTPError):
             status = cause.response.status_code
-            said = " ".join(str(cause.server_message or "").split())[:300]
+            message = " ".join(str(cause.server_message or "").split())[:300]
             words = _STATUS.get(status, _SERVER_FAILS if status >= 500 else _REFUSED)
-            tail = f" (the Hub says: {said})" if said else ""
+            tail = f" (the Hub says: {message})" if message else ""
             return words.format(repo=repo, status=status) + tail
     last = chain[-1]
-    said = f"{type(last).__name__}: {' '.join(str(last).split())[:300]}"
+    message = f"{type(last).__name__}: {' '.join(str(last).split())[:300]}"
     if any(isinstance(cause, OSError) or _is_of_http(cause) for cause in chain):
         return (
-            f"the connection to the Hub failed or broke off ({said}); once it works, run "
+            f"the connection to the Hub failed or broke off ({message}); once it works, run "
             "the same command again, and it continues where this one stopped"
         )
-    return f"the exchange with the Hub about {repo} failed ({said})"
+    return f"the exchange with the Hub about {repo} failed ({message})"
 
 
 def _is_of_http(error: BaseException) -> bool:
@@ -127,14 +128,14 @@ def _is_of_http(error: BaseException) -> bool:
     return any(kind.__module__.startswith(("httpx", "httpcore")) for kind in type(error).__mro__)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _causes(error: BaseException) -> Iterator[BaseException]:
     """Yield an error and what it was raised from: clients wrap the one that says what happened."""
-    seen: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(20):
-        if seen is None:
+        if cause is None:
             return
-        yield seen
-        seen = seen.__cause__
+        yield cause
+        cause = cause.__cause__
 
 
 _SERVER_FAILS = (

@@ -18,6 +18,7 @@ from scbench.base.model import LADDER, TERSE, Instance, rung_of, task_of, terse_
 from scbench.release.hub import fetch_snapshot, hub_name
 from scbench.release.manifest import (
     MANIFEST,
+    MOST_MANIFEST_BYTES,
     PLUS_LADDER,
     PLUS_TERSE,
     REFERENCES,
@@ -25,7 +26,6 @@ from scbench.release.manifest import (
     parse_manifest,
     version_key,
 )
-from scbench.release.regular import MOST_MANIFEST_BYTES
 from scbench.release.sources import FolderSource, Source, open_archive
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Reference:
     """A stored answer with its score: a reference (1.0) or a counter-reference (below 1.0).
 
     Both hold the instance's floor, see `scbench.freezing.floors`. A reference also holds what the
-    instance's row may not, see `scbench.base.unprinted`, and of an instance on a ladder, how hard
+    instance's row may not, see `scbench.base.model`, and of an instance on a ladder, how hard
     that is, see `Builder.measure`.
     """
 
@@ -102,8 +102,8 @@ class Release:
             return self, None if names is None else [*names]
         if len(beside) > 1:
             raise ReleaseError("terse and ladder are graded apart: name one of them")
-        others = [name for name in names if name not in beside]
-        return self._beside(beside.pop()), others or None
+        names_left = [name for name in names if name not in beside]
+        return self._beside(beside.pop()), names_left or None
 
     def fitting(self, name: str) -> "Release":
         """Return its config that a name is of, if one is: of an instance, or of a release."""
@@ -143,18 +143,18 @@ class Release:
         Raises:
             ReleaseError: a file is missing, is not what the manifest says, or holds no instances.
         """
-        chosen = [task for task in self.manifest.tasks if tasks is None or task in tasks]
-        found: dict[str, Instance] = {}
-        rest = self._unprinted() if chosen else {}
-        for task in chosen:
+        selection = [task for task in self.manifest.tasks if tasks is None or task in tasks]
+        instances: dict[str, Instance] = {}
+        unprinted = self._unprinted() if selection else {}
+        for task in selection:
             name = self.manifest.rows_file(task)
-            for instance in self._rows(name, lambda row: _instance(row, rest)):
-                if instance.id in found:
+            for instance in self._rows(name, lambda row: _instance_row(row, unprinted)):
+                if instance.id in instances:
                     raise ReleaseError(
                         f"release {self.version}: {name}: {instance.id} is there twice"
                     )
-                found[instance.id] = instance
-        return found
+                instances[instance.id] = instance
+        return instances
 
     def ids(self, tasks: Collection[str]) -> list[str]:
         """Return the ids of the instances of some tasks, in order, as the references name them.
@@ -170,10 +170,10 @@ class Release:
         Raises:
             ReleaseError: as `instances`.
         """
-        rows = self._rows(REFERENCES, _reference)
-        held = self.manifest.tasks
-        rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in held]
-        return [replace(row, id=self._own(row.id)) for row in rows]
+        rows = self._rows(REFERENCES, _reference_row)
+        tasks = self.manifest.tasks
+        rows = [row for row in rows if self._is_about(row.id) and task_of(row.id) in tasks]
+        return [replace(row, id=self._id_here(row.id)) for row in rows]
 
     def floors(self) -> dict[str, float]:
         """Return by id what the best answer without insight scores, in the references' order.
@@ -181,25 +181,28 @@ class Release:
         Raises:
             ReleaseError: as `instances`; or a floor is not one score.
         """
-        found: dict[str, float] = {}
+        floors: dict[str, float] = {}
         for row_id, floor, _ in self._beside_rows():
-            if not 0 <= floor <= 1 or found.setdefault(row_id, floor) != floor:
+            if not 0 <= floor <= 1 or floors.setdefault(row_id, floor) != floor:
                 raise ReleaseError(
                     f"release {self.version}: {self.root / REFERENCES}: the floor of {row_id} is "
                     "not one number from 0 to 1"
                 )
-        return found
+        return floors
 
     def _unprinted(self) -> dict[str, str]:
-        """Return by id what rows may not hold."""
-        return {row_id: rest for row_id, _, rest in self._beside_rows() if rest is not None}
+        return {
+            row_id: unprinted
+            for row_id, _, unprinted in self._beside_rows()
+            if unprinted is not None
+        }
 
     def _beside_rows(self) -> list[tuple[str, float, str | None]]:
         """Return own id, floor and what rows may not hold, each combination once."""
         about: dict[str, bool] = {}
         return [
-            (self._own(row_id), floor, rest)
-            for row_id, floor, rest in _of_references(self)
+            (self._id_here(row_id), floor, unprinted)
+            for row_id, floor, unprinted in _reference_rows(self)
             if about.setdefault(row_id, self._is_about(row_id))
         ]
 
@@ -207,13 +210,12 @@ class Release:
         """Return whether the references' id is of an instance here, not of a config beside."""
         return self.manifest.is_ladder == (rung_of(row_id) is not None)
 
-    def _own(self, row_id: str) -> str:
+    def _id_here(self, row_id: str) -> str:
         """Return the id, here, of an instance that the references name."""
         return terse_id(row_id) if self.manifest.config == TERSE else row_id
 
     def _rows(self, name: str, make: Callable[[dict[str, Any]], T]) -> list[T]:
-        """Return what is made of a file's rows."""
-        rows, what = _frame(self, name)
+        rows, what = _read_frame(self, name)
         try:
             return [make(row) for row in rows.to_dicts()]
         except (KeyError, TypeError, ValueError) as error:
@@ -223,17 +225,16 @@ class Release:
 
 
 @lru_cache(maxsize=4)
-def _of_references(release: Release) -> Sequence[tuple[str, float, str | None]]:
+def _reference_rows(release: Release) -> Sequence[tuple[str, float, str | None]]:
     """Return what each row of the references holds of its instance, read once."""
-    rows, _ = _frame(release, REFERENCES, ["id", "floor", "unprinted"])
+    rows, _ = _read_frame(release, REFERENCES, ["id", "floor", "unprinted"])
     # Each instance has a row for each of its answers, and most of them hold the same.
     return rows.unique(maintain_order=True).rows()
 
 
-def _frame(
+def _read_frame(
     release: Release, name: str, columns: list[str] | None = None
 ) -> "tuple[pl.DataFrame, str]":
-    """Return a file's rows, and what to call it in messages."""
     import polars as pl  # noqa: PLC0415  (heavy; most commands never read rows)
 
     data = BytesIO(release.read(name))
@@ -246,17 +247,13 @@ def _frame(
 
 
 def config_of(name: str) -> str:
-    """Return the config beside the default one that an instance or a release is of; else nothing.
-
-    Args:
-        name: id of the instance, or the release's version.
-    """
+    """Return the config beside the default that an id or a version is of; else nothing."""
     if name.endswith((PLUS_TERSE, terse_id(""))):
         return TERSE
     return LADDER if name.endswith(PLUS_LADDER) or rung_of(name) else ""
 
 
-def _instance(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
+def _instance_row(row: dict[str, Any], unprinted: Mapping[str, str | None]) -> Instance:
     images = tuple(image["bytes"] for image in row["images"])
     return Instance(**{**row, "images": images, "unprinted": unprinted.get(row["id"])})
 
@@ -266,7 +263,7 @@ MOST_ROWS = 1_000_000
 _OF_REFERENCES = frozenset(Reference.__slots__)
 
 
-def _reference(row: dict[str, Any]) -> Reference:
+def _reference_row(row: dict[str, Any]) -> Reference:
     # Releases from before the ladder have no measures.
     return Reference(**{"measure": None, **{k: v for k, v in row.items() if k in _OF_REFERENCES}})
 
@@ -274,8 +271,8 @@ def _reference(row: dict[str, Any]) -> Reference:
 def installed_releases() -> Mapping[str, Path]:
     """Return the releases that came with this package, by version, oldest first."""
     home = Path(str(files("scbench.releases")))
-    found = [path.parent for path in home.glob(f"*/{MANIFEST}")]
-    return {path.name: path for path in sorted(found, key=lambda path: version_key(path.name))}
+    folders = [path.parent for path in home.glob(f"*/{MANIFEST}")]
+    return {path.name: path for path in sorted(folders, key=lambda path: version_key(path.name))}
 
 
 def find_release(name: str | None = None) -> Release:

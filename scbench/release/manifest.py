@@ -4,25 +4,18 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from scbench.base.canonical import sha256
 from scbench.base.errors import CatalogError, ReleaseError, did_you_mean, faults_of, printable
-from scbench.base.model import LADDER, TERSE, rung_of, terse_id
+from scbench.base.model import LADDER, TERSE, Frozen, rung_of, terse_id
 from scbench.catalog import MANIFOLDS
-from scbench.release.records import (
-    ExperimentRecord,
-    FilePath,
-    FileRecord,
-    LadderRecord,
-    Part,
-    ReferencesRecord,
-    TaskRecord,
-)
-from scbench.release.regular import MOST_MANIFEST_BYTES, read_regular
 
+_PART = r"\.?[A-Za-z0-9_][A-Za-z0-9_.-]*"
+# Releases come from outside, too, and are copied by these names: none may lead out of the folder.
+FilePath = Annotated[str, Field(pattern=rf"^({_PART}/)*{_PART}$")]
 MANIFEST = "MANIFEST.json"
 CARD = "README.md"
 CROISSANT = "croissant.json"
@@ -41,7 +34,98 @@ PLUS_LADDER = f"+{LADDER}"
 SHARED_SCHEMAS = ("prediction", "results", "submission")
 """JSON Schemas that belong to no task."""
 
+MOST_MANIFEST_BYTES = 20_000_000
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:(a|b|rc)(\d+))?", re.ASCII)
+
+
+class FloorRecord(Frozen):
+    """What the manifest holds of a task's floors, see `scbench.freezing.floors`."""
+
+    mean: float = Field(description="over the instances")
+    strategies: dict[str, int] = Field(
+        description="in how many instances an answer without insight is the best, by its name; "
+        "instances that such answers earn nothing in are not counted"
+    )
+
+
+class TaskRecord(Frozen):
+    """What the manifest holds of one task."""
+
+    bucket: str
+    instances: int
+    scores: int = Field(description="instances times scores per answer")
+    builder_version: int
+    grader_version: int = Field(description="version the references were scored with")
+    rows_hash: str
+    floor: FloorRecord
+    fingerprint: str | None = Field(
+        default=None,
+        description="of the machine that judged the references, if scores depend on it",
+    )
+    seeds: dict[str, int] = Field(
+        default_factory=dict,
+        description="seed of each instance of a fixed list that was drawn, by id; those of an "
+        "experiment stand in the rows alone",
+    )
+
+
+class ReferencesRecord(Frozen):
+    """What the manifest holds of the reference answers."""
+
+    references: int
+    counter_references: int
+    rows_hash: str
+
+
+class FileRecord(Frozen):
+    """Transport identity of one file."""
+
+    sha256: str
+    bytes: int
+
+
+class ShortfallRecord(Frozen):
+    """A point that could not give as many cases as were asked for."""
+
+    task: str
+    point: dict[str, JsonValue] = Field(description="its parameters")
+    asked: int
+    got: int
+    reason: str
+
+
+class ExperimentRecord(Frozen):
+    """Where the drawn instances of a release come from (see `scbench.generate`)."""
+
+    seed: int | None = Field(description="base seed; null if it is private")
+    prefix: str = Field(
+        default="",
+        pattern="^([0-9a-f]{8})?$",
+        description="what the ids begin with, before a colon; empty in frozen releases, whose ids "
+        "are their own",
+    )
+    tasks: list[dict[str, JsonValue]] = Field(
+        min_length=1,
+        description="task, count, parameters and grid of each block of the experiment; on a "
+        "ladder, its rung",
+    )
+    measures: dict[str, str] = Field(
+        default_factory=dict,
+        description="what rises from rung to rung, by task; empty if no ladder was drawn",
+    )
+    shortfalls: list[ShortfallRecord] = Field(default_factory=list)
+
+    @property
+    def task_ids(self) -> list[str]:
+        """Ids of the tasks that were drawn, in order."""
+        return list(dict.fromkeys(str(block.get("id")) for block in self.tasks))
+
+
+class LadderRecord(Frozen):
+    """What the manifest holds of the config ``ladder``."""
+
+    experiment: ExperimentRecord
+    tasks: dict[str, TaskRecord] = Field(min_length=1)
 
 
 def data_file(task_id: str) -> str:
@@ -72,14 +156,9 @@ def picture_file(task_id: str) -> str:
 def layout(
     task_ids: Iterable[str], terse: Iterable[str] = (), ladder: Iterable[str] = ()
 ) -> set[str]:
-    """Return the paths of all files that a release of these tasks has.
+    """Return the paths of all files of a release: its tasks, those with terse prompts, or a ladder.
 
     Besides, it has the manifest, and may have pictures, see `picture_file`.
-
-    Args:
-        task_ids: the tasks it holds.
-        terse: those of them that have terse prompts.
-        ladder: those of them that have a ladder.
     """
     names = {CARD, CROISSANT, EVAL, REFERENCES, *map(schema_file, SHARED_SCHEMAS)}
     for task_id in task_ids:
@@ -115,7 +194,7 @@ _OF_DRAWN = ("prefix", "measures")
 """Fields of records that are not written where they are empty."""
 
 
-class Manifest(Part):
+class Manifest(Frozen):
     """The manifest of a release."""
 
     format: Literal[1] = 1
@@ -185,23 +264,13 @@ class Manifest(Part):
         """
         if not self.terse:
             raise ReleaseError(f"release {self.version} has no config {TERSE!r}")
-        return self.model_copy(
-            update={
-                "version": f"{self.version}{PLUS_TERSE}",
-                "tasks": {
-                    task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
-                    for task, digest in self.terse.items()
-                },
-                "withdrawn": {
-                    terse_id(name): why
-                    for name, why in self.withdrawn.items()
-                    if rung_of(name) is None
-                },
-                "experiment": None,
-                "terse": {},
-                "ladder": None,
-            }
-        )
+        tasks = {
+            task: self.tasks[task].model_copy(update={"rows_hash": digest, "seeds": {}})
+            for task, digest in self.terse.items()
+        }
+        gone = self.withdrawn.items()
+        withdrawn = {terse_id(name): why for name, why in gone if rung_of(name) is None}
+        return self._of_config(PLUS_TERSE, tasks, withdrawn, None)
 
     def of_ladder(self) -> "Manifest":
         """Return the manifest as if the release held nothing but its config ``ladder``.
@@ -214,16 +283,19 @@ class Manifest(Part):
         if self.ladder is None:
             raise ReleaseError(f"release {self.version} has no config {LADDER!r}")
         gone = {name: why for name, why in self.withdrawn.items() if rung_of(name) is not None}
-        return self.model_copy(
-            update={
-                "version": f"{self.version}{PLUS_LADDER}",
-                "tasks": self.ladder.tasks,
-                "withdrawn": gone,
-                "experiment": self.ladder.experiment,
-                "terse": {},
-                "ladder": None,
-            }
-        )
+        experiment = self.ladder.experiment
+        return self._of_config(PLUS_LADDER, self.ladder.tasks, gone, experiment)
+
+    def _of_config(
+        self,
+        mark: str,
+        tasks: dict[str, TaskRecord],
+        withdrawn: dict[str, str],
+        experiment: ExperimentRecord | None,
+    ) -> "Manifest":
+        fields = {"tasks": tasks, "withdrawn": withdrawn, "experiment": experiment}
+        version = f"{self.version}{mark}"
+        return self.model_copy(update={"version": version, **fields, "terse": {}, "ladder": None})
 
     @property
     def default_tasks(self) -> list[str]:
@@ -243,12 +315,11 @@ class Manifest(Part):
         """
         if names is None:
             return self.default_tasks
-        known = [*self.tasks, *dict.fromkeys(record.bucket for record in self.tasks.values())]
+        available = [*self.tasks, *dict.fromkeys(record.bucket for record in self.tasks.values())]
         for name in names:
-            if name not in known:
-                raise CatalogError(
-                    f"task {name!r} is not in release {self.version}.{did_you_mean(name, known)}"
-                )
+            if name not in available:
+                hint = did_you_mean(name, available)
+                raise CatalogError(f"task {name!r} is not in release {self.version}.{hint}")
         return [task for task, record in self.tasks.items() if {task, record.bucket} & {*names}]
 
     @property
@@ -294,41 +365,17 @@ class Manifest(Part):
         """
         record = self.model_dump(mode="json")
         # Left out where empty, so that manifests from before them keep their digests.
-        for part, name in (
-            (record, "withdrawn"),
-            (record, "experiment"),
-            (record, "terse"),
-            (record, "ladder"),
-        ):
-            if not part[name]:
-                del part[name]
-        for held in (record, record.get("ladder", {})):
+        for name in ("withdrawn", "experiment", "terse", "ladder"):
+            if not record[name]:
+                del record[name]
+        for owner in (record, record.get("ladder", {})):
             for part, name in (
-                *((task, name) for task in held.get("tasks", {}).values() for name in _OPTIONAL),
-                *((held["experiment"], name) for name in _OF_DRAWN if "experiment" in held),
+                *((task, name) for task in owner.get("tasks", {}).values() for name in _OPTIONAL),
+                *((owner["experiment"], name) for name in _OF_DRAWN if "experiment" in owner),
             ):
                 if not part[name]:
                     del part[name]
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-
-
-def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
-    """Read a release's manifest.
-
-    Args:
-        root: folder of the release.
-        check_digest: refuse a manifest that was changed after it was written.
-
-    Raises:
-        ReleaseError: the folder or manifest is missing, unreadable or changed.
-    """
-    try:
-        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
-    except OSError as error:
-        raise ReleaseError(
-            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
-        ) from None
-    return parse_manifest(data, root, check_digest=check_digest)
 
 
 def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Manifest:
@@ -350,9 +397,11 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     except ValidationError as error:
         first = faults_of(error, 1)[0]
         hint = "; it may need a newer scbench" if first.at == "format" else ""
-        said = str(first).partition("; got")[0]  # it may be a link to what is no one's business
-        raise ReleaseError(f"{path} is not a manifest: {said}{hint}") from None
-    unseen = next((text for text in _texts(manifest.model_dump()) if not text.isprintable()), None)
+        message = str(first).partition("; got")[0]  # it may be a link to what is no one's business
+        raise ReleaseError(f"{path} is not a manifest: {message}{hint}") from None
+    unseen = next(
+        (text for text in _texts_in(manifest.model_dump()) if not text.isprintable()), None
+    )
     if unseen is not None:
         raise ReleaseError(f"{path} holds signs that cannot be shown: {printable(unseen)[:200]!r}")
     if check_digest and manifest != manifest.sealed():
@@ -362,13 +411,13 @@ def parse_manifest(data: bytes, root: Path, *, check_digest: bool = True) -> Man
     return manifest
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts_in(value: object) -> Iterator[str]:
     """Yield all texts in a manifest: they are printed and shown, whoever wrote them."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for pair in value.items():
-            yield from (text for part in pair for text in _texts(part))
+            yield from (text for part in pair for text in _texts_in(part))
     elif isinstance(value, list):
         for part in value:
-            yield from _texts(part)
+            yield from _texts_in(part)

@@ -2,25 +2,61 @@
 
 Nothing is unpacked, and no name from an archive is ever used as a path: files are asked for by the
 names that the manifest lists, with the sizes it gives.
+
+A folder may be anybody's, too: a pipe in the place of a file would wait for ever, and is refused.
 """
 
+import errno
+import os
+import stat
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from scbench.base.errors import ReleaseError
-from scbench.release.manifest import MANIFEST
-from scbench.release.regular import MOST_BYTES, read_regular
+from scbench.release.manifest import MANIFEST, MOST_MANIFEST_BYTES, Manifest, parse_manifest
 
+MOST_BYTES = 500_000_000
+"""Larger files are no release's; a real one is a hundredth of that."""
 _MOST_ENTRIES = 10_000
 """Archives of more are no releases; a real one is a hundredth of that."""
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file, but never more than one over ``most``, nor more than any has.
+
+    A release's folder may be anybody's: a pipe in the place of a file would wait for ever.
+
+    Raises:
+        OSError: there is no such file, it is none, or it cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:  # noqa: PTH123  (no path)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        return file.read(min(limit, MOST_BYTES) + 1)
+
+
+def read_manifest(root: Path, *, check_digest: bool = True) -> Manifest:
+    """Read the manifest in a release's folder; see `parse_manifest`.
+
+    Raises:
+        ReleaseError: the folder or manifest is missing, unreadable or changed.
+    """
+    try:
+        data = read_regular(root / MANIFEST, MOST_MANIFEST_BYTES)
+    except OSError as error:
+        raise ReleaseError(
+            f"{root} is not a release folder: {MANIFEST}: {error.strerror}"
+        ) from None
+    return parse_manifest(data, root, check_digest=check_digest)
 
 
 class Source(Protocol):
     """Gives the bytes of a release's files."""
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """Return a file's bytes, but never more than one over ``most``.
 
         Raises:
@@ -40,14 +76,14 @@ class FolderSource:
 
     root: Path
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """See `Source`."""
-        return read_regular(self.root / name, most)
+        return read_regular(self.root / name, limit)
 
     def names(self) -> set[str]:
         """See `Source`."""
-        found = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
-        return {path.relative_to(self.root).as_posix() for path in found}
+        paths = (path for path in self.root.rglob("*") if path.is_symlink() or not path.is_dir())
+        return {path.relative_to(self.root).as_posix() for path in paths}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +99,11 @@ class Archive:
     path: Path
     prefix: str
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, limit: int) -> bytes:
         """See `Source`."""
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self.prefix + name) as file:
-                return file.read(most + 1)
+                return file.read(limit + 1)
         except KeyError:
             raise FileNotFoundError(2, "not in the archive", name) from None
         except Exception as error:  # damaged archives fail in many ways

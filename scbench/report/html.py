@@ -13,7 +13,7 @@ from importlib.metadata import distribution
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.report.draw.colours import style_sheet
 
 if TYPE_CHECKING:

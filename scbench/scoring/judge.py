@@ -6,12 +6,12 @@ Pure: the same (task, params, answer) gives the same verdicts on every machine.
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from scbench.base.errors import Fault, is_echo, problem_of, shown
+from scbench.base.errors import Fault, describe_value, is_echo, problem_of
 from scbench.base.model import Check, Verdict
 from scbench.catalog import Task
 from scbench.schemas.shapes import Node, in_words, resolved_schema
 
-_SHOWN = 5
+_MAX_FAULTS = 5
 """How many schema errors a verdict spells out."""
 _OWN_WORDS = {"value_error", "assertion_error"}
 """Faults whose words are those of the task."""
@@ -21,13 +21,7 @@ takes more memory than a worker has."""
 
 
 def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tuple[Verdict, ...]:
-    """Return one verdict for each score of the task.
-
-    Args:
-        task: the task.
-        params: the instance's parameters, of the task's `Task.params_model`.
-        answer: what the model gave, as JSON; anything at all.
-        size: see `validate`.
+    """Return one verdict for each score of the task, on an answer that may be anything at all.
 
     Raises:
         Exception: whatever a faulty grader raises. A run records it as ``grader_error``.
@@ -35,18 +29,18 @@ def judge(task: Task, params: BaseModel, answer: JsonValue, size: int = 0) -> tu
     valid = validate(task.answer_model, answer, size)
     if isinstance(valid, Check):
         return (Verdict(0.0, (valid,)),) * task.scores
-    given = task.grade(params, valid)
-    verdicts = given if isinstance(given, tuple) else (given,)
+    result = task.grade(params, valid)
+    verdicts = result if isinstance(result, tuple) else (result,)
     if len(verdicts) != task.scores or not all(isinstance(v, Verdict) for v in verdicts):
-        kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_SHOWN])
+        kinds = ", ".join(type(verdict).__name__ for verdict in verdicts[:_MAX_FAULTS])
         raise TypeError(f"{task.id} must give {task.scores} verdicts, gave ({kinds})")
     extra = (
         sorted(answer.keys() - task.answer_model.model_fields) if isinstance(answer, dict) else []
     )
     if not extra:
         return verdicts
-    shown = ", ".join(repr(key[:40]) for key in extra[:_SHOWN])
-    note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {shown}"
+    extra_names = ", ".join(repr(key[:40]) for key in extra[:_MAX_FAULTS])
+    note = f"ignored {len(extra)} unknown key{'s' * (len(extra) > 1)}: {extra_names}"
     return tuple(Verdict(v.score, v.checks, v.metrics, (*v.notes, note)) for v in verdicts)
 
 
@@ -87,17 +81,19 @@ def schema_check(error: ValidationError, answer: JsonValue, model: type[BaseMode
     """Say in one sentence what is wrong with the answer's shape, place by place."""
     schema = resolved_schema(model)
     items = [item for item in error.errors(include_url=False) if not is_echo(item)]
-    found = {fault.at: fault for fault in (_fault(item, answer, schema) for item in items)}
-    faults, count = list(found.values())[:_SHOWN], len(found)
-    listed = "; ".join(map(str, faults))
-    more = f" (and {count - _SHOWN} more)" if count > _SHOWN else ""
+    by_place = {
+        fault.at: fault for fault in (_schema_fault(item, answer, schema) for item in items)
+    }
+    faults, count = list(by_place.values())[:_MAX_FAULTS], len(by_place)
+    text = "; ".join(map(str, faults))
+    omitted = f" (and {count - _MAX_FAULTS} more)" if count > _MAX_FAULTS else ""
     hint = " A model's text belongs in response, not in answer." if isinstance(answer, str) else ""
-    message = f"The answer does not have the asked-for shape: {listed}{more}.{hint}"
+    message = f"The answer does not have the asked-for shape: {text}{omitted}.{hint}"
     places = [fault._asdict() for fault in faults]
     return Check("answer_schema", False, message, {"count": count, "errors": places})
 
 
-def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
+def _schema_fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
     """Say what a place must be by the published schema, and what is there instead.
 
     A place is a value, or a whole row of a fixed number of values; which member of it, or which
@@ -110,17 +106,17 @@ def _fault(item: ErrorDetails, answer: JsonValue, schema: Node) -> Fault:
             if step not in answer:
                 return Fault(".".join(at), "is missing")
             answer, schema = answer[str(step)], schema["properties"][step]
-        elif isinstance(answer, list) and isinstance(step, int) and not _is_row(schema):
+        elif isinstance(answer, list) and isinstance(step, int) and not _is_fixed_row(schema):
             at.append(str(step))
             answer, schema = answer[step], schema.get("items", {})
         else:
             break
     if item["type"] in _OWN_WORDS or not schema:
         return Fault(".".join(at), problem_of(item))
-    return Fault(".".join(at), f"must be {in_words(schema)}; got {shown(answer)}")
+    return Fault(".".join(at), f"must be {in_words(schema)}; got {describe_value(answer)}")
 
 
-def _is_row(schema: Node) -> bool:
+def _is_fixed_row(schema: Node) -> bool:
     """Whether an array holds a fixed number of plain values."""
     size = schema.get("minItems")
     return (

@@ -14,8 +14,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import Task
-from scbench.scoring.answers.candidates import Found
-from scbench.scoring.answers.extract import PLAIN_TEXT, declines, find_answer
+from scbench.scoring.answers.extract import PLAIN_TEXT, Extraction, declines, find_answer
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.judge import judge
 
@@ -91,36 +90,36 @@ class Outcome:
     @property
     def score(self) -> float | None:
         """The mean of its scores, in [0, 1]; None if it has none."""
-        given = [verdict.score for verdict in self.verdicts]
-        return sum(given) / len(given) if given else None
+        scores = [verdict.score for verdict in self.verdicts]
+        return sum(scores) / len(scores) if scores else None
 
 
-def alone(task: Task) -> AbstractContextManager[object]:
+def simulator_lock(task: Task) -> AbstractContextManager[object]:
     """Return what lets one thread at a time judge answers to a heavy task."""
     return _SIMULATING if task.heavy else nullcontext()
 
 
 def grade_prediction(prediction: Prediction, task: Task, params: BaseModel) -> Outcome:
     """Decide what happened to a prediction, and judge its answer if it has one."""
-    found = seek_answer(prediction, task)
-    return found if isinstance(found, Outcome) else judge_found(found, task, params)
+    extraction = seek_answer(prediction, task)
+    return extraction if isinstance(extraction, Outcome) else judge_found(extraction, task, params)
 
 
-def seek_answer(prediction: Prediction, task: Task) -> Found | Outcome:
+def seek_answer(prediction: Prediction, task: Task) -> Extraction | Outcome:
     """Return the answer of a prediction, or what came of it without one."""
     absent = without_answer(prediction)
     if absent is not None:
-        return _zero(absent.status, absent.reason, task)
-    found = find_answer(prediction, shape_of(task.answer_model))
-    return _zero(*_why_not_found(prediction), task) if found is None else found
+        return _unanswered(absent.status, absent.reason, task)
+    extraction = find_answer(prediction, shape_of(task.answer_model))
+    return _unanswered(*_why_not_found(prediction), task) if extraction is None else extraction
 
 
-def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
+def judge_found(extraction: Extraction, task: Task, params: BaseModel) -> Outcome:
     """Judge an answer that was found."""
-    answer = _written(found.value)
+    answer = _canonical_answer(extraction.value)
     try:
         size = sys.maxsize if answer is None else len(answer)
-        verdicts = judge(task, params, found.value, size)
+        verdicts = judge(task, params, extraction.value, size)
     except MemoryError:
         raise
     except CannotGrade as error:
@@ -128,16 +127,16 @@ def judge_found(found: Found, task: Task, params: BaseModel) -> Outcome:
     except Exception as error:  # noqa: BLE001  (a grader that fails is not a model that fails)
         return Outcome(Status.GRADER_ERROR, reason=describe_error(error))
     else:
-        reason = _why_garbage(found, verdicts)
+        reason = _why_garbage(extraction, verdicts)
         status = Status.UNPARSED if reason else Status.ANSWERED
     if answer is not None and len(answer) > MAX_ANSWER_CHARACTERS:
         answer = None
-    return Outcome(status, verdicts, reason, answer, found.source, found.repairs)
+    return Outcome(status, verdicts, reason, answer, extraction.source, extraction.repairs)
 
 
-def _why_garbage(found: Found, verdicts: tuple[Verdict, ...]) -> str:
+def _why_garbage(extraction: Extraction, verdicts: tuple[Verdict, ...]) -> str:
     """Say why words after a mark are not what the task asks for; empty if they are."""
-    if PLAIN_TEXT not in found.repairs:
+    if PLAIN_TEXT not in extraction.repairs:
         return ""
     garbage = any(
         check.id == "readable" and check.passed is False
@@ -153,18 +152,18 @@ def without_answer(prediction: Prediction) -> Outcome | None:
     A blank response is the model's: it scores 0, unless the line says that something else was at
     fault.
     """
-    status, finish = prediction.status, _finish(prediction)
-    said = (prediction.error or "as the prediction says")[:_MAX_REASON]
+    status, finish = prediction.status, _finish_reason(prediction)
+    why = (prediction.error or "as the prediction says")[:_MAX_REASON]
     if status is not None and not status.scored:
-        return Outcome(status, reason=said)
+        return Outcome(status, reason=why)
     if prediction.answer is not None or prediction.turns or (prediction.response or "").strip():
         return None
     if status is not None and status is not Status.ANSWERED:
-        return Outcome(status, reason=said)
+        return Outcome(status, reason=why)
     if finish in _FILTERED:
         return Outcome(Status.BLOCKED, reason=f"finish_reason is {finish}")
     if prediction.error is not None:
-        return Outcome(Status.API_ERROR, reason=said)
+        return Outcome(Status.API_ERROR, reason=why)
     if finish in CUT_OFF:
         return Outcome(Status.TRUNCATED, reason=f"finish_reason is {finish}, and there is no text")
     if prediction.response is not None:
@@ -173,7 +172,7 @@ def without_answer(prediction: Prediction) -> Outcome | None:
 
 
 def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
-    text, finish = prediction.response or "", _finish(prediction)
+    text, finish = prediction.response or "", _finish_reason(prediction)
     if prediction.status in {Status.TRUNCATED, Status.REFUSED}:
         return prediction.status, "as the prediction says"
     if finish in _FILTERED:
@@ -187,19 +186,22 @@ def _why_not_found(prediction: Prediction) -> tuple[Status, str]:
     return Status.UNPARSED, "no answer can be read from the text"
 
 
-def _finish(prediction: Prediction) -> str:
+def _finish_reason(prediction: Prediction) -> str:
     """Return the finish reason in lower case, without the name of an enum before it."""
     return (prediction.finish_reason or "").strip().lower().rpartition(".")[2]
 
 
-def _zero(status: Status, reason: str, task: Task) -> Outcome:
-    if not status.scored:
-        return Outcome(status, reason=reason)
+def _unanswered(status: Status, reason: str, task: Task) -> Outcome:
+    return zero(status, reason, task) if status.scored else Outcome(status, reason=reason)
+
+
+def zero(status: Status, reason: str, task: Task) -> Outcome:
+    """Return what comes of a prediction that scores 0, as it holds no answer."""
     verdict = Verdict(0.0, (Check("answer_found", False, f"There is no answer: {reason}."),))
     return Outcome(status, (verdict,) * task.scores, reason)
 
 
-def _written(value: JsonValue) -> str | None:
+def _canonical_answer(value: JsonValue) -> str | None:
     """Return an answer as results hold it; None if a program handed over what no JSON can hold."""
     try:
         text = canonical_json(value)
@@ -214,7 +216,7 @@ def describe_error(error: Exception) -> str:
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{PurePath(frame.filename).name}:{frame.lineno}"
     try:
-        said = _PATH.sub("", str(error)[:4000])[:300]
+        message = _PATH.sub("", str(error)[:4000])[:300]
     except Exception:  # noqa: BLE001  (a number of too many digits in it is enough)
-        said = "its message cannot be written"
-    return f"{type(error).__name__}: {said.encode(errors='replace').decode()} ({place})"
+        message = "its message cannot be written"
+    return f"{type(error).__name__}: {message.encode(errors='replace').decode()} ({place})"

@@ -13,7 +13,7 @@ from scbench.freezing.experiment import parse_experiment
 from scbench.freezing.freeze import build_release
 from scbench.grading.run import choose_tasks
 from scbench.release.load import find_release
-from scbench.release.manifest import read_manifest
+from scbench.release.sources import read_manifest
 
 TEXT = """
 seed = 11

@@ -8,7 +8,7 @@ import zipfile
 import polars as pl
 import pytest
 
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.freezing.example import example_predictions
 from scbench.grading.api import grade_file
 
@@ -29,7 +29,7 @@ def predictions(parity_release) -> list[dict]:
 def in_a_batch(line: dict) -> dict:
     choice = {"finish_reason": "stop", "message": {"content": line["response"]}}
     body = {"model": line["model"], "choices": [choice]}
-    name = Asked(line["id"]).custom_id
+    name = RequestKey(line["id"]).custom_id
     return {"custom_id": name, "response": {"status_code": 200, "body": body}, "error": None}
 
 

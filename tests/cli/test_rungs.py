@@ -9,7 +9,7 @@ from PIL import Image
 from scbench.base.model import rung_of
 from scbench.freezing.ladder import ladder
 from scbench.release.load import open_release
-from scbench.release.manifest import read_manifest
+from scbench.release.sources import read_manifest
 
 OWN = """
 seed = 5

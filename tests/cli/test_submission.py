@@ -297,7 +297,7 @@ def test_there_is_a_workflow_for_pull_requests():
 
 
 def test_the_example_of_the_documentation_is_valid():
-    from scbench.leaderboard.documents import read_submission
+    from scbench.leaderboard.submission import read_submission
 
     text = (ROOT / "docs" / "leaderboard.md").read_text("utf-8")
     (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from scbench.release.manifest import read_manifest
+from scbench.release.sources import read_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASK = "lattice_triangle"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.custom_id import Asked, read_custom_id
+from scbench.formats.custom_id import RequestKey, read_custom_id
 from scbench.release.load import find_release
 
 
@@ -23,7 +23,7 @@ def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(ev
     assert len(every_id) > 6000
     for row_id in [name for held in every_id for name in (held, f"b001f663:{held}")]:
         for sample, budget in ((0, None), (99, None), (0, 0), (15, 131_072)):
-            asked = Asked(row_id, sample, budget)
+            asked = RequestKey(row_id, sample, budget)
             text = asked.custom_id
             assert re.fullmatch("[A-Za-z0-9_-]{1,64}", text)
             assert read_custom_id(text) == asked
@@ -32,8 +32,8 @@ def test_every_id_of_the_release_and_a_drawn_twin_fits_with_sample_and_budget(ev
 
 
 def test_what_it_looks_like():
-    assert Asked("csg_union/03").custom_id == "csg_union-03"
-    assert Asked("b001f663:csg_union/ladder-03-2", 2, 32_000).custom_id == (
+    assert RequestKey("csg_union/03").custom_id == "csg_union-03"
+    assert RequestKey("b001f663:csg_union/ladder-03-2", 2, 32_000).custom_id == (
         "b001f663X-csg_union-ladder-03-2-S2-B32000"
     )
 
@@ -43,14 +43,14 @@ NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,9}/[a-z0-9_]{1,5}(-[a-z0-9_]{1,5}){0,2}
 
 @given(NAMES, st.integers(0, 999), st.none() | st.integers(0, 10**6))
 def test_no_two_requests_share_one(name, sample, budget):
-    asked = Asked(name, sample, budget)
+    asked = RequestKey(name, sample, budget)
     assert read_custom_id(asked.custom_id) == asked
 
 
 @pytest.mark.parametrize("row_id", ["Task/03", "a" * 70 + "/03", "task", "task/a.b", "a:b:c/03"])
 def test_what_could_not_be_read_back_is_refused(row_id):
     with pytest.raises(PredictionsError, match="no batch can carry"):
-        _ = Asked(row_id).custom_id
+        _ = RequestKey(row_id).custom_id
 
 
 @pytest.mark.parametrize(

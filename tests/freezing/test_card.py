@@ -18,11 +18,11 @@ from scbench.release.manifest import (
     CARD,
     EVAL,
     REFERENCES,
+    FloorRecord,
     Manifest,
     data_file,
-    read_manifest,
 )
-from scbench.release.records import FloorRecord
+from scbench.release.sources import read_manifest
 
 
 @pytest.fixture

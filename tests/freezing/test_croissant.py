@@ -11,7 +11,8 @@ from scbench.catalog import get_task
 from scbench.freezing.croissant import render_croissant
 from scbench.freezing.freeze import build_release
 from scbench.release.load import find_release
-from scbench.release.manifest import CROISSANT, REFERENCES, read_manifest
+from scbench.release.manifest import CROISSANT, REFERENCES
+from scbench.release.sources import read_manifest
 
 READ = """
 import json, logging, sys, warnings

@@ -18,7 +18,8 @@ from scbench.catalog import BUCKETS, MANIFOLDS
 from scbench.freezing.export import export_release
 from scbench.freezing.tables import INSTANCE_COLUMNS, instance_table, write_table
 from scbench.release.load import find_release
-from scbench.release.manifest import CANARY, REFERENCES, data_file, read_manifest
+from scbench.release.manifest import CANARY, REFERENCES, data_file
+from scbench.release.sources import read_manifest
 
 SCBENCH = Path(sys.executable).with_name("scbench")
 

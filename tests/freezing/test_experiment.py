@@ -18,7 +18,7 @@ from scbench.freezing.experiment import (
 )
 from scbench.freezing.points import points_of, read_parameter
 from scbench.release.load import find_release
-from scbench.release.records import ExperimentRecord
+from scbench.release.manifest import ExperimentRecord
 
 GRID = """
 seed = 7

@@ -15,7 +15,8 @@ from scbench.freezing.fresh_checkpoint import JOURNAL, work_folder
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.freezing.overlap import overlap
 from scbench.release.load import find_release
-from scbench.release.manifest import CARD, MANIFEST, layout, read_manifest
+from scbench.release.manifest import CARD, MANIFEST, layout
+from scbench.release.sources import read_manifest
 
 SMALL = {"seed": 3, "task": [{"id": "boolean", "count": 20, "grid": {"length": [4, 5, 6, 7]}}]}
 

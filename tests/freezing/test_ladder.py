@@ -34,7 +34,8 @@ from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.machine.processes import open_executor
 from scbench.release.load import find_release, open_release
-from scbench.release.manifest import CARD, CROISSANT, MANIFEST, ladder_file, read_manifest
+from scbench.release.manifest import CARD, CROISSANT, MANIFEST, ladder_file
+from scbench.release.sources import read_manifest
 
 TABLE = """
 seed = 5

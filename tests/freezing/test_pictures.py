@@ -2,10 +2,11 @@
 
 import pytest
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.freezing.freeze import installed
 from scbench.freezing.verify import verify_release
-from scbench.release.manifest import CARD, MANIFEST, picture_file, read_manifest
+from scbench.release.manifest import CARD, MANIFEST, picture_file
+from scbench.release.sources import read_manifest
 from scbench.report.picture import LOOK
 
 EDGES, SHIKAKU = map(picture_file, ("enumerate_edges", "shikaku_rectangles"))

@@ -17,8 +17,7 @@ from scbench.freezing.freeze import build_release
 from scbench.freezing.fresh_folder import generate_folder
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import verify_release
-from scbench.release.manifest import CROISSANT, MANIFEST, Manifest
-from scbench.release.records import FileRecord
+from scbench.release.manifest import CROISSANT, MANIFEST, FileRecord, Manifest
 
 DATA = "data/arithmetic.parquet"
 EXPERIMENT = {

@@ -21,7 +21,8 @@ from scbench.freezing.frozen_task import listed
 from scbench.freezing.verify import verify_release
 from scbench.grading.rows.index import KnownIds, LineKind
 from scbench.release.load import find_release, open_release
-from scbench.release.manifest import CARD, read_manifest, terse_file
+from scbench.release.manifest import CARD, terse_file
+from scbench.release.sources import read_manifest
 
 SPATIAL = paper_tasks()
 CLOSING = reply_as("").rstrip()

@@ -22,7 +22,8 @@ from scbench.freezing.freeze import pictures
 from scbench.freezing.frozen_task import freeze_task
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import _check_manifest, verify_release
-from scbench.release.manifest import CARD, MANIFEST, REFERENCES, read_manifest
+from scbench.release.manifest import CARD, MANIFEST, REFERENCES
+from scbench.release.sources import read_manifest
 
 DATA = "data/enumerate_edges.parquet"
 OTHER = "data/shikaku_rectangles.parquet"

@@ -19,7 +19,7 @@ from inspect_ai.model import get_model
 
 import scbench
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.integrations.inspect.grading import Grading, named_instances
+from scbench.integrations.inspect.scorer import Grading, named_instances
 from scbench.integrations.inspect.tasks import TASKS
 
 pytestmark = ITS_WARNINGS

@@ -14,7 +14,7 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import get_model
 
 import scbench
-from scbench.integrations.inspect.loop import loop
+from scbench.integrations.inspect.tasks import loop
 
 pytestmark = ITS_WARNINGS
 

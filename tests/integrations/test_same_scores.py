@@ -15,8 +15,8 @@ from stored_replies import (
     stored_replies,
 )
 
-from scbench.formats.custom_id import Asked
-from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.gather import ImportOptions, gather
 from scbench.formats.imports.tables import read_mapping
 from scbench.release.load import find_release
 
@@ -30,7 +30,12 @@ def own(row_id: str, one: Stored) -> dict:
 
 def answered(row_id: str, body: dict) -> dict:
     response = {"status_code": 200, "body": {"model": "M", **body}}
-    return {"id": "b", "custom_id": Asked(row_id).custom_id, "response": response, "error": None}
+    return {
+        "id": "b",
+        "custom_id": RequestKey(row_id).custom_id,
+        "response": response,
+        "error": None,
+    }
 
 
 def openai_chat(row_id: str, one: Stored) -> dict:
@@ -52,14 +57,14 @@ def anthropic(row_id: str, one: Stored) -> dict:
     stop = {"stop": "end_turn", "length": "max_tokens"}[one.finish]
     message = {"model": "M", "stop_reason": stop, "content": content}
     result = {"type": "succeeded", "message": message}
-    return {"custom_id": Asked(row_id).custom_id, "result": result}
+    return {"custom_id": RequestKey(row_id).custom_id, "result": result}
 
 
 def gemini(row_id: str, one: Stored) -> dict:
     finish = {"stop": "STOP", "length": "MAX_TOKENS"}[one.finish]
     made = {"finishReason": finish, "content": {"parts": [{"text": one.text}]}}
     return {
-        "key": Asked(row_id).custom_id,
+        "key": RequestKey(row_id).custom_id,
         "response": {"modelVersion": "M", "candidates": [made]},
     }
 
@@ -168,7 +173,7 @@ def test_the_same_replies_give_the_same_rows_by_every_way(tmp_path):
     with path.open("wb") as sink:
         for way, paths in files.items():
             mapped = MAPPED if way == "table" else None
-            assert gather([*map(str, paths)], sink, Wanted(mapped, way)).problems == []
+            assert gather([*map(str, paths)], sink, ImportOptions(mapped, way)).problems == []
     wanted = expected(replies)
     assert {status for status, _ in wanted.values()} == {
         "answered",

@@ -24,7 +24,7 @@ from trials import SCRIPTS, scripted
 from trials import played as played_by_script
 
 import scbench
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.release.load import find_release
 from scbench.reward import unpacked
 

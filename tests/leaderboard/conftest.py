@@ -15,10 +15,9 @@ from scbench.base.model import task_of
 from scbench.catalog import get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.rows.schema import column_types
-from scbench.leaderboard.documents import read_submission
 from scbench.leaderboard.folder import open_submission
-from scbench.leaderboard.grade import make_receipt
-from scbench.leaderboard.receipt import PredictionsOf, write_receipt
+from scbench.leaderboard.grade import PredictionsOf, make_receipt, write_receipt
+from scbench.leaderboard.submission import read_submission
 from scbench.leaderboard.validate import Validated, release_finder, validate
 from scbench.release.load import Release, find_release
 

@@ -5,9 +5,13 @@ from typer.testing import CliRunner
 
 from scbench.base.errors import ScbenchError
 from scbench.cli.main import app
-from scbench.leaderboard.documents import read_submission
-from scbench.leaderboard.names import hidden, skeleton
-from scbench.leaderboard.organisations import alike, check_organisation, read_organisations
+from scbench.leaderboard.organisations import (
+    alike,
+    check_organisation,
+    read_organisations,
+    skeleton,
+)
+from scbench.leaderboard.submission import hidden, read_submission
 
 ALIKE = [
     ("\u0410urora", "Aurora"),  # Cyrillic A

@@ -30,7 +30,7 @@ def warnings(entry, check):
 def test_a_row_without_answer_lowers_the_coverage_and_says_so(warnings):
     found, done = warnings(answer=None, status="blocked")
     assert found == [("coverage", None)]
-    assert (done.expected, done.scored) == (27, 26)
+    assert (done.checked.expected, done.checked.scored) == (27, 26)
     assert "1 blocked: coverage is 26 of 27 scores" in done.findings[0].message
 
 
@@ -42,7 +42,7 @@ def test_text_beside_a_status_is_no_answer_if_it_holds_none(warnings):
 def test_an_answer_of_the_wrong_shape_is_only_a_warning(warnings):
     found, done = warnings(answer={"nothing": 1})
     assert found == [("answer_schema", 3)]
-    assert done.scored == done.expected
+    assert done.checked.scored == done.checked.expected
 
 
 def test_input_that_a_call_without_tools_cannot_have(warnings):
@@ -95,6 +95,6 @@ def test_real_answers_with_references_for_the_rest_pass(real_rows, kit, tmp_path
     assert not done.problems
     records = release.manifest.default_records.values()
     scores = sum(record.scores for record in records)
-    assert done.lines == sum(record.instances for record in records)
-    assert done.expected == done.scored == scores
+    assert done.checked.lines == sum(record.instances for record in records)
+    assert done.checked.expected == done.checked.scored == scores
     assert json.dumps(done.about.model_dump(mode="json"))

@@ -10,9 +10,14 @@ import yaml
 from pydantic import ValidationError
 
 from scbench.freezing.schemas import release_schemas
-from scbench.leaderboard.documents import DocumentError, read_submission, read_yaml
-from scbench.leaderboard.pack import about_text
-from scbench.leaderboard.submission import Submission, submission_schema
+from scbench.leaderboard.folder import about_text
+from scbench.leaderboard.submission import (
+    DocumentError,
+    Submission,
+    read_submission,
+    read_yaml,
+    submission_schema,
+)
 
 GOOD = {
     "format": 1,

@@ -12,7 +12,7 @@ from scbench.base.model import Prediction, Status
 from scbench.catalog import SECONDS
 from scbench.graders.shared.interaction import Action, Query, QueryError
 from scbench.loop import Environment, Setup, grade_line, playable
-from scbench.loop.asking import Act, Probe, asked
+from scbench.loop.games import Act, Probe, last_object
 
 PROBE, ACT = playable("probe"), playable("act")
 
@@ -50,10 +50,12 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
     assert "Ask how long a side is." in game.rules
     assert "may cost 3;" in game.rules
     move = game.play('Let me see: ```json\n{"query": "side", "number": 8, "price": 2}\n```')
-    assert move.said == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
-    assert "more than is left" in game.play('{"query": "side", "number": 8, "price": 2}').said
+    assert move.observation == '{"length":10}\nLeft of the budget: 1 of 3. Replies left: 8.'
+    assert (
+        "more than is left" in game.play('{"query": "side", "number": 8, "price": 2}').observation
+    )
     assert game.used == 2
-    assert "counted from 0" in game.play('{"query": "side", "number": -1}').said
+    assert "counted from 0" in game.play('{"query": "side", "number": -1}').observation
     assert game.used == 3  # it was read
     last = game.play(stored.right)
     assert (game.over, last.outcome.score) == (True, 1)
@@ -78,15 +80,15 @@ def test_a_query_is_carried_out_and_its_cost_counted(probe):
 def test_a_bad_query_says_what_is_wrong_and_takes_a_reply(probe, reply, said):
     game, _ = probe
     move = game.play(reply)
-    assert said in move.said
-    assert "Replies left: 8." in move.said
+    assert said in move.observation
+    assert "Replies left: 8." in move.observation
     assert (game.over, game.used) == (False, 0)
 
 
 def test_the_last_of_several_queries_counts():
     text = '{"query": "a"} then {"query": "b", "x": {"y": 1}} and {"z": 2}'
-    assert asked(text, "query") == {"query": "b", "x": {"y": 1}}
-    assert asked("no {'query' } [1]", "query") is None
+    assert last_object(text, "query") == {"query": "b", "x": {"y": 1}}
+    assert last_object("no {'query' } [1]", "query") is None
 
 
 def test_what_fails_here_ends_the_trial_without_a_score(probe):
@@ -100,7 +102,7 @@ def test_what_fails_here_ends_the_trial_without_a_score(probe):
 
 def test_the_last_reply_must_be_the_answer(probe):
     game, _ = probe
-    said = [game.play('{"query": "side", "number": 8}').said for _ in range(9)]
+    said = [game.play('{"query": "side", "number": 8}').observation for _ in range(9)]
     assert game.over
     assert game.used == 3
     assert "no answer" in said[-1]
@@ -146,10 +148,10 @@ def act(all_stored):
 def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
     assert act.rules.endswith('{"total":0}')
     first = act.play('{"action": "add", "amount": 3}')
-    assert first.said == '{"total":3}\nLeft of the budget: 3 of 4. Replies left: 9.'
+    assert first.observation == '{"total":3}\nLeft of the budget: 3 of 4. Replies left: 9.'
     assert first.outcome.score == 0
     refused = act.play('{"action": "add", "amount": -3}')
-    assert "only more" in refused.said
+    assert "only more" in refused.observation
     assert refused.outcome is None
     assert act.play('{"action": "add", "amount": 2}').outcome.score == 1
     assert not act.over
@@ -169,7 +171,7 @@ def test_actions_change_the_state_and_what_was_done_is_the_answer(act):
 def test_junk_is_no_action_and_no_end(act, reply):
     move = act.play(reply)
     assert not act.over
-    assert act.left == 9
+    assert act.replies_left == 9
     assert move.outcome is None
 
 

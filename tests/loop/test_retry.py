@@ -9,7 +9,7 @@ from scbench.base.canonical import canonical_json
 from scbench.base.model import Check, Prediction, Status, Verdict
 from scbench.catalog import MANIFOLDS, SECONDS, get_task
 from scbench.loop import Environment, Setup, grade_line
-from scbench.loop.disclosure import one_right, told
+from scbench.loop.games import disclosed, one_right
 from scbench.scoring.answers.shape import shape_of
 from scbench.scoring.outcomes import grade_prediction
 
@@ -47,7 +47,7 @@ def test_what_is_told_of_wrong_answers_never_holds_the_right_one(stored):
     for answer in stored.wrong:
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, task, stored.params)
-        for said in told(task, outcome.verdicts, "places")[1:]:
+        for said in disclosed(task, outcome.verdicts, "places")[1:]:
             rule = said.partition("broken is the rule: ")[2]
             if "answer_schema" not in said and "answer_found" not in said:
                 assert rule in fixed or said.startswith("- resource_limit")
@@ -66,7 +66,7 @@ def test_no_piece_of_the_reference_is_told_of_wrong_answers(stored):
     for answer in stored.wrong[: 2 if stored.task.heavy else 12]:
         line = Prediction(id="x", response=reply(answer))
         outcome = grade_prediction(line, stored.task, stored.params)
-        said = "\n".join(told(stored.task, outcome.verdicts, "places"))
+        said = "\n".join(disclosed(stored.task, outcome.verdicts, "places"))
         row = stored.instance
         known = canonical_json(json.loads(answer)) + row.all_params + row.answer_schema
         leaked = {said[i : i + 20] for i in range(len(said) - 19)} & pieces
@@ -80,7 +80,7 @@ def test_messages_of_graders_do_say_the_right_answer(all_stored):
     (verdict,) = grade_prediction(line, stored.task, stored.params).verdicts
     right = json.loads(stored.right)["answer"]
     assert str(right) in verdict.failed[0].message
-    assert str(right) not in "".join(told(stored.task, (verdict,), "places"))
+    assert str(right) not in "".join(disclosed(stored.task, (verdict,), "places"))
 
 
 def test_more_is_told_the_more_is_disclosed(all_stored):
@@ -101,13 +101,13 @@ def test_what_is_told_is_bounded_and_says_what_was_left_out():
         for i in range(100)
     )
     for level in ("checks", "places"):
-        text = "\n".join(told(task, (Verdict(0.0, many),), level))
+        text = "\n".join(disclosed(task, (Verdict(0.0, many),), level))
         assert len(text) < 11_000
         assert "(700 more characters)" in text
         assert re.search(r"- and \d+ more\Z", text)
     assert '"and 9980 more"' in text
     huge = Check("c", False, "m", {f"key{i}": "z" * 300 for i in range(100)})
-    assert "are left out" in told(task, (Verdict(0.0, (huge,)),), "places")[1]
+    assert "are left out" in disclosed(task, (Verdict(0.0, (huge,)),), "places")[1]
 
 
 def test_a_player_that_ignores_the_checks_runs_out_of_answers(all_stored):

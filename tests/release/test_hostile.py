@@ -20,9 +20,8 @@ from scbench.cli.main import app
 from scbench.freezing.tables import read_table, write_table
 from scbench.freezing.verify import verify_release
 from scbench.release.load import find_release, open_release
-from scbench.release.manifest import MANIFEST, REFERENCES, Manifest
-from scbench.release.records import FileRecord
-from scbench.release.regular import MOST_BYTES
+from scbench.release.manifest import MANIFEST, REFERENCES, FileRecord, Manifest
+from scbench.release.sources import MOST_BYTES
 
 DATA = "data/enumerate_edges.parquet"
 STEERING = "\x1b[31mred\x1b]0;t\x07 <script>alert(1)</script> \u202e\u2066\u200b\x9b &\"'"

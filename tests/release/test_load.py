@@ -10,8 +10,7 @@ from scbench.base.canonical import sha256
 from scbench.base.errors import ReleaseError
 from scbench.freezing.tables import read_table, write_table
 from scbench.release.load import find_release, installed_releases
-from scbench.release.manifest import MANIFEST, REFERENCES, parse_manifest
-from scbench.release.records import FileRecord
+from scbench.release.manifest import MANIFEST, REFERENCES, FileRecord, parse_manifest
 
 DATA = "data/enumerate_edges.parquet"
 

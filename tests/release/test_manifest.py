@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.base.errors import ReleaseError
-from scbench.release.manifest import MANIFEST, Manifest, is_version, read_manifest, version_key
+from scbench.release.manifest import MANIFEST, Manifest, is_version, version_key
+from scbench.release.sources import read_manifest
 
 
 def test_versions_sort_by_number_and_stage():

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.formats.exports.runs import Run, Try
 
 SCHEMA_VERSION = "0.3.0"
@@ -25,14 +25,14 @@ def files(run: Run, organization: str = "unnamed") -> Iterator[tuple[str, str]]:
         json.dumps(_evaluation(run, organization), indent=1, ensure_ascii=False) + "\n",
     )
     lines = (
-        json.dumps(_sample(run, one), ensure_ascii=False)
-        for one in run.tries
-        if one.score is not None
+        json.dumps(_sample_record(run, trial), ensure_ascii=False)
+        for trial in run.tries
+        if trial.score is not None
     )
     yield samples, "".join(f"{line}\n" for line in lines)
 
 
-def _id(run: Run) -> str:
+def _evaluation_id(run: Run) -> str:
     return f"scbench/{run.name}/{int(run.date.timestamp())}-{run.key}"
 
 
@@ -41,11 +41,11 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
     for line in [*run.lines, *run.task_lines]:
         name = line.get("task") or line["bucket"]
         if line["mean"] is not None:
-            results.append(_result(name, line["mean"]))
-        results.append(_result(f"{name}, coverage", line["coverage"]))
+            results.append(_result_record(name, line["mean"]))
+        results.append(_result_record(f"{name}, coverage", line["coverage"]))
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _id(run),
+        "evaluation_id": _evaluation_id(run),
         "retrieved_timestamp": str(int(run.date.timestamp())),
         "source_metadata": {
             "source_type": "evaluation_run",
@@ -67,7 +67,7 @@ def _evaluation(run: Run, organization: str) -> dict[str, Any]:
     }
 
 
-def _result(name: str, value: float) -> dict[str, Any]:
+def _result_record(name: str, value: float) -> dict[str, Any]:
     return {
         "evaluation_name": name,
         "source_data": {
@@ -85,16 +85,18 @@ def _result(name: str, value: float) -> dict[str, Any]:
     }
 
 
-def _sample(run: Run, one: Try) -> dict[str, Any]:
+def _sample_record(run: Run, trial: Try) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
-        "evaluation_id": _id(run),
+        "evaluation_id": _evaluation_id(run),
         "model_id": run.model,
-        "evaluation_name": one.instance.task,
-        "sample_id": one.instance.id if not one.sample else f"{one.instance.id}#{one.sample}",
+        "evaluation_name": trial.instance.task,
+        "sample_id": trial.instance.id
+        if not trial.sample
+        else f"{trial.instance.id}#{trial.sample}",
         "interaction_type": "single_turn",
-        "input": {"raw": one.instance.prompt, "reference": []},
-        "output": {"raw": [one.answer]},
+        "input": {"raw": trial.instance.prompt, "reference": []},
+        "output": {"raw": [trial.answer]},
         "answer_attribution": [],
-        "evaluation": {"score": one.score, "is_correct": one.score == 1.0},
+        "evaluation": {"score": trial.score, "is_correct": trial.score == 1.0},
     }

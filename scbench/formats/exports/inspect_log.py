@@ -8,7 +8,7 @@ is not in results, so the answer stands in its place.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from scbench.base.version import __version__
+from scbench.base import __version__
 from scbench.formats.exports.runs import Run, Try
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def files(run: Run) -> Iterator[tuple[str, str]]:
         EvalSpec,
     )
 
-    scored = sum(one.score is not None for one in run.tries)
-    ids = list(dict.fromkeys(one.instance.id for one in run.tries))
+    scored = sum(trial.score is not None for trial in run.tries)
+    ids = list(dict.fromkeys(trial.instance.id for trial in run.tries))
     means = {line["bucket"]: line for line in run.lines}
     metrics = {
         name: EvalMetric(name=name, value=line["mean"], metadata={"coverage": line["coverage"]})
@@ -58,50 +58,54 @@ def files(run: Run) -> Iterator[tuple[str, str]]:
             task="scbench/results",
             dataset=EvalDataset(name=f"scbench {run.release}", samples=len(ids), sample_ids=ids),
             model=run.model,
-            config=EvalConfig(epochs=1 + max((one.sample for one in run.tries), default=0)),
+            config=EvalConfig(epochs=1 + max((trial.sample for trial in run.tries), default=0)),
             packages={"scbench": __version__},
             metadata={"setting": run.setting, "budget": run.budget, "graders": dict(run.graders)},
         ),
         results=EvalResults(
             total_samples=len(run.tries), completed_samples=len(run.tries), scores=[score]
         ),
-        samples=[_sample(run, one) for one in run.tries],
+        samples=[_log_sample(run, trial) for trial in run.tries],
     )
     yield f"{run.name}-{run.key}.json", log.model_dump_json(indent=1, exclude_none=True) + "\n"
 
 
-def _sample(run: Run, one: Try) -> "EvalSample":
+def _log_sample(run: Run, trial: Try) -> "EvalSample":
     from inspect_ai.log import EvalSample  # noqa: PLC0415  (an extra)
     from inspect_ai.model import ModelOutput, ModelUsage  # noqa: PLC0415
     from inspect_ai.scorer import Score  # noqa: PLC0415
 
-    told: dict[str, Any] = {
-        "answer": one.answer or None,
-        "explanation": one.explanation or None,
-        "metadata": {"status": one.status},
+    remarks: dict[str, Any] = {
+        "answer": trial.answer or None,
+        "explanation": trial.explanation or None,
+        "metadata": {"status": trial.status},
     }
     score = (
-        Score.unscored(reason=one.status, **told)
-        if one.score is None
-        else Score(value=one.score, **told)
+        Score.unscored(reason=trial.status, **remarks)
+        if trial.score is None
+        else Score(value=trial.score, **remarks)
     )
-    counts = {name: one.usage.get(name) or 0 for name in ("input_tokens", "output_tokens")}
+    counts = {name: trial.usage.get(name) or 0 for name in ("input_tokens", "output_tokens")}
     usage = ModelUsage(
         **counts,
-        reasoning_tokens=one.usage.get("reasoning_tokens"),
+        reasoning_tokens=trial.usage.get("reasoning_tokens"),
         total_tokens=sum(counts.values()),
     )
-    output = ModelOutput.from_content(run.model, one.answer)
+    output = ModelOutput.from_content(run.model, trial.answer)
     for choice in output.choices:
-        choice.message.id = f"{one.instance.id}#{one.sample}"
+        choice.message.id = f"{trial.instance.id}#{trial.sample}"
     return EvalSample(
-        id=one.instance.id,
-        epoch=one.sample + 1,
-        input=one.instance.prompt,
+        id=trial.instance.id,
+        epoch=trial.sample + 1,
+        input=trial.instance.prompt,
         target="",
         output=output,
         scores={SCORER: score},
-        metadata={"task": one.instance.task, "bucket": one.instance.bucket, "status": one.status},
-        model_usage={run.model: usage} if one.usage else {},
-        uuid=f"{run.key}-{one.instance.id}-{one.sample}",
+        metadata={
+            "task": trial.instance.task,
+            "bucket": trial.instance.bucket,
+            "status": trial.status,
+        },
+        model_usage={run.model: usage} if trial.usage else {},
+        uuid=f"{run.key}-{trial.instance.id}-{trial.sample}",
     )

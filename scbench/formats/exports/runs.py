@@ -63,6 +63,6 @@ class Run:
     @property
     def key(self) -> str:
         """A short hash of what was graded, the same on every machine."""
-        scores = [[one.instance.content_hash, one.sample, one.score] for one in self.tries]
-        named = [self.model, self.setting, self.budget, self.release]
-        return content_hash([*named, scores])[:16]
+        scores = [[trial.instance.content_hash, trial.sample, trial.score] for trial in self.tries]
+        identity = [self.model, self.setting, self.budget, self.release]
+        return content_hash([*identity, scores])[:16]

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scbench.base.model import Status
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.replies import (
     Entry,
     Reply,
@@ -27,8 +27,8 @@ from scbench.formats.imports.replies import (
     failed,
     joined,
     objects,
-    placed,
     reply,
+    request_key,
     total,
 )
 
@@ -64,19 +64,19 @@ def state_of(finish: object, *, text: bool) -> State:
 
 def openai(entry: Entry) -> Iterator[Reply]:
     """Read a line of an output or error file of OpenAI or vLLM."""
-    asked = placed(entry.get("custom_id"))
+    request = request_key(entry.get("custom_id"))
     body = dig(entry, "response", "body")
     code = dig(entry, "response", "status_code")
     if entry.get("error") or code not in {200, None} or not isinstance(body, Mapping):
-        told = f"HTTP {code}" if isinstance(code, int) else ""
-        yield failed(asked, entry.get("error"), body, told, model=dig(body, "model"))
+        http_status = f"HTTP {code}" if isinstance(code, int) else ""
+        yield failed(request, entry.get("error"), body, http_status, model=dig(body, "model"))
     elif body.get("object") == "response" or "output" in body:
-        yield _of_responses(asked, body)
+        yield _of_responses(request, body)
     else:
-        yield from _of_chat(asked, body)
+        yield from _of_chat(request, body)
 
 
-def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
+def _of_chat(request: RequestKey, body: Entry) -> Iterator[Reply]:
     usage = body.get("usage")
     counts = {
         "input_tokens": count(dig(usage, "prompt_tokens")),
@@ -85,7 +85,7 @@ def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
     }
     choices = objects(body.get("choices"))
     if not choices:
-        yield failed(asked, body, "the reply holds no choices", model=body.get("model"))
+        yield failed(request, body, "the reply holds no choices", model=body.get("model"))
     for place, choice in enumerate(choices):
         message = choice.get("message")
         text = content_text(dig(message, "content"))
@@ -95,7 +95,7 @@ def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
             text, state = text or refusal, State(Status.REFUSED, state.finish)
         thought = dig(message, "reasoning") or dig(message, "reasoning_content")
         yield reply(
-            asked._replace(sample=asked.sample + place),
+            request._replace(sample=request.sample + place),
             body.get("model"),
             # Ended as it should and said nothing: that is the model's doing.
             text if text is not None or state.status is not None else "",
@@ -105,7 +105,7 @@ def _of_chat(asked: Asked, body: Entry) -> Iterator[Reply]:
         )
 
 
-def _of_responses(asked: Asked, body: Entry) -> Reply:
+def _of_responses(request: RequestKey, body: Entry) -> Reply:
     usage = body.get("usage")
     counts = {
         "input_tokens": count(dig(usage, "input_tokens")),
@@ -132,16 +132,16 @@ def _of_responses(asked: Asked, body: Entry) -> Reply:
         case other:
             state = State(Status.API_ERROR, str(other))
     thought = joined(part.get("text") for part in summaries)
-    return reply(asked, body.get("model"), text or refusals, state, counts, thought, error)
+    return reply(request, body.get("model"), text or refusals, state, counts, thought, error)
 
 
 def anthropic(entry: Entry) -> Iterator[Reply]:
     """Read a line of the results of a message batch."""
-    asked = placed(entry.get("custom_id"))
+    request = request_key(entry.get("custom_id"))
     result = entry.get("result")
     message = dig(result, "message")
     if dig(result, "type") != "succeeded" or not isinstance(message, Mapping):
-        yield failed(asked, result if dig(result, "error") else None, dig(result, "type"))
+        yield failed(request, result if dig(result, "error") else None, dig(result, "type"))
         return
     usage = message.get("usage")
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -154,7 +154,7 @@ def anthropic(entry: Entry) -> Iterator[Reply]:
     text = content_text(blocks) or ""
     thought = joined(part.get("thinking") for part in blocks if part.get("type") == "thinking")
     state = state_of(message.get("stop_reason"), text=bool(text))
-    yield reply(asked, message.get("model"), text, state, counts, thought)
+    yield reply(request, message.get("model"), text, state, counts, thought)
 
 
 def gemini(entry: Entry) -> Iterator[Reply]:
@@ -163,41 +163,41 @@ def gemini(entry: Entry) -> Iterator[Reply]:
         dig(entry, "key"),
         *(dig(entry, "metadata", key) for key in ("key", "custom_id", "id")),
     )
-    asked = placed(next((name for name in names if name is not None), None))
+    request = request_key(next((name for name in names if name is not None), None))
     response = entry.get("response")
-    model = _either(response, "modelVersion")
+    model = _camel_or_snake(response, "modelVersion")
     if entry.get("error") or not isinstance(response, Mapping):
-        yield failed(asked, entry.get("error"), model=model)
+        yield failed(request, entry.get("error"), model=model)
         return
-    usage = _either(response, "usageMetadata")
-    thoughts = count(_either(usage, "thoughtsTokenCount"))
+    usage = _camel_or_snake(response, "usageMetadata")
+    thoughts = count(_camel_or_snake(usage, "thoughtsTokenCount"))
     inputs = ("promptTokenCount", "toolUsePromptTokenCount")
-    written = count(_either(usage, "candidatesTokenCount"))
+    candidate_tokens = count(_camel_or_snake(usage, "candidatesTokenCount"))
     counts = {
-        "input_tokens": total(_either(usage, name) for name in inputs),
+        "input_tokens": total(_camel_or_snake(usage, name) for name in inputs),
         # Thoughts are counted apart here; an answer of thoughts alone has no other count.
-        "output_tokens": total([written, thoughts]),
+        "output_tokens": total([candidate_tokens, thoughts]),
         "reasoning_tokens": thoughts,
     }
-    blocked = _either(_either(response, "promptFeedback"), "blockReason")
+    blocked = _camel_or_snake(_camel_or_snake(response, "promptFeedback"), "blockReason")
     candidates = objects(response.get("candidates"))
     if blocked:
         state = State(Status.BLOCKED, str(blocked))
-        yield reply(asked, model, None, state, counts, error=f"the prompt was blocked: {blocked}")
+        yield reply(request, model, None, state, counts, error=f"the prompt was blocked: {blocked}")
         return
     if not candidates:
-        yield failed(asked, "the reply holds neither candidates nor a reason", model=model)
+        yield failed(request, "the reply holds neither candidates nor a reason", model=model)
     for place, candidate in enumerate(candidates):
         parts = objects(dig(candidate, "content", "parts"))
         text = joined(part.get("text") for part in parts if not part.get("thought"))
         thought = joined(part.get("text") for part in parts if part.get("thought"))
-        state = state_of(_either(candidate, "finishReason"), text=bool(text))
-        tried = asked._replace(sample=asked.sample + place)
+        state = state_of(_camel_or_snake(candidate, "finishReason"), text=bool(text))
+        tried = request._replace(sample=request.sample + place)
         yield reply(tried, model, text, state, counts, thought)
 
 
-def _either(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
+def _camel_or_snake(value: object, name: str) -> Any:  # noqa: ANN401  (JSON)
     """Return a field by its name in JSON, or by the one that Python's library writes."""
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
-    found = dig(value, name)
-    return dig(value, snake) if found is None else found
+    field = dig(value, name)
+    return dig(value, snake) if field is None else field

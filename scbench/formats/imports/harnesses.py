@@ -21,8 +21,8 @@ from scbench.formats.imports.replies import (
     dig,
     error_text,
     objects,
-    placed,
     reply,
+    request_key,
     total,
     with_turns,
 )
@@ -31,53 +31,51 @@ _ENDED = State(None, None)
 _NAMES = ("id", "scbench_id", "instance_id", "custom_id")
 
 
-def lm_eval(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
+def lm_eval(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
     """Read a line of ``samples_*.jsonl``; several replies to a document are so many samples.
 
     A document stands there once for each filter, with the same replies: only the first filter's
     lines are read.
-
-    Args:
-        entry: the line.
-        seen: what was read of this file before.
     """
     name = f"filter {entry.get('filter')}"
-    if seen and name not in seen:
+    if history and name not in history:
         return
-    seen[name] += 1
-    asked = placed(_first(entry.get("doc"), *_NAMES))
+    history[name] += 1
+    request = request_key(_first_field(entry.get("doc"), *_NAMES))
     replies = dig(entry, "resps", 0)
     if not isinstance(replies, list):
         replies = entry.get("resps") or entry.get("filtered_resps")
     texts = [text for text in replies or () if isinstance(text, str)]
     if not texts:
-        raise PredictionsError(f"{asked.id}: the line holds no reply in resps")
+        raise PredictionsError(f"{request.id}: the line holds no reply in resps")
     for place, text in enumerate(texts):
-        tried = asked._replace(sample=asked.sample + place)
+        tried = request._replace(sample=request.sample + place)
         yield reply(tried, None, text, _ENDED, {})
 
 
 def lighteval(entry: Entry) -> Iterator[Reply]:
     """Read a row of the details: columns ``doc``, ``metric`` and ``model_response``."""
     doc = entry.get("doc")
-    asked = placed(_first(dig(doc, "specific"), *_NAMES) or _first(doc, *_NAMES))
-    made = entry.get("model_response")
-    texts = dig(made, "text")
+    request = request_key(_first_field(dig(doc, "specific"), *_NAMES) or _first_field(doc, *_NAMES))
+    response = entry.get("model_response")
+    texts = dig(response, "text")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts:
-        raise PredictionsError(f"{asked.id}: the row holds no text in model_response")
+        raise PredictionsError(f"{request.id}: the row holds no text in model_response")
     for place, text in enumerate(texts):
-        written = dig(made, "output_tokens", place)
-        thought = dig(made, "reasonings", place)
-        read = dig(made, "input_tokens")
+        output_tokens = dig(response, "output_tokens", place)
+        thought = dig(response, "reasonings", place)
+        read = dig(response, "input_tokens")
         counts = {
             "input_tokens": len(read) if isinstance(read, list) and read else None,
-            "output_tokens": len(written) if isinstance(written, list) and written else None,
+            "output_tokens": len(output_tokens)
+            if isinstance(output_tokens, list) and output_tokens
+            else None,
         }
-        tried = asked._replace(sample=asked.sample + place)
-        said = text if isinstance(text, str) else ""
+        tried = request._replace(sample=request.sample + place)
+        content = text if isinstance(text, str) else ""
         thought = thought if isinstance(thought, str) else ""
-        yield reply(tried, None, said, _ENDED, counts, thought)
+        yield reply(tried, None, content, _ENDED, counts, thought)
 
 
 def ended(text: str | None, finish: object) -> tuple[str | None, State]:
@@ -90,21 +88,16 @@ def ended(text: str | None, finish: object) -> tuple[str | None, State]:
     return ("" if text is None and state.status is None else text), state
 
 
-def verifiers(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
-    """Read an episode of ``traces.jsonl``; rollouts of one task are its samples, in order.
-
-    Args:
-        entry: the line.
-        seen: how many rollouts of each task came before.
-    """
+def verifiers(entry: Entry, history: Counter[str]) -> Iterator[Reply]:
+    """Read an episode of ``traces.jsonl``; rollouts of one task are its samples, in order."""
     task = entry.get("task")
-    asked = placed(_first(dig(task, "data"), *_NAMES) or dig(task, "key"))
-    asked = asked._replace(sample=asked.sample + seen[asked.id])
-    seen[asked.id] += 1
+    request = request_key(_first_field(dig(task, "data"), *_NAMES) or dig(task, "key"))
+    request = request._replace(sample=request.sample + history[request.id])
+    history[request.id] += 1
     traces = objects(entry.get("traces"))
     if not traces:
-        told = next(filter(None, map(error_text, objects(entry.get("errors")))), "no trace")
-        yield reply(asked, None, None, State(Status.API_ERROR, None), {}, error=told)
+        error = next(filter(None, map(error_text, objects(entry.get("errors")))), "no trace")
+        yield reply(request, None, None, State(Status.API_ERROR, None), {}, error=error)
         return
     trace = traces[0]
     calls = objects(trace.get("calls"))
@@ -119,21 +112,23 @@ def verifiers(entry: Entry, seen: Counter[str]) -> Iterator[Reply]:
     counts = {
         # What was read from a cache is not among the prompt's tokens.
         "input_tokens": total(
-            dig(one, name) for one in used for name in ("prompt_tokens", "cached_input_tokens")
+            dig(usage, name) for usage in used for name in ("prompt_tokens", "cached_input_tokens")
         ),
-        "output_tokens": total(dig(one, "completion_tokens") for one in used),
-        "reasoning_tokens": total(dig(one, "reasoning_tokens") for one in used),
+        "output_tokens": total(dig(usage, "completion_tokens") for usage in used),
+        "reasoning_tokens": total(dig(usage, "reasoning_tokens") for usage in used),
     }
     errors = [*objects(trace.get("errors")), *objects(entry.get("errors"))]
-    told = next(filter(None, map(error_text, errors)), "")
+    error = next(filter(None, map(error_text, errors)), "")
     if errors and text is None:
         state = State(Status.API_ERROR, None)
     else:
         text, state = ended(text, last.get("finish_reason"))
-    made = reply(asked, last.get("model"), text, state, counts, error=told if text is None else "")
+    last_reply = reply(
+        request, last.get("model"), text, state, counts, error=error if text is None else ""
+    )
     info = trace.get("info")
-    yield with_turns(made, info if isinstance(info, Mapping) else {})
+    yield with_turns(last_reply, info if isinstance(info, Mapping) else {})
 
 
-def _first(value: object, *names: str) -> object:
-    return next((found for name in names if (found := dig(value, name)) is not None), None)
+def _first_field(value: object, *names: str) -> object:
+    return next((field for name in names if (field := dig(value, name)) is not None), None)

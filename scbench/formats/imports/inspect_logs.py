@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from scbench.base.errors import PredictionsError
 from scbench.base.model import Setting, Status
-from scbench.formats.custom_id import Asked
+from scbench.formats.custom_id import RequestKey
 from scbench.formats.imports.batches import state_of
 from scbench.formats.imports.replies import (
     Reply,
     State,
     count,
     failed,
-    placed,
     reply,
+    request_key,
     total,
     with_turns,
 )
@@ -33,7 +33,7 @@ _MOST_BYTES = 2**30
 """A log, or a member of its archive, that is larger is refused unread."""
 _LIMITS = {"operator": Status.API_ERROR}
 """What ended a sample from outside; every other limit cut the model off."""
-_NEVER_READ = {"events", "store", "scores"}
+_READING: Any = {"resolve_attachments": "core", "exclude_fields": {"events", "store", "scores"}}
 _CAUSED = "The above exception was the direct cause of the following exception"
 GRADER_FAILED = "the grader failed, not the model"
 """In the error of a sample whose reply is there, and could not be graded."""
@@ -64,7 +64,7 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
         ModuleNotFoundError: inspect_ai is not installed.
         PredictionsError: it cannot read the log.
     """
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
+    from inspect_ai.log import read_eval_log, read_eval_log_samples  # noqa: PLC0415  (an extra)
 
     packed = zipfile.is_zipfile(path)
     size = Path(path).stat().st_size
@@ -73,47 +73,36 @@ def read_log(path: str) -> Iterator[tuple[int, Reply | PredictionsError]]:
     try:
         header = read_eval_log(path, header_only=True)
         spec, made_by = header.eval, _made_by(header)
+        samples: Iterable[EvalSample]
         # A JSON file is one value, and would be read whole for each sample.
-        apart = packed and spec.dataset.sample_ids is not None
-        samples = _samples_apart(path) if apart else _samples_at_once(path)
+        if packed and spec.dataset.sample_ids is not None:
+            samples = read_eval_log_samples(path, all_samples_required=False, **_READING)
+        else:
+            samples = read_eval_log(path, **_READING).samples or ()
         for number, sample in enumerate(samples, 1):
             try:
-                made = _reply(sample, spec)
-                fields = {**made.fields, **made_by, **_asked_with(sample)}
-                yield number, replace(made, fields=fields)
+                item = _sample_reply(sample, spec)
+                fields = {**item.fields, **made_by, **_prompt_hash(sample)}
+                yield number, replace(item, fields=fields)
             except PredictionsError as error:
                 yield number, error
     except (ModuleNotFoundError, PredictionsError, GeneratorExit):
         raise
     except Exception as error:  # the library has no type of its own for what it cannot read
-        told = str(error).partition("\n")[0][:300]
-        raise PredictionsError(f"inspect_ai cannot read {path}: {told}") from error
+        message = str(error).partition("\n")[0][:300]
+        raise PredictionsError(f"inspect_ai cannot read {path}: {message}") from error
 
 
-def _samples_apart(path: str) -> "Iterable[EvalSample]":
-    from inspect_ai.log import read_eval_log_samples  # noqa: PLC0415  (an extra)
-
-    found: Iterable[EvalSample] = read_eval_log_samples(
-        path, all_samples_required=False, resolve_attachments="core", exclude_fields=_NEVER_READ
-    )
-    return found
-
-
-def _samples_at_once(path: str) -> "Iterable[EvalSample]":
-    from inspect_ai.log import read_eval_log  # noqa: PLC0415  (an extra)
-
-    log = read_eval_log(path, resolve_attachments="core", exclude_fields=_NEVER_READ)
-    return log.samples or ()
-
-
-def _reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
-    asked = asked_of(str(sample.id), sample.epoch, sample.metadata)
+def _sample_reply(sample: "EvalSample", spec: "EvalSpec") -> Reply:
+    request = sample_key(str(sample.id), sample.epoch, sample.metadata)
     error = sample.error
     if error is not None and not _in_grading(sample, error):
-        return failed(asked, _why(error) or "the sample failed", model=spec.model)
+        return failed(request, _error_text(error) or "the sample failed", model=spec.model)
     limit = sample.limit.type if sample.limit else None
-    made = reply_of(asked, spec.model, sample.output, limit, _usage(sample, spec.model))
-    return with_turns(made, sample.metadata)
+    last_reply = reply_of(
+        request, spec.model, sample.output, limit, _model_usage(sample, spec.model)
+    )
+    return with_turns(last_reply, sample.metadata)
 
 
 def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
@@ -121,43 +110,39 @@ def _in_grading(sample: "EvalSample", error: "EvalError") -> bool:
 
     Where a limit ended the reply, or time ran out and it is said as an error, that was the scorer.
     """
-    told = (GRADER_FAILED in error.message, error.message.startswith("Time limit exceeded"))
-    return sample.limit is not None or any(told)
+    signs = (GRADER_FAILED in error.message, error.message.startswith("Time limit exceeded"))
+    return sample.limit is not None or any(signs)
 
 
-def _why(error: "EvalError") -> str:
+def _error_text(error: "EvalError") -> str:
     """Return what went wrong; of a call that was retried in vain, what went wrong at last."""
     before, cause, _ = error.traceback.rpartition(_CAUSED)
     last = before.rstrip().rpartition("\n")[2] if cause else ""
     return last if last and error.message.startswith("RetryError") else error.message
 
 
-def asked_of(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> Asked:
+def sample_key(sample_id: str, epoch: int, metadata: Mapping[str, Any]) -> RequestKey:
     """Return what a sample asks: its own id, or the one in its metadata, with epoch and budget.
 
     Raises:
         PredictionsError: neither is an id of ours.
     """
-    own = metadata.get("id")
-    asked = placed(own if isinstance(own, str) and "/" in own else sample_id)
-    budget = asked.budget if asked.budget is not None else count(metadata.get("budget"))
-    return asked._replace(sample=asked.sample + epoch - 1, budget=budget)
+    row_id = metadata.get("id")
+    request = request_key(row_id if isinstance(row_id, str) and "/" in row_id else sample_id)
+    budget = request.budget if request.budget is not None else count(metadata.get("budget"))
+    return request._replace(sample=request.sample + epoch - 1, budget=budget)
 
 
 def reply_of(
-    asked: Asked, model: str, output: "ModelOutput", limit: str | None, usage: Mapping[str, Any]
+    request: RequestKey,
+    model: str,
+    output: "ModelOutput",
+    limit: str | None,
+    usage: Mapping[str, Any],
 ) -> Reply:
-    """Return what came of a sample that did not fail.
-
-    Args:
-        asked: see `asked_of`.
-        model: that was asked.
-        output: its last.
-        limit: kind of the sample's limit that was hit, if one was.
-        usage: as predictions have it.
-    """
+    """Return what came of a sample that did not fail, but may have hit a kind of limit."""
     if output.error:
-        return failed(asked, output.error, model=model)
+        return failed(request, output.error, model=model)
     text = output.completion if output.choices else None
     stop = output.stop_reason if output.choices else None
     unsaid = stop is None or stop == "unknown"
@@ -166,7 +151,7 @@ def reply_of(
         state = State(_LIMITS.get(limit, Status.TRUNCATED), f"limit: {limit}")
     elif stop == "model_length":
         state = State(Status.TRUNCATED, stop)
-    return reply(asked, model, text, state, usage, _reasoning(output))
+    return reply(request, model, text, state, usage, _reasoning(output))
 
 
 def _made_by(header: "EvalLog") -> dict[str, Any]:
@@ -177,20 +162,19 @@ def _made_by(header: "EvalLog") -> dict[str, Any]:
     effort = config.reasoning_effort or (None if tokens is None else f"{tokens} tokens")
     temperature = None if config.temperature is None else float(config.temperature)
     run = {"effort": effort, "temperature": temperature}
-    told = {name: value for name, value in run.items() if value is not None}
+    settings = {name: value for name, value in run.items() if value is not None}
     return {
         **({"setting": setting} if setting in get_args(Setting) else {}),
-        **({"run": told} if told else {}),
+        **({"run": settings} if settings else {}),
     }
 
 
-def _asked_with(sample: "EvalSample") -> dict[str, Any]:
-    """Return which prompt was put, as our own tasks say it."""
+def _prompt_hash(sample: "EvalSample") -> dict[str, Any]:
     digest = sample.metadata.get("instance_hash")
     return {"instance_hash": digest} if isinstance(digest, str) else {}
 
 
-def _usage(sample: "EvalSample", model: str) -> dict[str, Any]:
+def _model_usage(sample: "EvalSample", model: str) -> dict[str, Any]:
     """Return what the evaluated model used over all calls; tools and judges are other models."""
     used = sample.model_usage.get(model) or sample.output.usage
     if used is None:

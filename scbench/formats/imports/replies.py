@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from scbench.base.errors import PredictionsError, shown
+from scbench.base.errors import PredictionsError, describe_value
 from scbench.base.model import Status
-from scbench.formats.custom_id import Asked, read_custom_id
+from scbench.formats.custom_id import RequestKey, read_custom_id
 
 Entry = Mapping[str, Any]
 
@@ -21,12 +21,12 @@ class Reply:
     """What came of one request.
 
     Attributes:
-        asked: what it answers.
+        request: which one it answers.
         model: as the file names it; None if it does not.
         fields: the rest of a prediction, see `scbench.base.model.Prediction`.
     """
 
-    asked: Asked
+    request: RequestKey
     model: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -40,52 +40,53 @@ class Reply:
         Raises:
             PredictionsError: it holds what no JSON can.
         """
-        named = model or self.model
-        told = {
-            "id": self.asked.id,
-            **({"model": named[:_MOST_NAME]} if named else {}),
-            **({"sample": self.asked.sample} if self.asked.sample else {}),
-            **({} if self.asked.budget is None else {"budget": self.asked.budget}),
+        name = model or self.model
+        record = {
+            "id": self.request.id,
+            **({"model": name[:_MOST_NAME]} if name else {}),
+            **({"sample": self.request.sample} if self.request.sample else {}),
+            **({} if self.request.budget is None else {"budget": self.request.budget}),
             **self.fields,
             **({"setting": setting} if setting else {}),
         }
         try:
-            text = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         except (ValueError, TypeError) as error:
             raise PredictionsError(f"it cannot be written as JSON: {error}") from None
         return text.encode(errors="replace") + b"\n"
 
 
-def with_turns(made: Reply, metadata: Mapping[str, Any]) -> Reply:
+def with_turns(last_reply: Reply, metadata: Mapping[str, Any]) -> Reply:
     """Return a reply with its whole trial in place of it, if it was the last one in a loop.
 
     How the last call ended says nothing of a trial that came to its end.
 
     Args:
-        made: the reply.
+        last_reply: the one that is imported.
         metadata: `scbench.loop.Environment.record`, if our runners kept one beside it.
     """
     loop, turns = metadata.get("loop"), metadata.get("turns")
     if not (isinstance(loop, Mapping) and isinstance(turns, list)):
-        return made
+        return last_reply
     besides = {"response", *(("status", "finish_reason") if metadata.get("over") is True else ())}
-    kept = {name: value for name, value in made.fields.items() if name not in besides}
+    fields = {name: value for name, value in last_reply.fields.items() if name not in besides}
     played = {"setting": loop.get("setting"), "loop": loop, "turns": turns}
-    return replace(made, fields={**kept, **played})
+    return replace(last_reply, fields={**fields, **played})
 
 
-def placed(name: object) -> Asked:
+def request_key(name: object) -> RequestKey:
     """Return what an id stands for: an instance's own, or that of a request.
 
     Raises:
         PredictionsError: it is neither.
     """
     if isinstance(name, str):
-        asked = Asked(name) if "/" in name else read_custom_id(name)
-        if asked is not None:
-            return asked
+        request = RequestKey(name) if "/" in name else read_custom_id(name)
+        if request is not None:
+            return request
     raise PredictionsError(
-        f"{shown(name)} is neither the id of an instance nor a custom_id of `scbench prompts`"
+        f"{describe_value(name)} is neither the id of an instance nor a custom_id of "
+        "`scbench prompts`"
     )
 
 
@@ -102,7 +103,7 @@ class State(NamedTuple):
 
 
 def reply(
-    asked: Asked,
+    request: RequestKey,
     model: object,
     text: str | None,
     state: State,
@@ -123,25 +124,25 @@ def reply(
         fields["usage"] = counted
     if reasoning:
         fields["reasoning"] = reasoning
-    return Reply(asked, model if isinstance(model, str) and model else None, fields)
+    return Reply(request, model if isinstance(model, str) and model else None, fields)
 
 
-def failed(asked: Asked, *told: object, model: object = None) -> Reply:
+def failed(request: RequestKey, *errors: object, model: object = None) -> Reply:
     """Return the reply that never came, with the first error that says something."""
-    said = next(filter(None, map(error_text, told)), "the call failed; no reason is given")
-    return reply(asked, model, None, State(Status.API_ERROR, None), {}, error=said)
+    message = next(filter(None, map(error_text, errors)), "the call failed; no reason is given")
+    return reply(request, model, None, State(Status.API_ERROR, None), {}, error=message)
 
 
-def error_text(told: object) -> str:
+def error_text(error: object) -> str:
     """Return an error as one text, however deep providers wrap it; empty if there is none."""
     for _ in range(3):
-        if isinstance(told, Mapping) and isinstance(told.get("error"), Mapping | str):
-            told = told["error"]
-    if isinstance(told, Mapping):
-        parts = (told.get(key) for key in ("code", "type", "message"))
-        said = [str(part) for part in parts if isinstance(part, str | int) and part != "error"]
-        return ": ".join(dict.fromkeys(filter(None, said)))
-    return told if isinstance(told, str) else ""
+        if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping | str):
+            error = error["error"]
+    if isinstance(error, Mapping):
+        parts = (error.get(key) for key in ("code", "type", "message"))
+        words = [str(part) for part in parts if isinstance(part, str | int) and part != "error"]
+        return ": ".join(dict.fromkeys(filter(None, words)))
+    return error if isinstance(error, str) else ""
 
 
 def dig(value: object, *path: str | int) -> Any:  # noqa: ANN401  (JSON)
@@ -168,8 +169,8 @@ def count(value: object) -> int | None:
 
 def total(values: Iterable[object]) -> int | None:
     """Return the sum of the counts among some values; None if there are none."""
-    found = [number for number in map(count, values) if number is not None]
-    return sum(found) if found else None
+    counts = [number for number in map(count, values) if number is not None]
+    return sum(counts) if counts else None
 
 
 def joined(parts: Iterable[object]) -> str:

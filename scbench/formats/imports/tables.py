@@ -14,7 +14,7 @@ import jiter
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError, PredictionsError, did_you_mean, printable
 from scbench.base.model import Prediction
-from scbench.formats.imports.replies import Entry, Reply, dig, placed
+from scbench.formats.imports.replies import Entry, Reply, dig, request_key
 from scbench.formats.predictions import MAX_LINE_BYTES
 
 Mapped = Mapping[str, str]
@@ -37,23 +37,25 @@ def read_mapping(text: str | None) -> Mapped | None:
     """
     if text is None:
         return None
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for pair in text.split(","):
         name, equals, column = (part.strip() for part in pair.partition("="))
-        if not equals or not column or name in found:
+        if not equals or not column or name in columns:
             raise PredictionsError(f"--map takes id=COLUMN,response=COLUMN once each, not {pair!r}")
         if name not in _FIELDS:
             raise PredictionsError(f"--map: no field {name!r}.{did_you_mean(name, _FIELDS)}")
-        found[name] = column
-    if "id" not in found:
+        columns[name] = column
+    if "id" not in columns:
         raise PredictionsError("--map must say where the id is: id=COLUMN")
-    return found
+    return columns
 
 
 def own_columns(names: Iterable[str]) -> Mapped | None:
     """Return the mapping of a table whose columns are called as ours; None if they are not."""
-    found = {name: name for name in names if name in _FIELDS}
-    return found if "id" in found and found.keys() & {"response", "answer", "status"} else None
+    columns = {name: name for name in names if name in _FIELDS}
+    return (
+        columns if "id" in columns and columns.keys() & {"response", "answer", "status"} else None
+    )
 
 
 def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
@@ -68,20 +70,20 @@ def row_reply(row: Entry, mapped: Mapped, *, words: bool = False) -> Reply:
     Raises:
         PredictionsError: a column is missing, or its value is not what the field takes.
     """
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, column in mapped.items():
         value = row[column] if column in row else dig(row, *column.split("."))
         if value is None or (words and value == ""):
             continue
-        found[name] = _typed(name, value) if isinstance(value, str) else value
-    asked = placed(found.pop("id", None))
-    for name in _NUMBERS & found.keys():
-        asked = asked._replace(**{name: found.pop(name)})
-    model = found.pop("model", None)
-    return Reply(asked, None if model is None else str(model), found)
+        fields[name] = _typed_value(name, value) if isinstance(value, str) else value
+    request = request_key(fields.pop("id", None))
+    for name in _NUMBERS & fields.keys():
+        request = request._replace(**{name: fields.pop(name)})
+    model = fields.pop("model", None)
+    return Reply(request, None if model is None else str(model), fields)
 
 
-def _typed(name: str, text: str) -> object:
+def _typed_value(name: str, text: str) -> object:
     if name in _NUMBERS:
         if text.isascii() and text.isdecimal() and len(text) <= 16:
             return int(text)
@@ -119,8 +121,8 @@ def csv_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str
                 yield begun, dict(zip(columns, cells, strict=False))
             begun = numbers[0] + 1
     except (csv.Error, UnicodeDecodeError) as error:
-        said = printable(str(error))
-        raise PredictionsError(f"reading stopped here: {said}") from None
+        message = printable(str(error))
+        raise PredictionsError(f"reading stopped here: {message}") from None
 
 
 def csv_columns(line: bytes) -> list[str]:
@@ -178,9 +180,9 @@ def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]
     limits = map(str, (_MOST_MEMORY, os.path.abspath(path), _BLOCK))  # noqa: PTH100  (as text)
     command = [sys.executable, "-I", "-c", _PARQUET, *limits, json.dumps([*columns])]
     with (
-        TemporaryFile() as said,
+        TemporaryFile() as stderr,
         subprocess.Popen(  # noqa: S603  (our own program, and no shell)
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr
         ) as child,
     ):
         try:
@@ -190,8 +192,8 @@ def _from_parquet(path: str, columns: Iterable[str]) -> Iterator[dict[str, Any]]
             child.kill()
             raise
         if child.wait():
-            said.seek(0)
-            last = said.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
+            stderr.seek(0)
+            last = stderr.read()[-10_000:].decode("utf-8", "replace").strip().splitlines()
             why = f"the library that reads it ended by signal {-child.returncode}"
             if child.returncode > 0 and last:
                 why = printable(last[-1].partition(": ")[2])[:300]

@@ -13,7 +13,7 @@ from scbench.base.canonical import canonical_json, sha256
 from scbench.base.model import Status
 from scbench.grading.rows.columns import Head
 from scbench.grading.rows.wire import WireOutcome
-from scbench.scoring.answers.candidates import Found
+from scbench.scoring.answers.extract import Extraction
 
 _REMEMBERED = 10_000
 """Outcomes kept for duplicates that come later; one is some kilobytes."""
@@ -35,7 +35,7 @@ class FoundAnswer(NamedTuple):
     repairs: list[str]
 
     @classmethod
-    def of(cls, found: Found, instance_id: str) -> "FoundAnswer | None":
+    def of(cls, found: Extraction, instance_id: str) -> "FoundAnswer | None":
         """Return the answer to an instance, ready to travel; None if no JSON can hold it."""
         try:
             key = sha256(f"{instance_id} {canonical_json(found.value)}")

@@ -11,9 +11,9 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from scbench.base import __version__
 from scbench.base.canonical import content_hash
 from scbench.base.model import Instance, rung_of, terse_id
-from scbench.base.version import __version__
 from scbench.catalog import Task, all_tasks
 from scbench.formats.predictions import Line, Problem
 from scbench.grading.run_file import Described

@@ -38,7 +38,7 @@ class Row:
     Attributes:
         line: line of the predictions file; None for a row that had no line.
         id: instance id. Rows of one answer with several scores share it and differ in `subtask`.
-        setting: "no_tools", "tools", one of `scbench.base.trace.LOOP_SETTINGS`, or None if the
+        setting: "no_tools", "tools", one of `scbench.base.model.LOOP_SETTINGS`, or None if the
             file does not say.
         score: in [0, 1]; None if the status is unscored.
         failed_checks: ids of the checks that did not pass.
@@ -55,7 +55,7 @@ class Row:
         run_metadata: how the run was made (`scbench.base.model.RunMetadata`), as canonical JSON.
         prompt_sha256: of the text that was sent, as the line says.
         reasoning_characters: length of the reasoning that the line gives; None if it gives none.
-        loop: setup of a loop (`scbench.base.trace.Played`), as canonical JSON; None of other lines.
+        loop: setup of a loop (`scbench.base.model.Played`), as canonical JSON; None of other lines.
         turn_scores: after each turn of a loop, of its answer; null for turns without one.
         best_score: the best of these.
         queries: what queries (probe) or actions (act) cost.

@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Literal, NamedTuple
 
+from scbench.base import __version__
 from scbench.base.canonical import canonical_json, sha256
-from scbench.base.version import __version__
 from scbench.catalog import all_tasks
 from scbench.grading.rows.index import IndexEntry, ReleaseIndex
 from scbench.grading.workers.pool import Failure, GradingJob, JobResult, Worker, is_fatal

@@ -12,9 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from scbench.base.model import Instance, Status
+from scbench.base.model import MAX_ATTEMPTS, Instance, Status
 from scbench.base.progress import no_progress
-from scbench.base.trace import MAX_ATTEMPTS
 from scbench.catalog import SECONDS, Task
 from scbench.grading.rows.chunks import Chunk
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex

@@ -25,8 +25,8 @@ from scbench.grading.rows.columns import Completer
 from scbench.grading.rows.index import InstanceKey, ReleaseIndex
 from scbench.grading.rows.survey import PackedChunk, survey
 from scbench.grading.rows.wire import WireOutcome, to_wire
-from scbench.loop.replay import grade_line
-from scbench.scoring.answers.candidates import Found
+from scbench.loop.environment import grade_line
+from scbench.scoring.answers.extract import Extraction
 from scbench.scoring.outcomes import Outcome, describe_error, judge_found
 
 
@@ -143,7 +143,7 @@ def _grade(item: WorkItem) -> Outcome:
     task, params = _instance(item.instance_id)
     if item.found is not None:
         source, repairs = item.found
-        return judge_found(Found(json.loads(item.data), source, tuple(repairs)), task, params)
+        return judge_found(Extraction(json.loads(item.data), source, tuple(repairs)), task, params)
     line = parse_line(item.data, item.line)
     if not isinstance(line, Line):  # these very bytes were read before
         raise TypeError(f"line {item.line} cannot be read again: {line}")

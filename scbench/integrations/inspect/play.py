@@ -72,12 +72,7 @@ class Pace:
 
 
 def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
-    """Ask a model, or go on where that was interrupted.
-
-    Args:
-        plan: what is asked.
-        pace: how.
-        logs: folder for Inspect's logs; made if it is not there.
+    """Ask a model, or go on where that was interrupted, with logs in a folder, made if need be.
 
     Returns:
         Whether every call was answered; and the logs.
@@ -91,18 +86,18 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
     begun = bool(folder.found) and any(logs.glob("*.eval"))
     try:
         if begun and folder.found != plan.identity:
-            held = folder.found.rpartition(" ")[0]
+            owner = folder.found.rpartition(" ")[0]
             raise ResultsError(
-                f"{logs} holds another run, of {held}: it continues only with the same options; "
+                f"{logs} holds another run, of {owner}: it continues only with the same options; "
                 "for others choose another --out"
             )
-        with _shown(pace), _told():
-            model = _model(plan, pace)
+        with _display(pace), _refusals():
+            model = _get_model(plan, pace)
             if not begun:
                 asyncio.run(_greet(model))
                 folder.mark(plan.identity)
                 begun = True
-            return _asked(plan, pace, model, logs)
+            return _run_evals(plan, pace, model, logs)
     finally:
         if begun:
             folder.close()
@@ -110,7 +105,7 @@ def play(plan: Plan, pace: Pace, logs: Path) -> tuple[bool, list[str]]:
             folder.remove()
 
 
-def _model(plan: Plan, pace: Pace) -> Model:
+def _get_model(plan: Plan, pace: Pace) -> Model:
     try:
         return get_model(plan.model, base_url=pace.base_url, **plan.model_args)
     except (ValueError, TypeError) as error:  # what the library and providers raise for a name
@@ -128,26 +123,26 @@ async def _greet(model: Model) -> None:
         last = error.last_attempt.exception() if isinstance(error, RetryError) else None
         cause = last or error
         # Inspect's own error of a refused request begins with an empty line.
-        said = " ".join(f"{cause} {cause.__cause__ or ''}".split())[:300]
+        message = " ".join(f"{cause} {cause.__cause__ or ''}".split())[:300]
         where = f" (asked at {model.api.base_url})" if model.api.base_url else ""
         raise PredictionsError(
-            f"{model} does not answer: {type(cause).__name__}: {said}{where}"
+            f"{model} does not answer: {type(cause).__name__}: {message}{where}"
         ) from None
 
 
-def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list[str]]:
-    given = {name: value for name, value in plan.parameters.items() if value is not None}
+def _run_evals(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list[str]]:
+    parameters = {name: value for name, value in plan.parameters.items() if value is not None}
     tasks = [
-        TASKS["spatial"](**given, **({} if budget is None else {"budget": budget}))
+        TASKS["spatial"](**parameters, **({} if budget is None else {"budget": budget}))
         for budget in plan.budgets or (None,)
     ]
-    complete, made = eval_set(
+    complete, logged = eval_set(
         tasks,
         log_dir=str(logs),
         model=model,
         epochs=pace.samples,
         limit=pace.limit,
-        sample_id=None if pace.ids is None else _remembered(pace.ids, logs / _IDS),
+        sample_id=None if pace.ids is None else _with_earlier_ids(pace.ids, logs / _IDS),
         # The logs are graded as one run afterwards, in the way of all other files.
         score=False,
         # What was never answered is asked once more, and again by the next call.
@@ -159,21 +154,21 @@ def _asked(plan: Plan, pace: Pace, model: Model, logs: Path) -> tuple[bool, list
         display="none" if pace.quiet else "rich" if sys.stderr.isatty() else "plain",
         ctl_server=False,
     )
-    if len(made) < len(tasks):  # how it tells of Ctrl-C
+    if len(logged) < len(tasks):  # how it tells of Ctrl-C
         raise KeyboardInterrupt
-    return complete, [str(logs / log.location.rpartition("/")[2]) for log in made]
+    return complete, [str(logs / log.location.rpartition("/")[2]) for log in logged]
 
 
-def _remembered(ids: Sequence[str], path: Path) -> list[str]:
+def _with_earlier_ids(ids: Sequence[str], path: Path) -> list[str]:
     """Add ids to those of earlier calls: a run that goes on keeps what was answered."""
-    held = path.read_text("utf-8").splitlines() if path.exists() else []
-    together = list(dict.fromkeys([*held, *ids]))
+    earlier = path.read_text("utf-8").splitlines() if path.exists() else []
+    together = list(dict.fromkeys([*earlier, *ids]))
     path.write_text("".join(f"{row_id}\n" for row_id in together), "utf-8")
     return together
 
 
 @contextmanager
-def _shown(pace: Pace) -> Iterator[None]:
+def _display(pace: Pace) -> Iterator[None]:
     """Let Inspect speak on standard error, or not at all: what is printed are the tables."""
     if not pace.quiet:
         with redirect_stdout(sys.stderr):
@@ -184,7 +179,7 @@ def _shown(pace: Pace) -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _refusals() -> Iterator[None]:
     """Turn what Inspect says is missing into an error of ours."""
     try:
         yield

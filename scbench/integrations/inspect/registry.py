@@ -1,8 +1,6 @@
 """What Inspect finds under ``scbench/`` when this package is installed (entry point group)."""
 
-from scbench.integrations.inspect.loop import loop, trial
-from scbench.integrations.inspect.metrics import by_bucket
-from scbench.integrations.inspect.scorer import outcome
-from scbench.integrations.inspect.tasks import TASKS
+from scbench.integrations.inspect.scorer import by_bucket, outcome
+from scbench.integrations.inspect.tasks import TASKS, loop, trial
 
 __all__ = ["TASKS", "by_bucket", "loop", "outcome", "trial"]

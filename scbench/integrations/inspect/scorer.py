@@ -1,27 +1,214 @@
 """The scorer of Inspect's tasks: a reply becomes a line of predictions, and is graded as such.
 
 The line is what `scbench import` makes of the log, and the grader that of ``scbench-grade``, so
-both ways give the same scores and statuses.
+both ways give the same scores and statuses. Beside Inspect's event loop a thread feeds a scheduler
+as long as there is something to grade; after that its processes end, and the next answer starts
+others.
 """
 
 import json
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import count
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
 
 from anyio.to_thread import run_sync
 from inspect_ai.log import transcript
-from inspect_ai.scorer import Score, Scorer, Target, scorer
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
 from scbench.base.errors import ScbenchError
-from scbench.base.model import Status
-from scbench.formats.imports.inspect_logs import GRADER_FAILED, asked_of, reply_of
+from scbench.base.model import Instance, Status
+from scbench.catalog import all_tasks
+from scbench.formats.imports.inspect_logs import GRADER_FAILED, reply_of, sample_key
 from scbench.formats.imports.replies import with_turns
+from scbench.grading.api import MEMORY
 from scbench.grading.rows.wire import WireOutcome
-from scbench.integrations.inspect.grading import grading, named_instances
-from scbench.integrations.inspect.metrics import by_bucket
+from scbench.grading.workers.pool import GradingJob
+from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
+from scbench.grading.workers.worker import WorkItem
+from scbench.machine.processes import main_not_imported, processors
+from scbench.release.load import find_release
 
+if TYPE_CHECKING:
+    import polars as pl
+
+_IDLE = 20.0
+"""Seconds without an answer after which the processes end."""
+UNSCORED = float("nan")
 _REASONS = {Status.UNPARSED: "invalid_response_format", Status.REFUSED: "refusal"}
 """What Inspect calls some statuses."""
+
+
+@lru_cache(maxsize=8)
+def named_instances(release: str | None) -> Mapping[str, Instance]:
+    """Return the instances of all configs of a release by id, looked up once by its name.
+
+    Raises:
+        ReleaseError: there is no such release.
+    """
+    source = find_release(release)
+    terse = source.terse().instances() if source.manifest.terse else {}
+    rungs = source.ladder().instances() if source.manifest.ladder else {}
+    return {**source.instances(), **terse, **rungs}
+
+
+@dataclass
+class Grading:
+    """Grades answers to the instances of one release, from any thread.
+
+    Attributes:
+        release: its name, as `scbench.load_release` takes it.
+    """
+
+    release: str | None
+    _queue: "SimpleQueue[WorkItem]" = field(default_factory=SimpleQueue)
+    _waiting: dict[int, "Future[WireOutcome]"] = field(default_factory=dict)
+    _numbers: "count[int]" = field(default_factory=count)
+    _lock: Lock = field(default_factory=Lock)
+    _running: bool = False
+
+    def submit(self, instance_id: str, line: bytes) -> "Future[WireOutcome]":
+        """Have a line of predictions graded.
+
+        Returns:
+            What will hold the outcome, or the `ScbenchError` that ended all grading.
+        """
+        future: Future[WireOutcome] = Future()
+        with self._lock:
+            item = WorkItem(next(self._numbers), line, instance_id)
+            self._waiting[item.line] = future
+            self._queue.put(item)
+            if not self._running:
+                self._running = True
+                Thread(target=self._serve, name="scbench grading", daemon=True).start()
+        return future
+
+    def _serve(self) -> None:
+        """Grade until nothing has come for a while."""
+        while True:
+            try:
+                self._grade()
+            except Exception as error:  # noqa: BLE001  (whoever waits must hear of it)
+                with self._lock:
+                    for future in self._waiting.values():
+                        future.set_exception(error)
+                    self._waiting.clear()
+                    self._queue = SimpleQueue()
+            with self._lock:
+                if not self._waiting:
+                    self._running = False
+                    return
+
+    def _grade(self) -> None:
+        instances = named_instances(self.release)
+        limits = WorkerLimits(processors(), None, MEMORY)
+        scheduler = Scheduler.over(instances, all_tasks().values(), limits)
+        with main_not_imported():
+            for item, outcome in scheduler.work(_Arriving(scheduler, self._next)):
+                if isinstance(item, WorkItem) and isinstance(outcome, WireOutcome):
+                    with self._lock:
+                        future = self._waiting.pop(item.line)
+                    future.set_result(outcome)
+
+    def _next(self) -> WorkItem | None:
+        """Return the next item; wait for one only if nobody waits for another."""
+        try:
+            return self._queue.get(block=not self._waiting, timeout=_IDLE)
+        except Empty:
+            return None
+
+
+@dataclass
+class _Arriving:
+    """Items one by one, as they come."""
+
+    scheduler: Scheduler
+    following: Callable[[], WorkItem | None]
+    _deferred: GradingJob | None = None
+
+    def take(self, *, vacant: bool, light: int) -> GradingJob | None:  # noqa: ARG002  (see `JobSource`)
+        """See `scbench.grading.workers.scheduler.JobSource`."""
+        job, self._deferred = self._deferred, None
+        if job is None:
+            item = self.following()
+            job = None if item is None else self.scheduler.job((item,))
+        if job is not None and job.heavy and not vacant:
+            self._deferred, job = job, None
+        return job
+
+
+@cache
+def grading(release: str | None) -> Grading:
+    """Return who grades answers to a release in this process."""
+    return Grading(release)
+
+
+@metric(scores="unreduced")
+def by_bucket(expected: Mapping[str, int] | None = None) -> Metric:
+    """The mean of each bucket and its coverage, as `scbench.grading.score_tables` has them.
+
+    Samples without a score (errors, blocked replies, what cannot be graded here) are no zeros:
+    they lower the coverage. It is of all items of the tasks, however many were asked.
+
+    Args:
+        expected: scores that one try at all items of the tasks has, by bucket; None if that is not
+            known, and then no coverage is given.
+    """
+
+    def measure(scores: list[SampleScore]) -> Value:
+        from scbench.grading.score_tables import OVERALL, score_table  # noqa: PLC0415  (heavy)
+
+        rows, tries = _result_rows(scores)
+        lines = score_table(rows, "bucket").to_dicts() if len(rows) else []
+        by_name = {line["bucket"]: line for line in lines}
+        values: dict[str, str | int | float | bool | None] = {}
+        for name in dict.fromkeys([*(expected or ()), *by_name]):
+            line = by_name.get(name)
+            values[name] = UNSCORED if line is None else line["mean"]
+            if expected is not None:
+                parts = by_name if name == OVERALL else [name]
+                count = sum(expected.get(part, 0) for part in parts)
+                values[f"{name} coverage"] = line["scored"] / (count * tries) if line else 0.0
+        return values
+
+    return measure
+
+
+def _result_rows(scores: list[SampleScore]) -> "tuple[pl.DataFrame, int]":
+    """Return rows of results, as far as tables need them, and how often items were tried."""
+    import polars as pl  # noqa: PLC0415  (heavy)
+
+    tries: Counter[str] = Counter()
+    rows: list[dict[str, Any]] = []
+    for sample in scores:
+        metadata, row_id = sample.sample_metadata or {}, str(sample.sample_id)
+        tries[row_id] += 1
+        rows += (
+            {
+                "id": row_id,
+                "subtask": place,
+                "sample": tries[row_id] - 1,
+                "task": metadata["task"],
+                "bucket": metadata["bucket"],
+                "score": score,
+            }
+            for place, score in enumerate((sample.score.metadata or {})["scores"])
+        )
+    frame = pl.DataFrame(rows, schema_overrides={"score": pl.Float64()}).with_columns(
+        model=pl.lit("model"),
+        setting=pl.lit("no_tools"),
+        budget=pl.lit(None, pl.Int64),
+        status=pl.lit(Status.ANSWERED.value),
+        instance_hash=pl.lit(""),
+        floor=pl.lit(None, pl.Float64),
+    )
+    return frame, max(tries.values(), default=1)
 
 
 class GraderFailedError(ScbenchError):
@@ -41,35 +228,35 @@ def outcome(release: str | None = None) -> Scorer:
     """
 
     async def grade(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's form)
-        asked = asked_of(str(state.sample_id), state.epoch, state.metadata)
-        if asked.id not in await run_sync(named_instances, release):
-            raise ScbenchError(f"{asked.id} is not in the release that the scorer was given")
+        request = sample_key(str(state.sample_id), state.epoch, state.metadata)
+        if request.id not in await run_sync(named_instances, release):
+            raise ScbenchError(f"{request.id} is not in the release that the scorer was given")
         limits = [event.type for event in transcript().events if event.event == "sample_limit"]
         limit = limits[-1] if limits else None
-        made = with_turns(
-            reply_of(asked, str(state.model), state.output, limit, {}), state.metadata
+        prediction = with_turns(
+            reply_of(request, str(state.model), state.output, limit, {}), state.metadata
         )
-        future = grading(release).submit(asked.id, made.line(None, None))
+        future = grading(release).submit(request.id, prediction.line(None, None))
         return as_score(await run_sync(future.result, abandon_on_cancel=True))
 
     return grade
 
 
-def as_score(found: WireOutcome) -> Score:
+def as_score(result: WireOutcome) -> Score:
     """Return an outcome as Inspect has it.
 
     Raises:
         GraderFailedError: it has none, for no fault of the model.
     """
-    status = Status(found.status)
+    status = Status(result.status)
     if status is Status.GRADER_ERROR:
-        raise GraderFailedError(f"{GRADER_FAILED}: {found.reason}")
-    scores = [verdict.score for verdict in found.scores]
-    told: dict[str, Any] = {
-        "answer": found.answer,
-        "explanation": found.reason or "\n".join(_explained(found)) or None,
+        raise GraderFailedError(f"{GRADER_FAILED}: {result.reason}")
+    scores = [verdict.score for verdict in result.scores]
+    remarks: dict[str, Any] = {
+        "answer": result.answer,
+        "explanation": result.reason or "\n".join(_failed_messages(result)) or None,
         "metadata": {
-            "status": found.status,
+            "status": result.status,
             "scores": scores,
             "verdicts": [
                 {
@@ -77,20 +264,19 @@ def as_score(found: WireOutcome) -> Score:
                     "metrics": json.loads(verdict.metrics),
                     "notes": verdict.notes,
                 }
-                for verdict in found.scores
+                for verdict in result.scores
             ],
-            "source": found.source,
-            "repairs": found.repairs,
-            **({} if found.turns is None else {"turns": found.turns, "queries": found.used}),
+            "source": result.source,
+            "repairs": result.repairs,
+            **({} if result.turns is None else {"turns": result.turns, "queries": result.used}),
         },
     }
     if not status.scored:
-        return Score.unscored(reason=found.status, **told)
-    reason = None if status is Status.ANSWERED else _REASONS.get(status, found.status)
-    return Score(value=sum(scores) / len(scores), reason=reason, **told)
+        return Score.unscored(reason=result.status, **remarks)
+    reason = None if status is Status.ANSWERED else _REASONS.get(status, result.status)
+    return Score(value=sum(scores) / len(scores), reason=reason, **remarks)
 
 
-def _explained(found: WireOutcome) -> list[str]:
-    """Return what failed, each in a sentence."""
-    checks = [check for verdict in found.scores for check in json.loads(verdict.checks)]
+def _failed_messages(result: WireOutcome) -> list[str]:
+    checks = [check for verdict in result.scores for check in json.loads(verdict.checks)]
     return list(dict.fromkeys(check["message"] for check in checks if not check["passed"]))

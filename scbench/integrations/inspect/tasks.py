@@ -1,64 +1,36 @@
 """Tasks of Inspect: the whole benchmark, a bucket, a single task, and the configs beside.
 
-All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on.
+All of them take the same parameters; ``-T tools=true -T budget=16000`` and so on. A trial in a loop
+(docs/loop.md) is kept in the metadata of its sample, ``loop`` and ``turns``, so its log can be
+graded like every other: `scbench-grade` plays the turns again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
 
+from anyio.to_thread import run_sync
 from inspect_ai import Epochs, Task, task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessageUser, Content, ContentImage, ContentText, GenerateConfig
 from inspect_ai.scorer import Metric
-from inspect_ai.solver import Solver, generate, use_tools
+from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
 from inspect_ai.tool import python, web_search
+from pydantic import ValidationError
 from rich.markup import escape
 
-from scbench.base.errors import ScbenchError
-from scbench.base.model import LADDER, TERSE, Instance
+from scbench.base.errors import PredictionsError, ScbenchError, faults_of
+from scbench.base.model import LADDER, TERSE, Instance, LoopSetting, Setup
 from scbench.catalog import BUCKETS, MANIFOLDS, all_tasks
-from scbench.formats.prompts.forms import data_urls
-from scbench.formats.prompts.requests import chosen_instances, told_apart
-from scbench.integrations.inspect.metrics import by_bucket
-from scbench.integrations.inspect.scorer import outcome
-from scbench.release.load import Release, find_release
+from scbench.formats.prompts.requests import chosen_instances, data_urls, select, told_apart
+from scbench.integrations.inspect.scorer import by_bucket, named_instances, outcome
+from scbench.loop.environment import Environment
+from scbench.release.load import find_release
 
 _PYTHON_SECONDS = 180
 """That one call of the Python tool may take."""
-
-
-class Selected(NamedTuple):
-    """What is put to a model: instances, and the config and tasks that tables are about."""
-
-    release: Release
-    tasks: list[str] | None
-    instances: list[Instance]
-
-
-def select(
-    release: str | None, variant: str, tasks: Sequence[str] | None, ids: Sequence[str] | None
-) -> Selected:
-    """Find what is asked for.
-
-    Args:
-        release: as `scbench.load_release` takes it.
-        variant: default, terse or ladder.
-        tasks: tasks and buckets; None for those of the config, or for all if ids need others.
-        ids: only these instances; None for all.
-
-    Raises:
-        ScbenchError: there is no such release, config, task, bucket or instance.
-    """
-    beside = [] if variant == "default" else [variant]
-    held, names = find_release(release).choose([*(tasks or ()), *beside] or None)
-    if ids is not None and not beside:
-        held = held.fitting(min(ids, default=""))
-    instances = chosen_instances(held, names, None if ids is None else {*ids})
-    if names is None and {one.task for one in instances} - {*held.manifest.default_tasks}:
-        names = list(held.manifest.tasks)
-    return Selected(held, names, instances)
+_FILTERED = "content_filter"
 
 
 def sample_of(instance: Instance, budget: int | None) -> Sample:
@@ -87,19 +59,14 @@ def expected_scores(instances: Sequence[Instance]) -> dict[str, int]:
     return dict(counts)
 
 
-def names_in(given: str | Sequence[str] | None) -> list[str] | None:
+def names_in(text: str | Sequence[str] | None) -> list[str] | None:
     """Return names that a command line gave, with commas or as a list."""
-    parts = given.split(",") if isinstance(given, str) else given
+    parts = text.split(",") if isinstance(text, str) else text
     return None if parts is None else [str(part).strip() for part in parts]
 
 
-def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
-    """Return what makes a task.
-
-    Args:
-        default: names of tasks and buckets it is about, where the user names none.
-        own_variant: the config it is of, where the user names none.
-    """
+def _task_function(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task]:
+    """Return what makes a task, of these names and this config where the user says nothing."""
 
     def spatial_task(
         tasks: str | list[str] | None = None,
@@ -132,22 +99,22 @@ def _made(default: Sequence[str] | None, own_variant: str) -> Callable[..., Task
             images: whether items with pictures are asked; without them they have no score.
         """
         try:
-            held, names, instances = select(
-                release, variant, names_in(tasks) or default, names_in(ids)
+            source, names, instances = select(
+                find_release(release), variant, names_in(tasks) or default, names_in(ids)
             )
         except ScbenchError as error:
             raise PrerequisiteError(escape(str(error))) from None
-        asked = instances if images else told_apart(instances)[False]
-        expected = expected_scores(chosen_instances(held, names))
+        selection = instances if images else told_apart(instances)[False]
+        expected = expected_scores(chosen_instances(source, names))
         return task_of(
             MemoryDataset(
-                [sample_of(instance, budget) for instance in asked],
-                name=f"scbench {held.version}",
+                [sample_of(instance, budget) for instance in selection],
+                name=f"scbench {source.version}",
             ),
-            [*_tools(search, tools=tools), generate()],
+            [*_tool_solvers(search, tools=tools), generate()],
             expected,
             setting="tools" if tools else "no_tools",
-            version=held.version,
+            version=source.version,
             release=release,
             config=config_of(budget, effort, reasoning_tokens),
             samples=samples,
@@ -178,19 +145,7 @@ def task_of(
     samples: int,
     sandbox: str | None = None,
 ) -> Task:
-    """Return a task that is graded as `scbench-grade` does.
-
-    Args:
-        dataset: of samples as `sample_of` makes them.
-        solver: what asks the model.
-        expected: how many scores one try has, by bucket.
-        setting: of the predictions that its log holds.
-        version: of the release.
-        release: its name, as `scbench.load_release` takes it.
-        config: see `config_of`.
-        samples: how often each is asked.
-        sandbox: where tools run, if there are some.
-    """
+    """Return a task that is graded as `scbench-grade` does."""
     metrics: list[Metric | dict[str, list[Metric]]] = [by_bucket(dict(expected))]
     return Task(
         dataset=dataset,
@@ -207,21 +162,133 @@ def task_of(
     )
 
 
-def _tools(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
+def _tool_solvers(search: str | list[str] | None, *, tools: bool) -> list[Solver]:
     providers = names_in(search)
     return [use_tools(python(timeout=_PYTHON_SECONDS), web_search(providers))] if tools else []  # type: ignore[arg-type]
 
 
-def _all() -> dict[str, Callable[..., Task]]:
+def _all_functions() -> dict[str, Callable[..., Task]]:
     single = {name: ([name], "default") for name in (*BUCKETS, MANIFOLDS, *all_tasks())}
     beside = {name: (None, name) for name in (TERSE, LADDER)}
-    made: Mapping[str, tuple[list[str] | None, str]] = {
+    kinds: Mapping[str, tuple[list[str] | None, str]] = {
         "spatial": (None, "default"),
         **beside,
         **single,
     }
-    return {name: task(name=name)(_made(*parts)) for name, parts in made.items()}
+    return {name: task(name=name)(_task_function(*parts)) for name, parts in kinds.items()}
 
 
-TASKS = _all()
+TASKS = _all_functions()
 """What makes each task, by its name after ``scbench/``."""
+
+
+@solver
+def trial(setup: Setup, release: str | None = None) -> Solver:
+    """Let a model play: its replies are steps of an environment, until that is done.
+
+    Args:
+        setup: what the model is promised.
+        release: which one the samples are of, as `scbench.load_release` takes it.
+
+    Returns:
+        A solver. The first message is the sample's input, as `scbench.loop.Environment.reset`
+        words it.
+    """
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        instance = (await run_sync(named_instances, release)).get(str(state.sample_id))
+        if instance is None:
+            raise ScbenchError(f"{state.sample_id} is not in the release that the solver was given")
+        environment = Environment(setup)
+        environment.reset(instance)
+        done = False
+        while not done and not state.completed:
+            state = await generate(state)
+            if state.output.stop_reason == _FILTERED:
+                break  # the provider said this, not the model
+            step = await run_sync(environment.step, state.output.completion)
+            state.messages.append(ChatMessageUser(content=step.observation))
+            state.metadata |= environment.record
+            done = step.done
+        return state
+
+    return solve
+
+
+def _trial_samples(
+    instances: Sequence[Instance], setup: Setup, budget: int | None, *, strict: bool
+) -> Iterator[tuple[Instance, Sample]]:
+    """Yield instances with the samples that begin their trials.
+
+    Raises:
+        PredictionsError: a task has no such setting, and it was named.
+    """
+    for instance in instances:
+        environment = Environment(setup)
+        try:
+            first = environment.reset(instance)
+        except PredictionsError:
+            if strict:
+                raise
+            continue
+        sample = sample_of(instance.model_copy(update={"prompt": first}), budget)
+        sample.metadata = (sample.metadata or {}) | environment.record
+        yield instance, sample
+
+
+@task(name="loop")
+def loop(
+    setting: LoopSetting = "retry",
+    attempts: int = 3,
+    disclose: Literal["score", "checks", "places"] = "checks",
+    queries: int | None = None,
+    tasks: str | list[str] | None = None,
+    ids: str | list[str] | None = None,
+    variant: str = "default",
+    samples: int = 1,
+    budget: int | None = None,
+    effort: str | None = None,
+    reasoning_tokens: int | None = None,
+    release: str | None = None,
+    images: bool = True,  # noqa: FBT001, FBT002  (a parameter of Inspect's command line)
+) -> Task:
+    """The Spatial Competence Benchmark with feedback: graders and simulators in the loop.
+
+    Args:
+        setting: retry, probe or act.
+        attempts: answers that may be given (retry).
+        disclose: what is told of an answer (retry): score, checks or places.
+        queries: what queries (probe) or actions (act) may cost; None for each task's own budget.
+        tasks: only these tasks and buckets; None for all that have the setting.
+        ids: only these instances.
+        variant: default, terse or ladder: whose prompts are put.
+        samples: how often each is asked (epochs).
+        budget: limit of output tokens of each reply, which tables tell runs apart by.
+        effort: Inspect's reasoning_effort.
+        reasoning_tokens: Inspect's, for providers that take a number.
+        release: version, folder, archive or ORG/NAME@REVISION; None for the newest.
+        images: whether items with pictures are asked; without them they have no score.
+    """
+    try:
+        setup = Setup(setting=setting, attempts=attempts, disclose=disclose, budget=queries)
+        names = names_in(tasks)
+        source, _, instances = select(find_release(release), variant, names, names_in(ids))
+        strict = names is not None or ids is not None
+        trials = list(_trial_samples(instances, setup, budget, strict=strict))
+    except ValidationError as error:
+        raise PrerequisiteError(escape(str(faults_of(error, 1)[0]))) from None
+    except ScbenchError as error:
+        raise PrerequisiteError(escape(str(error))) from None
+    return task_of(
+        MemoryDataset(
+            [sample for instance, sample in trials if images or not instance.images],
+            name=f"scbench {source.version} {setting}",
+        ),
+        trial(setup, release),
+        expected_scores([instance for instance, _ in trials]),
+        setting=setting,
+        version=source.version,
+        release=release,
+        config=config_of(budget, effort, reasoning_tokens),
+        samples=samples,
+    )

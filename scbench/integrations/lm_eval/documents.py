@@ -8,7 +8,6 @@ named on the command line: ``--metadata '{"release": "fresh"}'``. Sources: lm-ev
 import io
 import logging
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import datasets
@@ -16,8 +15,9 @@ from PIL import Image, ImageFile
 
 import scbench
 from scbench.base.errors import PredictionsError
-from scbench.base.model import Instance, task_of
-from scbench.release.load import Release, find_release
+from scbench.base.model import Instance
+from scbench.formats.prompts.requests import select
+from scbench.reward import cached_release, instance_of
 
 _log = logging.getLogger("scbench")
 
@@ -25,7 +25,7 @@ Document = Mapping[str, Any]
 
 _loaded: set[bool] = set()
 """Whether documents with pictures, and without, were asked for."""
-_shown: dict[str, list[ImageFile.ImageFile]] = {}
+_opened: dict[str, list[ImageFile.ImageFile]] = {}
 """Pictures by document: each is opened, and read when the harness makes a request of it."""
 
 
@@ -56,31 +56,26 @@ def load(
             "scbench_images needs its own run: together with prompts without pictures the harness "
             "leaves pictures out without a word"
         )
-    found, names = _named(release).choose(_names(tasks, config))
-    instances = found.instances(found.manifest.named_tasks(names)).values()
-    kept = [one for one in instances if bool(one.images) == images]
-    if not images and len(kept) < len(instances):
-        left = ", ".join(one.id for one in instances if one.images)
-        _log.warning("left out, for their pictures (see scbench_images): %s", left)
-    return {"test": datasets.Dataset.from_list([_document(one, release) for one in kept])}
+    names = tasks.split(",") if tasks else None
+    instances = select(cached_release(release), config or "default", names).instances
+    selection = [instance for instance in instances if bool(instance.images) == images]
+    if not images and len(selection) < len(instances):
+        skipped = ", ".join(instance.id for instance in instances if instance.images)
+        _log.warning("left out, for their pictures (see scbench_images): %s", skipped)
+    return {
+        "test": datasets.Dataset.from_list(
+            [_document_of(instance, release) for instance in selection]
+        )
+    }
 
 
-def _names(tasks: str | None, config: str | None) -> list[str] | None:
-    return [*([config] if config else []), *(tasks.split(",") if tasks else [])] or None
-
-
-def _document(instance: Instance, release: str | None) -> Document:
+def _document_of(instance: Instance, release: str | None) -> Document:
     return {
         "id": instance.id,
         "prompt": instance.prompt,
         "instance_hash": instance.content_hash,
         "release": release,
     }
-
-
-@lru_cache(maxsize=4)
-def _named(release: str | None) -> Release:
-    return find_release(release)
 
 
 def process_results(document: Document, results: Sequence[str | None]) -> dict[str, float]:
@@ -90,22 +85,21 @@ def process_results(document: Document, results: Sequence[str | None]) -> dict[s
     ``effective`` nor the sizes that groups weigh tasks by.
     """
     (text, *_) = results
-    if any(picture.tile for picture in _shown.get(document["id"], ())):
+    if any(picture.tile for picture in _opened.get(document["id"], ())):
         _log.warning("%s was asked without its pictures, so there is no score", document["id"])
         return {}
     if text is None:
         _log.warning("%s: there is no reply, so there is no score", document["id"])
         return {}
-    found = scbench.outcome(document["id"], text, document["release"])
-    if found.score is None:
-        _log.warning("%s is unscored (%s): %s", document["id"], found.status, found.reason)
+    result = scbench.outcome(document["id"], text, document["release"])
+    if result.score is None:
+        _log.warning("%s is unscored (%s): %s", document["id"], result.status, result.reason)
         return {}
-    return {"score": found.score}
+    return {"score": result.score}
 
 
 def pictures(document: Document) -> list[ImageFile.ImageFile]:
     """Return the pictures of a document's prompt, in order."""
-    row_id = document["id"]
-    instance = _named(document["release"]).instances([task_of(row_id)])[row_id]
-    _shown[row_id] = [Image.open(io.BytesIO(data)) for data in instance.images]
-    return _shown[row_id]
+    images = instance_of(document["id"], document["release"]).images
+    opened = _opened[document["id"]] = [Image.open(io.BytesIO(data)) for data in images]
+    return opened

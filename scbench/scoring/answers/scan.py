@@ -16,6 +16,7 @@ changed.
 
 import json
 import re
+import sys
 from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -25,10 +26,27 @@ from pydantic import JsonValue
 
 from scbench.base.canonical import parse_json
 from scbench.base.errors import JsonError
-from scbench.scoring.answers.escapes import as_json_string
 
+_ESCAPE = re.compile(
+    r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_ESCAPED = {
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "v": "\v",
+    "0": "\0",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "/": "/",
+    "\n": "",
+}
 _MAX_DEPTH = 200
-_KEPT = 50
+_MAX_SPANS = 50
 _RESTARTS = 100
 _BLANK = "\u00a0\u1680\u2000-\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 
@@ -78,6 +96,19 @@ _FORM = re.compile(
 """What stands for a value where only the form of an answer is shown."""
 
 
+def as_json_string(text: str) -> str:
+    """Return what stood between the quotes of a string, whosever they were, as a JSON string."""
+    return json.dumps(_ESCAPE.sub(_unescaped, text) if "\\" in text else text)
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    *hexadecimal, octal, letter = escape.groups()
+    if letter is not None:
+        return _ESCAPED.get(letter, escape.group())
+    code = int(octal, 8) if octal else int(next(filter(None, hexadecimal)), 16)
+    return chr(code) if code <= sys.maxunicode else escape.group()
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A value in a text, rewritten as JSON but not parsed yet.
@@ -122,8 +153,8 @@ class Scan:
         broken: where objects with such a key begin that could not be read to their end.
     """
 
-    objects: deque[Span] = field(default_factory=lambda: deque(maxlen=_KEPT))
-    outermost: deque[Span] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    objects: deque[Span] = field(default_factory=lambda: deque(maxlen=_MAX_SPANS))
+    outermost: deque[Span] = field(default_factory=lambda: deque(maxlen=_MAX_SPANS))
     broken: list[int] = field(default_factory=list)
 
 
@@ -155,27 +186,27 @@ def scan(text: str, names: Collection[str], bare: str = "") -> Scan:
         names: keys, as `folded` gives them; objects with one of them are kept.
         bare: key whose value may be a word without quotes, up to the closing brace.
     """
-    found = Scan()
+    result = Scan()
     at, restarts, comments_end = 0, 0, text.rfind("*/")
     while start := _START.search(text, at):
-        at, swallowed = _Reader(text, names, bare, comments_end, found).read(start.start())
+        at, swallowed = _Reader(text, names, bare, comments_end, result).read(start.start())
         if swallowed is not None and restarts < _RESTARTS:
             restarts += 1
             at = swallowed
-    return found
+    return result
 
 
 class _Reader:
     """Reads one value that stands in no other."""
 
     def __init__(
-        self, text: str, names: Collection[str], bare: str, comments_end: int, found: Scan
+        self, text: str, names: Collection[str], bare: str, comments_end: int, result: Scan
     ) -> None:
         self._text = text
         self._names = names
         self._bare = bare
         self._comments_end = comments_end
-        self._found = found
+        self._result = result
         self._out: list[str] = []
         self._repairs: list[tuple[int, str]] = []
         self._opened: list[_Open] = []
@@ -210,8 +241,8 @@ class _Reader:
     def _fail(self, at: int) -> tuple[int, int | None]:
         # The form that a prompt shows, {"answer": ...}, is no attempt at an answer.
         if not _FORM.match(self._text, at):
-            known = (bracket.start for bracket in self._opened if self._is_known(bracket.keys))
-            self._found.broken += known
+            starts = (bracket.start for bracket in self._opened if self._is_known(bracket.keys))
+            self._result.broken += starts
         return max(at, self._opened[0].start + 1), self._swallowed
 
     def _open(self, mark: str, start: int) -> None:
@@ -261,14 +292,14 @@ class _Reader:
             inside = _START.search(self._text, token.start() + 1, token.end())
             self._swallowed = inside.start() if inside else None
 
-    def _put(self, top: _Open, written: str) -> bool:
+    def _put(self, top: _Open, json_text: str) -> bool:
         if top.state == "key":
-            top.keys.append(json.loads(written) if "\\" in written else written[1:-1])
+            top.keys.append(json.loads(json_text) if "\\" in json_text else json_text[1:-1])
             top.state = "colon"
         else:
             top.state = "next"
         top.after_comma = False
-        self._out.append(written)
+        self._out.append(json_text)
         return True
 
     def _mark(self, token: re.Match[str], top: _Open) -> bool:
@@ -316,16 +347,16 @@ class _Reader:
             self._out.append("}" if mark == "}" else "]")
         self._opened.pop()
         outermost = not self._opened
-        known = self._is_known(top.keys)
-        if outermost or known:
+        has_key = self._is_known(top.keys)
+        if outermost or has_key:
             last = len(self._out) - 1
             span = Span(
                 top.start, end, top.mark, tuple(top.keys), self._out, top.place, last, self._repairs
             )
-            if known:
-                self._found.objects.append(span)
+            if has_key:
+                self._result.objects.append(span)
             if outermost:
-                self._found.outermost.append(span)
+                self._result.outermost.append(span)
         if not outermost:
             parent = self._opened[-1]
             parent.state, parent.after_comma = "next", False
@@ -345,34 +376,34 @@ class _Reader:
         self._put(top, json.dumps(word[1].strip()))
         return word.end()
 
-    def _string(self, written: str) -> str:
-        quote = written[0]
-        if written.startswith('\\"'):
+    def _string(self, literal: str) -> str:
+        quote = literal[0]
+        if literal.startswith('\\"'):
             self._repair("escaped_quotes")
-            return as_json_string(written[2:-2])
-        if quote == '"' and not written.startswith('"""'):
-            if _CONTROL.search(written):
+            return as_json_string(literal[2:-2])
+        if quote == '"' and not literal.startswith('"""'):
+            if _CONTROL.search(literal):
                 self._repair("line_breaks")
-                return as_json_string(written[1:-1])
-            if "\\" not in written:
-                return written
+                return as_json_string(literal[1:-1])
+            if "\\" not in literal:
+                return literal
             try:
-                json.loads(written)
+                json.loads(literal)
             except ValueError:
                 pass
             else:
-                return written
-        quotes = 3 if written.startswith(("'''", '"""')) else 1
+                return literal
+        quotes = 3 if literal.startswith(("'''", '"""')) else 1
         self._repair(
             "curly_quotes" if quote in "\u201c\u201d\u201e\u2018\u2019" else "python_literal"
         )
-        return as_json_string(written[quotes:-quotes])
+        return as_json_string(literal[quotes:-quotes])
 
     def _number(self, token: re.Match[str]) -> str:
-        sign, whole, fraction, bare, exponent = token.group(
+        sign, integer, fraction, bare, exponent = token.group(
             "sign", "whole", "fraction", "bare", "exponent"
         )
         if sign == "+" or bare is not None or fraction == "":
             self._repair("python_literal")
         point = "" if fraction is None and bare is None else "." + (fraction or bare or "0")
-        return f"{'-' if sign == '-' else ''}{whole or '0'}{point}{exponent or ''}"
+        return f"{'-' if sign == '-' else ''}{integer or '0'}{point}{exponent or ''}"

@@ -43,13 +43,13 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     """Return the shape of a task's answers."""
     schema = json_schema(answer_model)
     keys = tuple(schema.get("required", ()))
-    kinds = {key: _kinds(schema["properties"][key], schema) for key in keys}
+    kinds = {key: _json_types(schema["properties"][key], schema) for key in keys}
     only = kinds["answer"] if keys == ("answer",) else set()
     is_short = bool(only & _SCALARS) and only <= {*_SCALARS, "array"}
-    value = _resolved(schema["properties"][keys[0]], schema) if len(keys) == 1 else {}
+    value = _resolve_ref(schema["properties"][keys[0]], schema) if len(keys) == 1 else {}
     return Shape(
         keys,
-        names={folded(name): name for name in _names(schema)},
+        names={folded(name): name for name in _all_keys(schema)},
         texts=frozenset(key for key in keys if "string" in kinds[key]),
         inner=tuple(value.get("required", ())),
         is_short=is_short,
@@ -58,16 +58,16 @@ def shape_of(answer_model: type[BaseModel]) -> Shape:
     )
 
 
-def _resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _resolve_ref(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     name = part.get("$ref", "").rpartition("/")[2]
     resolved: dict[str, Any] = schema.get("$defs", {}).get(name, part)
     return resolved
 
 
-def _kinds(part: dict[str, Any], schema: dict[str, Any]) -> set[str]:
-    return {_resolved(one, schema).get("type", "") for one in part.get("anyOf", [part])}
+def _json_types(part: dict[str, Any], schema: dict[str, Any]) -> set[str]:
+    return {_resolve_ref(option, schema).get("type", "") for option in part.get("anyOf", [part])}
 
 
-def _names(schema: dict[str, Any]) -> Iterator[str]:
+def _all_keys(schema: dict[str, Any]) -> Iterator[str]:
     for part in (schema, *schema.get("$defs", {}).values()):
         yield from part.get("properties", ())

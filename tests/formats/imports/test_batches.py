@@ -4,7 +4,7 @@ import pytest
 
 from scbench.base.errors import PredictionsError
 from scbench.formats.imports.batches import anthropic, gemini, openai
-from scbench.formats.imports.files import kind_of
+from scbench.formats.imports.gather import kind_of
 
 ID = "two_segments-07-S2-B900"
 
@@ -12,7 +12,7 @@ ID = "two_segments-07-S2-B900"
 def read(reader, entry: dict, kind: str) -> dict:
     assert kind_of(entry) == kind
     (made,) = reader(entry)
-    assert made.asked == ("two_segments/07", 2, 900)
+    assert made.request == ("two_segments/07", 2, 900)
     return {"model": made.model, **made.fields}
 
 

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.custom_id import Asked
-from scbench.formats.imports.files import is_own
-from scbench.formats.imports.gather import Wanted, gather
+from scbench.formats.custom_id import RequestKey
+from scbench.formats.imports.gather import ImportOptions, gather, is_own
 from scbench.formats.imports.tables import read_mapping
 from scbench.formats.predictions import parse_line
 
@@ -27,7 +26,7 @@ REPLIES = {
 def taken(path, **wanted) -> tuple[list[dict], list[str]]:
     """Return the predictions that a file gives, and its problems; every line is a valid one."""
     sink = io.BytesIO()
-    found = gather([str(path)], sink, Wanted(**wanted))
+    found = gather([str(path)], sink, ImportOptions(**wanted))
     lines = sink.getvalue().splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         assert parse_line(line, number).prediction
@@ -47,20 +46,20 @@ def own(row_id, text):
 
 def chat(row_id, text):
     body = {"model": "M", "choices": [{"finish_reason": "stop", "message": {"content": text}}]}
-    name = Asked(row_id).custom_id
+    name = RequestKey(row_id).custom_id
     return {"id": "b", "custom_id": name, "response": {"status_code": 200, "body": body}}
 
 
 def claude(row_id, text):
     told = {"model": "M", "stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
     result = {"type": "succeeded", "message": told}
-    return {"custom_id": Asked(row_id).custom_id, "result": result}
+    return {"custom_id": RequestKey(row_id).custom_id, "result": result}
 
 
 def google(row_id, text):
     made = {"finishReason": "STOP", "content": {"parts": [{"text": text}]}}
     body = {"modelVersion": "M", "candidates": [made]}
-    return {"key": Asked(row_id).custom_id, "response": body}
+    return {"key": RequestKey(row_id).custom_id, "response": body}
 
 
 def harness(row_id, text):

@@ -7,8 +7,7 @@ import zipfile
 import pytest
 
 from scbench.base.errors import PredictionsError
-from scbench.formats.imports.files import is_own, read_file
-from scbench.formats.imports.gather import gather
+from scbench.formats.imports.gather import gather, is_own, read_file
 from scbench.formats.imports.inspect_logs import GRADER_FAILED
 
 pytest.importorskip("inspect_ai", reason="extra [inspect]")

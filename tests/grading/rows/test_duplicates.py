@@ -10,21 +10,21 @@ from scbench.grading.rows.duplicates import FoundAnswer
 from scbench.grading.run import Options, grade_file
 from scbench.grading.workers.scheduler import Scheduler, WorkerLimits
 from scbench.grading.workers.worker import WorkItem
-from scbench.scoring.answers.candidates import Found
+from scbench.scoring.answers.extract import Extraction
 
 
 def test_an_answer_travels_as_it_was_found_and_its_key_ignores_order():
     one, other = ({"b": 1.0, "a": [1, "é"]}, {"a": [1, "é"], "b": 1.0})
-    found = FoundAnswer.of(Found(one, "fence", ("unwrapped_fence",)), "parity/00")
+    found = FoundAnswer.of(Extraction(one, "fence", ("unwrapped_fence",)), "parity/00")
     assert found[1:] == ('{"b":1.0,"a":[1,"é"]}', "fence", ["unwrapped_fence"])
-    assert FoundAnswer.of(Found(other, "whole"), "parity/00").key == found.key
-    assert FoundAnswer.of(Found(other, "whole"), "parity/01").key != found.key
-    assert FoundAnswer.of(Found({"b": 1}, "whole"), "parity/00").key != found.key
+    assert FoundAnswer.of(Extraction(other, "whole"), "parity/00").key == found.key
+    assert FoundAnswer.of(Extraction(other, "whole"), "parity/01").key != found.key
+    assert FoundAnswer.of(Extraction({"b": 1}, "whole"), "parity/00").key != found.key
 
 
 @pytest.mark.parametrize("value", ["\ud800", float("nan")])
 def test_what_no_json_can_hold_is_looked_for_again(value):
-    assert FoundAnswer.of(Found(value, "answer"), "parity/00") is None
+    assert FoundAnswer.of(Extraction(value, "answer"), "parity/00") is None
 
 
 MOODY = {"bit": 0, "mood": "slow"}

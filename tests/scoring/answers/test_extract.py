@@ -13,8 +13,7 @@ from scbench.schemas.csg_union import Answer as CsgUnion
 from scbench.schemas.delaunay_triangulation import Answer
 from scbench.schemas.polynomial_curve_fitting import Answer as Polynomial
 from scbench.schemas.two_segments import Answer as TwoSegments
-from scbench.scoring.answers.candidates import Found
-from scbench.scoring.answers.extract import declines, from_field, from_response
+from scbench.scoring.answers.extract import Extraction, declines, from_field, from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 
 ONE = shape_of(Answer)
@@ -29,8 +28,8 @@ OTHER = '{"triangles": [[7, 8, 9]]}'
 PAIR = '{"vertices": [{"x": 0}], "faces": [{"v": [0]}]}'
 
 
-def found(source: str, *repairs: str, value=A) -> Found:
-    return Found(value, source, repairs)
+def found(source: str, *repairs: str, value=A) -> Extraction:
+    return Extraction(value, source, repairs)
 
 
 def test_the_shape_of_an_answer_is_taken_from_its_model():
@@ -272,7 +271,7 @@ def test_text_that_is_no_row_is_no_answer(reply):
 
 @pytest.mark.parametrize("value", [None, 0, True, "", JSON, BARE, [], {}, [A], {"answer": A}, A])
 def test_an_answer_field_is_taken_as_it_stands(value):
-    assert from_field(value, ONE) == Found(value, "answer")
+    assert from_field(value, ONE) == Extraction(value, "answer")
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from scbench.schemas.arithmetic import Params
 from scbench.schemas.base import AnswerModel
 from scbench.schemas.boolean import Answer as Truth
 from scbench.schemas.short_answers import ShortAnswer, ShortList
-from scbench.scoring.answers.candidates import Found
-from scbench.scoring.answers.extract import from_field, from_response
+from scbench.scoring.answers.extract import Extraction, from_field, from_response
 from scbench.scoring.answers.shape import Shape, shape_of
 from scbench.scoring.answers.short import find_short
 from scbench.scoring.outcomes import grade_prediction
@@ -60,18 +59,18 @@ def test_the_shape_of_a_short_answer_is_known_by_its_schema():
 
 
 def test_an_answer_field_is_taken_as_it_stands_or_put_under_the_key():
-    assert from_field({"answer": "**42**"}, ONE) == Found({"answer": "**42**"}, "answer")
-    assert from_field({"other": 42}, ONE) == Found({"other": 42}, "answer")
+    assert from_field({"answer": "**42**"}, ONE) == Extraction({"answer": "**42**"}, "answer")
+    assert from_field({"other": 42}, ONE) == Extraction({"other": 42}, "answer")
     for value in (42, "42", True, 0.5, ["a", "b"], '{"answer": 42}'):
-        wrapped = Found({"answer": value}, "answer", ("wrapped_bare_value",))
+        wrapped = Extraction({"answer": value}, "answer", ("wrapped_bare_value",))
         assert from_field(value, ONE) == wrapped
 
 
-def found(source: str, *repairs: str, value="42") -> Found:
-    return Found({"answer": value}, source, repairs)
+def found(source: str, *repairs: str, value="42") -> Extraction:
+    return Extraction({"answer": value}, source, repairs)
 
 
-def words(value: str, source: str = "marked") -> Found:
+def words(value: str, source: str = "marked") -> Extraction:
     return found(source, "plain_text", value=value)
 
 
@@ -88,7 +87,10 @@ REPLIES = {
     "Python": ("{'answer': '42'}", found("whole", "python_literal")),
     "in a tag": (f"<answer>{J}</answer>", found("embedded")),
     "after a mark": (f"Final answer: {J}", found("embedded")),
-    "extra keys": ('{"answer": "42", "why": "x"}', Found({"answer": "42", "why": "x"}, "whole")),
+    "extra keys": (
+        '{"answer": "42", "why": "x"}',
+        Extraction({"answer": "42", "why": "x"}, "whole"),
+    ),
     "think": (f'<think>{{"answer": "41"}}</think>{J}', found("whole", "dropped_reasoning")),
     "object before a later mark": (f"{J}\nFinal answer: 41", words("41")),
     "object and a longer number": ('{"answer": 4}\nFinal answer: 42', words("42")),

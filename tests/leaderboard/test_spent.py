@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from scbench.leaderboard.scatter import Point, amount_words, scatter
-from scbench.leaderboard.spent import spent
+from scbench.leaderboard.collect import spent
+from scbench.leaderboard.page import Point, amount_words, scatter
 
 
 def test_means_are_over_the_answers_that_report(make_results):

@@ -9,9 +9,9 @@ from scbench.base.canonical import canonical_json
 from scbench.catalog import MANIFOLDS, available_tasks, get_task
 from scbench.freezing.freeze import build_release
 from scbench.grading.workers.scheduler import WorkerLimits
+from scbench.leaderboard.answer_overlap import LEAST, copied, telling_answers
 from scbench.leaderboard.board import make_board
 from scbench.leaderboard.collect import collect
-from scbench.leaderboard.copied import LEAST, copied, told_by
 from scbench.leaderboard.page import render_board
 from scbench.leaderboard.validate import release_finder
 from scbench.release.load import find_release
@@ -29,7 +29,7 @@ def frozen():
         for ref in release.references()
         if ref.kind == "reference" and ref.id.partition("/")[0] in release.manifest.default_tasks
     ]
-    return release, right, told_by(release)
+    return release, right, telling_answers(release)
 
 
 def other(text: str) -> str:

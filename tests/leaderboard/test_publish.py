@@ -5,8 +5,8 @@ import yaml
 
 from scbench.base.errors import ResultsError
 from scbench.freezing.card import render_eval
-from scbench.leaderboard.hub_results import hub_results
-from scbench.leaderboard.receipt import read_receipt
+from scbench.leaderboard.grade import read_receipt
+from scbench.leaderboard.publish import hub_results
 from scbench.release.load import find_release
 
 

@@ -9,9 +9,18 @@ import pytest
 from scbench.base.errors import PredictionsError
 from scbench.formats.custom_id import read_custom_id
 from scbench.formats.prompts import Form
-from scbench.formats.prompts.files import blocks, write_files
-from scbench.formats.prompts.forms import LIMITS, Limits, Settings, check_settings, line_of
-from scbench.formats.prompts.requests import Request, chosen_instances, requests
+from scbench.formats.prompts.requests import (
+    LIMITS,
+    Limits,
+    Request,
+    Settings,
+    blocks,
+    check_settings,
+    chosen_instances,
+    line_of,
+    requests,
+    write_files,
+)
 from scbench.release.load import find_release
 
 PICTURED, PLAIN = "polynomial_curve_fitting/04", "two_segments/07"
@@ -118,7 +127,7 @@ def test_what_a_provider_would_refuse_is_refused_before(form):
 
 def test_all_tries_at_an_item_have_ids_of_their_own(held):
     made = list(requests(list(held.values()), samples=3, budgets=(100, 200)))
-    assert len({one.asked.custom_id for one in made}) == len(made) == 2 * 3 * 2
+    assert len({one.key.custom_id for one in made}) == len(made) == 2 * 3 * 2
 
 
 def test_an_unknown_id_is_named_with_what_may_be_meant():
