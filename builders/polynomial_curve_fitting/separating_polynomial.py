@@ -18,6 +18,11 @@ _STRIDE = 4
 _CLEAR = 1e-6
 """A margin from here on is real; below a hundredth of it there is none. Between them, a solver's
 tolerance decides."""
+_OPTIONS = {
+    **{"output_flag": False, "presolve": "on", "solver": "simplex"},
+    **{"parallel": "off", "threads": 1, "random_seed": 0},
+}
+"""Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
 
 Array = NDArray[Any]
@@ -73,8 +78,6 @@ def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
     Cells are taken into the linear program only once the last solution falls short at them; it
     ends when none does, so the margin is that over all cells.
     """
-    from scipy.optimize import linprog  # noqa: PLC0415  (an extra that only building needs)
-
     n = len(sign)
     grade = np.polynomial.chebyshev.chebvander((2 * np.arange(n) - (n - 1)) / (n - 1), degree)
     pairs = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
@@ -82,20 +85,17 @@ def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
     terms = np.stack([np.multiply.outer(grade[:, j], grade[:, i]) for i, j in pairs], axis=-1)
     terms = (terms * sign[:, :, None]).reshape(n * n, len(pairs))
     active = _first_cells(sign)
-    objective = np.append(np.zeros(len(pairs)), -1.0)
-    bounds = [(-1.0, 1.0)] * len(pairs) + [(None, None)]
     solution, margin = np.zeros(len(pairs)), 0.0
     for _ in range(_ROUNDS):
-        chosen = np.flatnonzero(active)
-        constraints = np.column_stack([-terms[chosen], np.ones(len(chosen))])
-        result = linprog(objective, constraints, np.zeros(len(chosen)), bounds=bounds)
-        if result.status != 0:
+        cells = np.flatnonzero(active)
+        optimum = _solve_linear_program(terms[cells])
+        if optimum is None:
             return math.nan, np.zeros((degree + 1, degree + 1))
-        solution, margin = result.x[:-1], float(result.x[-1])
+        solution, margin = optimum[:-1], float(optimum[-1])
         if margin < _CLEAR / 100:
             break  # more cells can only make it smaller
         short = terms @ solution - margin
-        short[chosen] = 0.0
+        short[cells] = 0.0
         worst = np.argsort(short, kind="stable")[:_BATCH]
         worst = worst[short[worst] < -_CLEAR / 1000]
         if not len(worst):
@@ -105,6 +105,36 @@ def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
     for (i, j), value in zip(pairs, solution, strict=True):
         coefficients[i, j] = value
     return margin, coefficients
+
+
+def _solve_linear_program(terms: Array) -> Array | None:
+    """Return coefficients in -1..1 and, last, the largest margin that no row of terms falls short of.
+
+    None if the solver gave up.
+    """
+    import highspy  # noqa: PLC0415  (an extra that only building needs)
+
+    matrix = np.column_stack([-terms, np.ones(len(terms))]).T
+    nonzero = matrix != 0
+    limits = np.append(np.ones(len(matrix) - 1), highspy.kHighsInf)
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = matrix.shape
+    program.col_cost_ = np.append(np.zeros(len(matrix) - 1), -1.0)
+    program.col_lower_, program.col_upper_ = -limits, limits
+    program.row_lower_ = np.full(len(terms), -highspy.kHighsInf)
+    program.row_upper_ = np.zeros(len(terms))
+    program.a_matrix_.num_col_, program.a_matrix_.num_row_ = matrix.shape
+    program.a_matrix_.start_ = np.append(0, nonzero.sum(axis=1).cumsum())
+    program.a_matrix_.index_ = nonzero.nonzero()[1]
+    program.a_matrix_.value_ = matrix[nonzero]
+    solver = highspy.Highs()
+    for option, value in _OPTIONS.items():
+        solver.setOptionValue(option, value)
+    solver.passModel(program)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    return np.array(solver.getSolution().col_value)
 
 
 def _first_cells(sign: Array) -> Array:
