@@ -22,7 +22,7 @@ from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 
-_WHOLE = reply_short("a whole number", quoted=False)
+_WHOLE_NUMBER = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
 
 
@@ -74,7 +74,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Work it out, products first, with recursion into brackets."""
-        return Answer(answer=_written(usual_value(read_tokens(params.expression))))
+        return Answer(answer=_exact_text(usual_value(read_tokens(params.expression))))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what other reading rules give, near misses, and answers that are not numbers."""
@@ -93,15 +93,15 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "rounded_down": Fraction(right.numerator // right.denominator),
         }
         wrong: dict[str, JsonValue] = {
-            name: {"answer": _written(value)}
+            name: {"answer": _exact_text(value)}
             for name, value in mistakes.items()
             if value is not None and value != right
         }
-        shown = str(right)
+        digits = str(right)
         return wrong | {
             "expression": {"answer": params.expression},
-            "listed": {"answer": [shown]},
-            "two_numbers": {"answer": f"{shown} or {right + 1}"},
+            "listed": {"answer": [digits]},
+            "two_numbers": {"answer": f"{digits} or {right + 1}"},
             "boolean": {"answer": right == 1},
         }
 
@@ -118,9 +118,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
         brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
         terms = _terms(point.min_number, point.max_number, division=point.division)
-        drawn = rng.several(len(terms), point.length)
+        picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
-        for term, opened, closed in zip(drawn, *brackets, strict=True):
+        for term, opened, closed in zip(picks, *brackets, strict=True):
             if opened or closed:
                 operator, number = terms[term]
                 tokens += (operator, *"(" * opened, number, *")" * closed)
@@ -147,7 +147,7 @@ def _terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...
 
 def _text(expression: str) -> str:
     """Return the expression and the rules it is read by."""
-    products, exact, closing = "* comes", "", _WHOLE
+    products, exact, closing = "* comes", "", _WHOLE_NUMBER
     if "/" in expression:
         products, closing = "* and / come", _FRACTION
         exact = " Work exactly with fractions; nothing\nis rounded."
@@ -174,5 +174,5 @@ def _attempt(
         return None
 
 
-def _written(value: int | Fraction) -> int | str:
+def _exact_text(value: int | Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)

@@ -96,24 +96,24 @@ def _chain(
 ) -> tuple[Fraction, int]:
     """Return the value of the operations of this rank and higher from a place on, and its end."""
     if tokens[at] == "(":
-        left, at = _chain(tokens, ranks, at + 1, 1, step)
+        value, at = _chain(tokens, ranks, at + 1, 1, step)
     else:
-        left = Fraction(int(tokens[at]))
+        value = Fraction(int(tokens[at]))
     at += 1
     while at < len(tokens) and ranks.get(tokens[at], 0) >= least:
         place, operator = at, tokens[at]
         right, at = _chain(tokens, ranks, at + 1, ranks[operator] + step, step)
         if operator == "+":
-            left += right
+            value += right
         elif operator == "-":
-            left -= right
+            value -= right
         elif operator == "*":
-            left *= right
+            value *= right
         elif right:
-            left /= right
+            value /= right
         else:
             raise ZeroDivisor(place)
-    return left, at
+    return value, at
 
 
 def without_zero_divisors(tokens: list[str]) -> None:

@@ -98,13 +98,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         needed = _needed(params)
         wrong: dict[str, JsonValue]
         if params.question == "but_for":
-            word, other = ("no", "yes") if needed[0] else ("yes", "no")
+            word, opposite = ("no", "yes") if needed[0] else ("yes", "no")
             wrong = {
-                "other": other,
-                "other_in_capitals": f"**{other.upper()}**.",
+                "other": opposite,
+                "other_in_capitals": f"**{opposite.upper()}**.",
                 "other_as_json": needed[0],
                 "other_as_number": int(needed[0]),
-                "both": f"{word} {other}",
+                "both": f"{word} {opposite}",
                 "listed": [word],
                 "event": happened(params, params.outcome),
             }
@@ -114,14 +114,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             right: list[JsonValue] = [*_letters(needed)]
             wrong = {
                 "all": [*_letters((True,) * len(needed))],
-                "the_others": [*_letters([not one for one in needed])],
+                "the_others": [*_letters([not is_needed for is_needed in needed])],
                 "one_too_many": [*right, LETTERS[spare]],
                 "one_exchanged": [x for x in right if x != LETTERS[first]] + [LETTERS[spare]],
                 "nothing": [],
                 "none": "none",
                 "yes": "yes",
                 "outcome": [happened(params, params.outcome)],
-                "places": [i + 1 for i, one in enumerate(needed) if one],
+                "places": [i + 1 for i, is_needed in enumerate(needed) if is_needed],
             }
             if len(right) > 1:
                 wrong["one_missing"] = right[1:]
@@ -129,12 +129,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how deep the story is, and how often one cause makes up for another."""
-        rules, told = _system(params)
+        rules, origins = _system(params)
         depths: dict[int, int] = {}
         for event in rules:
-            depth_of(rules, told, event, depths)
+            depth_of(rules, origins, event, depths)
         causes = [
-            (kind, sum(wanted and depths[cause] >= 0 for cause, wanted in conditions))
+            (kind, sum(holds and depths[cause] >= 0 for cause, holds in conditions))
             for event, (kind, conditions) in rules.items()
             if depths[event] >= 0
         ]
@@ -143,7 +143,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "depth": depths[params.outcome],
             "overdetermined": sum(kind == "any" and number > 1 for kind, number in causes),
             "stand_ins": sum(
-                not all(wanted for _, wanted in conditions) for _, conditions in rules.values()
+                not all(holds for _, holds in conditions) for _, conditions in rules.values()
             ),
         }
 
@@ -161,20 +161,20 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         causal = len(graph.levels)
         for _ in range(point.distractors):
             _add_distractor(graph, causal, rng)
-        others = [
+        needless = [
             event
             for event, did in enumerate(graph.happened)
             if did and event != graph.outcome and event not in needed
         ]
         if point.question == "necessary_set":
-            candidates = [*needed, *others]
+            candidates = [*needed, *needless]
             rng.shuffle(candidates)
         elif rng.below(2):
             candidates = [rng.choice(needed)]
         else:
-            near = [event for event in others if event < causal]
-            candidates = [rng.choice(near if near and rng.below(4) else others)]
-        return _told(graph, candidates, point.question, rng)
+            near = [event for event in needless if event < causal]
+            candidates = [rng.choice(near if near and rng.below(4) else needless)]
+        return _params_of(graph, candidates, point.question, rng)
 
 
 def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
@@ -185,8 +185,8 @@ def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     for i in range(2 * _TRIES):
         # Where chance makes up for every cause, the last link of the chain is spared from it.
         graph = grow(point.events, depth, *chances, rng, spare_outcome=i >= _TRIES)
-        told = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
-        bits = flips(graph.rules, told, graph.outcome)
+        origins = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
+        bits = flips(graph.rules, origins, graph.outcome)
         needed = [i for i in range(point.events) if bits >> i & 1 and i != graph.outcome]
         if needed and (
             point.distractors or sum(graph.happened) - 1 > len(needed)
@@ -210,24 +210,24 @@ def _add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
         by_product(graph, rng.choice([i for i in range(causal) if graph.happened[i]]))
 
 
-def _told(graph: Graph, candidates: list[int], question: Question, rng: Stream) -> Params:
+def _params_of(graph: Graph, candidates: list[int], question: Question, rng: Stream) -> Params:
     """Give every event a number and words that tell nothing of its place in the rules."""
     n = len(graph.levels)
     number = rng.sample(range(n), n)
     setting = rng.choice(settings())
     rules = [
-        (number[event], kind, tuple([(number[cause], wanted) for cause, wanted in conditions]))
+        (number[event], kind, tuple([(number[cause], holds) for cause, holds in conditions]))
         for event, (kind, conditions) in graph.rules.items()
     ]
-    told = [(number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules]
+    origins = [(number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules]
     rng.shuffle(rules)
-    rng.shuffle(told)
+    rng.shuffle(origins)
     return Params(
         story=setting.id,
         opening=setting.opening,
         events=tuple(rng.sample(setting.events, n)),
         rules=tuple(rules),
-        told=tuple(told),
+        told=tuple(origins),
         outcome=number[graph.outcome],
         question=question,
         candidates=tuple([number[event] for event in candidates]),
@@ -246,5 +246,5 @@ def _needed(params: Params) -> tuple[bool, ...]:
     return tuple(bits >> event & 1 == 1 for event in params.candidates)
 
 
-def _letters(chosen: Sequence[bool]) -> tuple[str, ...]:
-    return tuple(letter for letter, one in zip(LETTERS, chosen, strict=False) if one)
+def _letters(marks: Sequence[bool]) -> tuple[str, ...]:
+    return tuple(letter for letter, mark in zip(LETTERS, marks, strict=False) if mark)

@@ -41,7 +41,7 @@ def story_of(params: Params) -> str:
     """Return the rules, what happened, what supposing means, and the question."""
     head = _RULES_FIRST[params.style % 3].format(opening=params.opening)
     rules = "\n".join(f"- {sentence}" for sentence in _rules(params))
-    first = " ".join(_capital(_past(params, event, told=told)) for event, told in params.told)
+    first = " ".join(_capital(_past(params, event, did=did)) for event, did in params.told)
     end = f"Everything else followed from the rules. In the end, {_past(params, params.outcome)}"
     facts = f"One day, this happened at the beginning: {first} {end}"
     parts = [f"{head}\n\n{rules}", facts, _WORKINGS.rstrip(), _question(params)]
@@ -54,9 +54,9 @@ def happened(params: Params, event: int) -> str:
     return f"{subject} {past}"
 
 
-def _past(params: Params, event: int, *, told: bool = True) -> str:
+def _past(params: Params, event: int, *, did: bool = True) -> str:
     subject, base, *_ = params.events[event]
-    return f"{happened(params, event)}." if told else f"{subject} did not {base}."
+    return f"{happened(params, event)}." if did else f"{subject} did not {base}."
 
 
 def _question(params: Params) -> str:
@@ -68,13 +68,13 @@ def _question(params: Params) -> str:
             f"Suppose that {struck} had not {gone}. Would {subject} still have {participle}? "
             "Yes or no?"
         )
-    listed = "\n".join(
+    options = "\n".join(
         f"{letter}) {happened(params, event)}"
         for letter, event in zip(LETTERS, params.candidates, strict=False)
     )
     return (
         f"An event was necessary if, supposing that it alone had not happened, {subject} would not "
-        f"have {participle}. Which of these events were necessary?\n\n{listed}"
+        f"have {participle}. Which of these events were necessary?\n\n{options}"
     )
 
 
@@ -82,19 +82,19 @@ def _rules(params: Params) -> Iterator[str]:
     for i, (event, kind, conditions) in enumerate(params.rules):
         subject, _, present, *_ = params.events[event]
         effect = f"{subject} {present}"
-        holding = [_condition(params, cause, wanted=True) for cause, wanted in conditions if wanted]
+        holding = [_condition(params, cause, holds=True) for cause, holds in conditions if holds]
         failing = [
-            _condition(params, cause, wanted=False) for cause, wanted in conditions if not wanted
+            _condition(params, cause, holds=False) for cause, holds in conditions if not holds
         ]
         if holding and failing and kind == "all":
-            told, note = f"{_listed(holding, 'and')} but {_listed(failing, 'and')}", ""
+            premise, note = f"{_join_with(holding, 'and')} but {_join_with(failing, 'and')}", ""
         else:
-            told = _listed([*holding, *failing], "and" if kind == "all" else "or")
+            premise = _join_with([*holding, *failing], "and" if kind == "all" else "or")
             note = _note(kind, len(conditions))
         if (params.style + i) % 3 == 0:
-            yield _capital(f"if {told}, then {effect}{note}.")
+            yield _capital(f"if {premise}, then {effect}{note}.")
         else:
-            yield _capital(f"{effect} if {told}{note}.")
+            yield _capital(f"{effect} if {premise}{note}.")
 
 
 def _note(kind: str, conditions: int) -> str:
@@ -105,12 +105,12 @@ def _note(kind: str, conditions: int) -> str:
     return f" ({'either' if conditions == 2 else 'any one'} of them is enough)"
 
 
-def _condition(params: Params, event: int, *, wanted: bool) -> str:
+def _condition(params: Params, event: int, *, holds: bool) -> str:
     subject, base, present, *_ = params.events[event]
-    return f"{subject} {present}" if wanted else f"{subject} does not {base}"
+    return f"{subject} {present}" if holds else f"{subject} does not {base}"
 
 
-def _listed(parts: Sequence[str], word: str) -> str:
+def _join_with(parts: Sequence[str], word: str) -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else parts[0]
 
 

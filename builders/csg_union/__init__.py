@@ -35,7 +35,7 @@ by b about the y axis, then by c about the z axis, axes that stay where they are
 is counter-clockwise for someone whom the axis points at; 90 about z takes +x to +y.
 """
 
-_MOST = 10_000
+_UNLIMITED = 10_000
 
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
@@ -62,7 +62,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "solids": "\n".join(solids),
             "turning": _TURNING if turned else "",
             "example": _EXAMPLE,
-            "limit": _LIMIT.format(least=least) if least < _MOST else "",
+            "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
             "brief": "\n".join(f"- {_briefly(solid)}" for solid in params.solids),
         }
 

@@ -27,30 +27,33 @@ def work(params: Params) -> int:
     union = polygon_mesh(union_body(params)).points
     meeting = sum(_meet(a, b) for a, b in combinations(bodies, 2))
     gone = sum(int((~_among(points, union)).sum()) for points in corners)
-    copied = np.zeros(len(union), dtype=bool)
-    moved = np.zeros(len(union), dtype=bool)
+    straight_corners = np.zeros(len(union), dtype=bool)
+    turned_corners = np.zeros(len(union), dtype=bool)
     for points, is_turned in zip(corners, turned, strict=True):
-        found = _among(union, points)
-        moved |= found & is_turned
-        copied |= found & (not is_turned)
-    crossings = union[~(moved | copied)]
-    given = _levels([body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned])
-    computed = sum(
-        int((~_among(crossings[:, [axis]], levels)).sum()) for axis, levels in enumerate(given)
+        matches = _among(union, points)
+        turned_corners |= matches & is_turned
+        straight_corners |= matches & (not is_turned)
+    crossings = union[~(turned_corners | straight_corners)]
+    square_levels = _levels(
+        [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
     )
-    return meeting + gone + len(union) + int(moved.sum()) + len(crossings) + 2 * computed
+    computed = sum(
+        int((~_among(crossings[:, [axis]], levels)).sum())
+        for axis, levels in enumerate(square_levels)
+    )
+    return meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
 
 
-def _meet(one: Manifold, other: Manifold) -> bool:
+def _meet(first: Manifold, second: Manifold) -> bool:
     """Whether two bodies share a point, to within `_SAME`."""
-    return bool(one.min_gap(other, 2 * _SAME) < _SAME)
+    return bool(first.min_gap(second, 2 * _SAME) < _SAME)
 
 
-def _among(points: Array, others: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return which points are among others."""
-    if not len(others):
+    if not len(candidates):
         return np.zeros(len(points), dtype=bool)
-    gaps = np.abs(points[:, None] - others[None]).max(axis=2)
+    gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)
     return np.asarray(gaps.min(axis=1) < _SAME)
 
 
@@ -63,4 +66,4 @@ def _levels(bodies: list[Manifold]) -> list[Array]:
             points = mesh.points[list(face)]
             for axis in np.flatnonzero(np.ptp(points, axis=0) < _SAME):
                 levels[axis].append(float(points[0, axis]))
-    return [np.array(found).reshape(-1, 1) for found in levels]
+    return [np.array(values).reshape(-1, 1) for values in levels]

@@ -11,8 +11,8 @@ from scbench.schemas.csg_union import Params
 def baselines(params: Params) -> dict[str, JsonValue]:
     """Return the convex hull of all solids, and the largest of them."""
     bodies = [solid_body(solid) for solid in params.solids]
-    found = {
+    bodies_by_name = {
         "convex hull": union_body(params).hull(),
         "largest solid": max(bodies, key=lambda body: float(body.volume())),
     }
-    return {name: as_answer(polygon_mesh(body)) for name, body in found.items()}
+    return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}

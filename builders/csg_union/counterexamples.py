@@ -53,7 +53,7 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     if volumes.min() < 0:
         turned = (f if volumes[s] > 0 else f[::-1] for f, s in zip(mesh.faces, shell, strict=True))
         wrong["void_points_outwards"] = PolygonMesh(mesh.points, tuple(turned))
-    return {name: as_answer(made) for name, made in wrong.items()} | _malformed(mesh)
+    return {name: as_answer(faulty) for name, faulty in wrong.items()} | _malformed(mesh)
 
 
 def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
@@ -107,9 +107,9 @@ def _counted_from_one(mesh: PolygonMesh) -> PolygonMesh:
 
 def _corner_doubled(mesh: PolygonMesh) -> PolygonMesh:
     """One face has a vertex of its own where the others meet."""
-    first, *rest = mesh.faces
+    first, *faces = mesh.faces
     points = np.concatenate([mesh.points, mesh.points[[first[0]]]])
-    return PolygonMesh(points, ((len(mesh.points), *first[1:]), *rest))
+    return PolygonMesh(points, ((len(mesh.points), *first[1:]), *faces))
 
 
 def _all_corners_doubled(mesh: PolygonMesh) -> PolygonMesh:
@@ -127,17 +127,17 @@ def _far_vertex(mesh: PolygonMesh) -> PolygonMesh:
 
 def _degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
     """The middle of an edge is a vertex of one of its faces; a face without area fills the gap."""
-    first, *rest = mesh.faces
+    first, *faces = mesh.faces
     a, b = first[0], first[1]
     n = len(mesh.points)
     points = np.concatenate([mesh.points, [(mesh.points[a] + mesh.points[b]) / 2]])
-    return PolygonMesh(points, ((a, n, *first[1:]), *rest, (a, b, n)))
+    return PolygonMesh(points, ((a, n, *first[1:]), *faces, (a, b, n)))
 
 
 def _edge_split_on_one_side(mesh: PolygonMesh) -> PolygonMesh:
-    first, *rest = mesh.faces
+    first, *faces = mesh.faces
     points = np.concatenate([mesh.points, [mesh.points[[first[0], first[1]]].mean(axis=0)]])
-    return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *rest))
+    return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *faces))
 
 
 def _overlapping_copy(mesh: PolygonMesh) -> PolygonMesh:
@@ -146,7 +146,7 @@ def _overlapping_copy(mesh: PolygonMesh) -> PolygonMesh:
     return _together([mesh, PolygonMesh(mesh.points + shift, mesh.faces)])
 
 
-def _moved(mesh: PolygonMesh) -> PolygonMesh:
+def _half_its_size_away(mesh: PolygonMesh) -> PolygonMesh:
     shift = mesh.points.max(axis=0) - mesh.points.min(axis=0)
     return PolygonMesh(mesh.points + 0.5 * shift, mesh.faces)
 
@@ -176,20 +176,20 @@ def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
 def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMesh]:
     """Return the solids as they are in one mesh, unless they are all apart."""
     pairs = combinations(bodies, 2)
-    if all(one.min_gap(other, 2 * TOLERANCE) >= TOLERANCE for one, other in pairs):
+    if all(first.min_gap(second, 2 * TOLERANCE) >= TOLERANCE for first, second in pairs):
         return {}
     meshes = [solid_mesh(solid) for solid in params.solids]
-    found = {
+    variants = {
         "unmerged_solids": _together(meshes),
         "unmerged_solids_a_hair_apart": _together([_shrunk(mesh) for mesh in meshes]),
     }
-    together = found["unmerged_solids"]
+    together = variants["unmerged_solids"]
     places, number = np.unique(np.round(together.points, 6), axis=0, return_inverse=True)
     if len(places) < len(together.points):
         renumbered = number.reshape(-1).tolist()
         faces = tuple(tuple(renumbered[i] for i in face) for face in together.faces)
-        found["unmerged_solids_with_common_vertices"] = PolygonMesh(places, faces)
-    return found
+        variants["unmerged_solids_with_common_vertices"] = PolygonMesh(places, faces)
+    return variants
 
 
 def _cut(union: Manifold, gap: float) -> Manifold:
@@ -222,7 +222,7 @@ def _shrunk(mesh: PolygonMesh) -> PolygonMesh:
 
 def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Manifold]:
     """Return bodies inside or around the union that differ enough from it to lose points."""
-    whole = union.volume()
+    size = union.volume()
     low, high = np.array(union.bounding_box()).reshape(2, 3)
     around = {
         "convex_hull": union.hull(),
@@ -235,8 +235,8 @@ def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Mani
         "first_solid_missing": unite(bodies[1:]) if len(bodies) > 1 else Manifold(),
         "common_part": reduce(xor, bodies),
     }
-    larger = {name: body for name, body in around.items() if whole < _SHARE * body.volume()}
-    smaller = {name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * whole}
+    larger = {name: body for name, body in around.items() if size < _SHARE * body.volume()}
+    smaller = {name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * size}
     return larger | smaller
 
 
@@ -283,6 +283,6 @@ _FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
     "degenerate_face": _degenerate_face,
     "edge_split_on_one_side": _edge_split_on_one_side,
     "overlapping_copy": _overlapping_copy,
-    "half_its_size_away": _moved,
+    "half_its_size_away": _half_its_size_away,
     "ten_percent_larger": _enlarged,
 }

@@ -71,7 +71,7 @@ def _merge(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
     return list(alive.values())
 
 
-def _joined(one: Ring, other: Ring, edge: Edge) -> Ring | None:
+def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     """Return two rings as one; None if they share more than a single chain of edges.
 
     Args:
@@ -79,10 +79,10 @@ def _joined(one: Ring, other: Ring, edge: Edge) -> Ring | None:
         other: runs along it backwards.
         edge: an edge of both.
     """
-    start = one.index(edge[1])
-    ahead = one[start:] + one[:start]  # from the edge's end round to its start
-    start = other.index(edge[0])
-    back = other[start:] + other[:start]
+    start = first.index(edge[1])
+    ahead = first[start:] + first[:start]  # from the edge's end round to its start
+    start = second.index(edge[0])
+    back = second[start:] + second[:start]
     while len(ahead) > 1 and len(back) > 1 and ahead[1] == back[-2]:
         ahead, back = ahead[1:], back[:-1]
     while len(ahead) > 1 and len(back) > 1 and ahead[-2] == back[1]:

@@ -123,10 +123,10 @@ def _heap(point: Space, rng: Stream) -> list[Solid] | None:
     for _ in range(point.solids - 1):
         heap = unite(bodies)
         for _ in range(_PLACES):
-            placed = _placed(point, rng, rng.choice(bodies), heap)
-            if placed is not None:
-                solids.append(placed)
-                bodies.append(solid_body(placed))
+            solid = _place_solid(point, rng, rng.choice(bodies), heap)
+            if solid is not None:
+                solids.append(solid)
+                bodies.append(solid_body(solid))
                 break
         else:
             return None
@@ -134,7 +134,7 @@ def _heap(point: Space, rng: Stream) -> list[Solid] | None:
     return solids
 
 
-def _placed(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Solid | None:
+def _place_solid(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Solid | None:
     """Return a new solid that lies to a target as wanted; None if this try does not."""
     relation = point.relation
     if relation == "mixed":
@@ -144,22 +144,22 @@ def _placed(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Soli
     shape = shape.model_copy(
         update={"rotation_deg_xyz": _turn(point, rng, axis if relation == "contact" else None)}
     )
-    own, there, every = (
+    box, there, every = (
         np.array(body.bounding_box()).reshape(2, 3) for body in (solid_body(shape), target, heap)
     )
     # Anywhere that the two boxes share a length of 1 along each axis.
     move = [
         round(2 * rng.uniform(low, high)) / 2
-        for low, high in zip(there[0] - own[1] + 1, there[1] - own[0] - 1, strict=True)
+        for low, high in zip(there[0] - box[1] + 1, there[1] - box[0] - 1, strict=True)
     ]
     if relation == "contact":
-        move[axis] = float(there[1 - (side := rng.below(2))][axis] - own[side][axis])
+        move[axis] = float(there[1 - (side := rng.below(2))][axis] - box[side][axis])
         if move[axis] * 4 != round(move[axis] * 4):
             return None
     elif relation == "disjoint":
-        move[axis] = float(np.ceil(2 * (every[1] + _GAP - own[0])[axis]) / 2)
+        move[axis] = float(np.ceil(2 * (every[1] + _GAP - box[0])[axis]) / 2)
     elif relation == "nested":
-        middle = (there[0] + there[1] - own[0] - own[1]) / 2
+        middle = (there[0] + there[1] - box[0] - box[1]) / 2
         move = [round(2 * (m + rng.uniform(-1, 1))) / 2 for m in middle.tolist()]
     shape = shape.model_copy(update={"translation": tuple(move)})
     return shape if _lies(shape, relation, target, heap) else None
@@ -276,9 +276,9 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     if len(mesh.points) > point.max_vertices or any(edge_faults(mesh.faces)):
         return False
     for i, body in enumerate(bodies):
-        others = [other for j, other in enumerate(bodies) if j != i]
-        added = volume(body - unite(others))
-        inside = any(volume(_grown(body, _CLEAR) - other) == 0 for other in others)
+        neighbours = [neighbour for j, neighbour in enumerate(bodies) if j != i]
+        added = volume(body - unite(neighbours))
+        inside = any(volume(_grown(body, _CLEAR) - neighbour) == 0 for neighbour in neighbours)
         if added < _SHARE * volume(body) and not inside:
             return False
     margins = [_GROWTH] if point.relation in _TOUCHING else [_GROWTH, -_GROWTH]
@@ -292,9 +292,15 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     shell = shells(mesh.faces)
     # The mesh is made by booleans that can fail, so it has to have the volume of the union.
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    whole, own = union_volume(parts), float(signed_volumes(mesh.points, triangles, shell).sum())
+    exact_volume, mesh_volume = (
+        union_volume(parts),
+        float(signed_volumes(mesh.points, triangles, shell).sum()),
+    )
     common = common_volume(parts, mesh.points[triangles.corners])
-    if common is None or max(abs(own - whole), abs(common - whole)) > _WRONG * whole:
+    if (
+        common is None
+        or max(abs(mesh_volume - exact_volume), abs(common - exact_volume)) > _WRONG * exact_volume
+    ):
         return False
     return _roomy(mesh.points[triangles.corners], shell[triangles.face])
 
@@ -311,6 +317,6 @@ def _roomy(corners: Array, shell: Indices) -> bool:
     pairs = close_pairs(corners, _CLEAR, 10**6)
     if pairs is None:
         return False
-    others = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
+    unjoined = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
     contacts = find_contacts(corners, pairs, _CLEAR)
-    return not any(map(len, (*contacts, nearer_than(corners, others, _CLEAR))))
+    return not any(map(len, (*contacts, nearer_than(corners, unjoined, _CLEAR))))

@@ -14,9 +14,9 @@ from scbench.builders.dates.steps import (
     draw_crossing,
     draw_date,
     draw_within_month,
-    moved,
+    take_step,
 )
-from scbench.builders.dates.stories import Told, names, scenarios, story_of
+from scbench.builders.dates.stories import Instance, names, scenarios, story_of
 from scbench.builders.shared.builder import Case, Composed, Point
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
@@ -75,17 +75,17 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Follow the chain of steps back from the event asked for, then forth."""
-        return Answer(answer=_written(_path(params)[-1]))
+        return Answer(answer=_slashed(_path(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return dates that mistakes lead to, and answers that are not dates."""
         path = _path(params)
         right = path[-1]
-        told = [_told(given) for given in params.given if given[0] != params.asked]
+        clues = [_date_of(clue) for clue in params.given if clue[0] != params.asked]
         mistakes = {
             "a_day_late": right + _DAY,
             "a_day_early": right - _DAY,
-            "another_event": told[0] if told else right + 2 * _DAY,
+            "another_event": clues[0] if clues else right + 2 * _DAY,
             "the_date_told": path[0],
             "last_step_left_out": path[-2] if len(path) > 1 else right - 2 * _DAY,
             "months_of_30_days": _roughly(params),
@@ -93,12 +93,12 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "a_year_late": right.replace(year=right.year + 1, day=min(right.day, 28)),
         }
         wrong: dict[str, JsonValue] = {
-            name: {"answer": _written(at)} for name, at in mistakes.items() if at != right
+            name: {"answer": _slashed(at)} for name, at in mistakes.items() if at != right
         }
-        text = _written(right)
+        text = _slashed(right)
         return wrong | {
             "listed": {"answer": [text]},
-            "two_dates": {"answer": f"{text} or {_written(right + _DAY)}"},
+            "two_dates": {"answer": f"{text} or {_slashed(right + _DAY)}"},
             "event": {"answer": params.events[params.asked]},
         }
 
@@ -108,44 +108,44 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance to name the right one of the dates told; 0 where it is not told."""
-        told = any(given[0] == params.asked for given in params.given)
-        return 1 / len(params.given) if told else 0.0
+        is_clue = any(clue[0] == params.asked for clue in params.given)
+        return 1 / len(params.given) if is_clue else 0.0
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
         path, moves = _draw_path(point.tier, rng)
-        others: list[date] = []
+        decoys: list[date] = []
         for _ in range(2 if point.tier == 0 else 1):
-            other = path[0] + rng.between(1, 200) * (_DAY if rng.below(2) else -_DAY)
+            decoy = path[0] + rng.between(1, 200) * (_DAY if rng.below(2) else -_DAY)
             # The question is not to be answered with the date of another event.
-            while other == path[-1] or other in others:
-                other += _DAY
-            others.append(other)
-        days = [*path, *others]
+            while decoy == path[-1] or decoy in decoys:
+                decoy += _DAY
+            decoys.append(decoy)
+        days = [*path, *decoys]
         by_date = sorted(range(len(days)), key=days.__getitem__)
         event = [by_date.index(i) for i in range(len(days))]
-        known = [0, *range(len(path), len(days))]
-        given = [[event[i], *_spoken(days[i], point.date_format, rng)] for i in known]
-        rng.shuffle(given)
+        sources = [0, *range(len(path), len(days))]
+        clues = [[event[i], *_spoken(days[i], point.date_format, rng)] for i in sources]
+        rng.shuffle(clues)
         steps = [[event[i + 1], *move, event[i]] for i, move in enumerate(moves)]
         rng.shuffle(steps)
         at = point.scenario - 1 if point.scenario else rng.below(len(scenarios()))
         scenario = scenarios()[at]
-        chosen = sorted(rng.sample(range(len(scenario.events)), len(days)))
-        told = Told(
+        places = sorted(rng.sample(range(len(scenario.events)), len(days)))
+        instance = Instance(
             story=scenario.id,
             opening=scenario.opening.replace("{name}", rng.choice(names())),
-            events=[scenario.events[i] for i in chosen],
+            events=[scenario.events[i] for i in places],
             date_format=point.date_format,
-            given=given,
+            given=clues,
             steps=steps,
             asked=event[len(path) - 1],
             style=rng.below(60),
         )
         return (
-            told._asdict(),
-            story_of(told) + _CLOSING,
-            _written(path[-1]),
+            instance._asdict(),
+            story_of(instance) + _CLOSING,
+            _slashed(path[-1]),
             _facts(scenario.id, path),
         )
 
@@ -167,11 +167,11 @@ def _draw_path(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
         return [draw_date(rng)], []
     if tier < 3:
         start, move = draw_within_month(rng) if tier == 1 else draw_crossing(rng)
-        return [start, moved(start, move)], [move]
+        return [start, take_step(start, move)], [move]
     path, moves = [draw_date(rng)], []
     for _ in range(rng.between(3, 5)):
         moves.append(draw_any(path[-1], rng))
-        path.append(moved(path[-1], moves[-1]))
+        path.append(take_step(path[-1], moves[-1]))
     return path, moves
 
 
@@ -182,31 +182,31 @@ def _spoken(day: date, form: DateFormat, rng: Stream) -> tuple[int, int, int, in
         after = (day - day.replace(month=1, day=1)).days
     elif form == "RELATIVE_OFFSET":
         after = rng.between(2, 60) * (1 if rng.below(2) else -1)
-    told = day - after * _DAY
-    return told.year, told.month, told.day, after
+    origin = day - after * _DAY
+    return origin.year, origin.month, origin.day, after
 
 
-def _told(given: Sequence[int]) -> date:
-    _, year, month, day, after = given
+def _date_of(clue: Sequence[int]) -> date:
+    _, year, month, day, after = clue
     return date(year, month, day) + after * _DAY
 
 
 def _chain(params: Params) -> tuple[date, list[Move]]:
     """Return the date that the event asked for depends on, and the steps from there."""
-    told = {given[0]: given for given in params.given}
+    clues = {clue[0]: clue for clue in params.given}
     leading = {step[0]: step for step in params.steps}
     at, moves = params.asked, list[Move]()
-    while at not in told:
+    while at not in clues:
         _, kind, amount, at = leading.pop(at)
         moves.append((kind, amount))
-    return _told(told[at]), moves[::-1]
+    return _date_of(clues[at]), moves[::-1]
 
 
 def _path(params: Params) -> list[date]:
     start, moves = _chain(params)
     path = [start]
     for move in moves:
-        path.append(moved(path[-1], move))
+        path.append(take_step(path[-1], move))
     return path
 
 
@@ -215,7 +215,7 @@ def _roughly(params: Params) -> date:
     at, moves = _chain(params)
     for kind, amount in moves:
         days = {"months": 30, "years": 365, "counted_day": 1}.get(kind)
-        at = moved(at, (kind, amount)) if days is None else at + days * amount * _DAY
+        at = take_step(at, (kind, amount)) if days is None else at + days * amount * _DAY
     return at
 
 
@@ -234,5 +234,5 @@ def _has_leap_day(first: date, last: date) -> bool:
     return False
 
 
-def _written(day: date) -> str:
+def _slashed(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year:04}"

@@ -26,7 +26,7 @@ def month_length(year: int, month: int) -> int:
     return 29 if month == 2 and isleap(year) else _LENGTHS[month - 1]
 
 
-def moved(start: date, move: Move) -> date:
+def take_step(start: date, move: Move) -> date:
     """Return the date that a step leads to."""
     kind, amount = move
     if kind in {"days", "weeks", "counted_day"}:
@@ -63,7 +63,7 @@ def draw_any(start: date, rng: Stream) -> Move:
     """Return a step of any kind that leads to another day."""
     for _ in range(_TRIES):
         move = _sized(rng.choice(_KINDS), rng)
-        if moved(start, move) != start:
+        if take_step(start, move) != start:
             return move
     raise AssertionError("unreachable: most kinds of steps always lead to another day")
 
@@ -79,7 +79,7 @@ def draw_crossing(rng: Stream) -> tuple[date, Move]:
     draw = rng.choice(_CROSSINGS)
     for _ in range(_TRIES):
         start, move = draw(rng)
-        end = moved(start, move)
+        end = take_step(start, move)
         if (start.year, start.month) != (end.year, end.month) or move[0] == "month_last":
             return start, move
     raise GenerationError("dates: no step past the end of a month was found; try another tier")
@@ -93,8 +93,8 @@ def _sized(kind: StepKind, rng: Stream) -> Move:
         return kind, rng.below(7)
     if kind in {"month_last", "month_first"}:
         return kind, 0
-    most = {"days": 120, "weeks": 20, "months": 18, "years": 9}[kind]
-    return kind, rng.between(1, most) * (1 if rng.below(3) else -1)
+    limit = {"days": 120, "weeks": 20, "months": 18, "years": 9}[kind]
+    return kind, rng.between(1, limit) * (1 if rng.below(3) else -1)
 
 
 def _past_month(rng: Stream) -> tuple[date, Move]:

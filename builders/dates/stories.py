@@ -53,7 +53,7 @@ class Scenario(NamedTuple):
     events: tuple[str, ...]
 
 
-class Told(NamedTuple):
+class Instance(NamedTuple):
     """What `Params` holds, as JSON."""
 
     story: str
@@ -87,15 +87,15 @@ def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, 
     return json.loads(text)  # type: ignore[no-any-return]
 
 
-def story_of(params: Params | Told) -> str:
+def story_of(params: Params | Instance) -> str:
     """Return the story, the question after it, and the rules of counting."""
     sentences = [*_dated(params), *_tied(params)]
     if params.style % 4 == 1:  # what is tied can come before what it is tied to
         sentences = [*_tied(params), *_dated(params)]
-    told = " ".join([params.opening, _LINKS[params.style % len(_LINKS)], *sentences])
+    story = " ".join([params.opening, _LINKS[params.style % len(_LINKS)], *sentences])
     question = _QUESTIONS[params.style % len(_QUESTIONS)].format(params.events[params.asked])
     rules = _rules(params.date_format, frozenset([step[1] for step in params.steps]))
-    return f"{told}\n\n{question}\n\n{rules}\n\n"
+    return f"{story}\n\n{question}\n\n{rules}\n\n"
 
 
 @cache
@@ -114,13 +114,13 @@ def _rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
     return " ".join(rules)
 
 
-def _dated(params: Params | Told) -> Iterator[str]:
+def _dated(params: Params | Instance) -> Iterator[str]:
     for i, (event, *when) in enumerate(params.given):
-        told = _when(params, when, i)
-        yield _capital(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {told}.")
+        time = _when(params, when, i)
+        yield _capital(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")
 
 
-def _when(params: Params | Told, when: Sequence[int], i: int) -> str:
+def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
     year, month, day, after = when
     if params.date_format == "RELATIVE_OFFSET":
         side = "after" if after >= 0 else "before"
@@ -139,30 +139,30 @@ def _when(params: Params | Told, when: Sequence[int], i: int) -> str:
     return f"on {forms[form]}" if form < 2 else f"on the {_th(at.day)} of {name} {at.year}"
 
 
-def _tied(params: Params | Told) -> Iterator[str]:
+def _tied(params: Params | Instance) -> Iterator[str]:
     for i, (event, kind, amount, origin) in enumerate(params.steps):
         verb = _VERBS[(params.style // 2 + i) % 3]
-        what, other = params.events[event], params.events[origin]
-        place = _place(kind, amount, other)
+        what, origin_event = params.events[event], params.events[origin]
+        place = _place(kind, amount, origin_event)
         if kind in {"days", "weeks", "months", "years"} and (params.style // 5 + i) % 3 == 0:
             yield _capital(f"exactly {place} {verb} {what}.")
         else:
             yield _capital(f"{what} {verb} {place}.")
 
 
-def _place(kind: StepKind, amount: int, other: str) -> str:
+def _place(kind: StepKind, amount: int, origin: str) -> str:
     if kind == "counted_day":
-        return f"on day {amount}, if the day of {other} is counted as day 1"
+        return f"on day {amount}, if the day of {origin} is counted as day 1"
     if kind == "weekday_after":
-        return f"on the first {WEEKDAYS[amount]} after {other}"
+        return f"on the first {WEEKDAYS[amount]} after {origin}"
     if kind == "weekday_before":
-        return f"on the last {WEEKDAYS[amount]} before {other}"
+        return f"on the last {WEEKDAYS[amount]} before {origin}"
     if kind == "month_last":
-        return f"on the last day of the month in which {other} falls"
+        return f"on the last day of the month in which {origin} falls"
     if kind == "month_first":
-        return f"on the first day of the month after the one in which {other} falls"
+        return f"on the first day of the month after the one in which {origin} falls"
     side = "after" if amount > 0 else "before"
-    return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {other}"
+    return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
 
 
 def _many(number: int, unit: str) -> str:

@@ -90,8 +90,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the bits of precision that the circle tests across all inner edges need."""
         points, scale = to_integers(params.points, params.decimals), 10**params.decimals
-        whole: int = (scale**4).bit_length() + 1
-        return sum(whole - abs(det).bit_length() for det in _inner_tests(points))
+        precision: int = (scale**4).bit_length() + 1
+        return sum(precision - abs(det).bit_length() for det in _inner_tests(points))
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw points, round them, and keep the set if it is in general position.
@@ -125,8 +125,8 @@ def _one_flip(params: Params, triangles: tuple[tuple[int, ...], ...]) -> list[Js
             continue
         if orient(points[c], points[d], points[b]) > 0 > orient(points[c], points[d], points[a]):
             gone = ({a, b, c}, {a, b, d})
-            kept: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
-            return [*kept, [a, c, d], [b, c, d]]
+            intact: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
+            return [*intact, [a, c, d], [b, c, d]]
     return None
 
 

@@ -31,8 +31,8 @@ from scbench.schemas.enumerate_edges import Answer, Params
 
 _PROMPT = prompt_template(__name__)
 
-_ASKED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
-_ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)
+_DECIDED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
+_ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
 
 
 class Space(Point):
@@ -121,9 +121,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "index_out_of_range": with_pairs(*right[at], (0, 4)),
         }
         counters: dict[str, JsonValue] = {
-            name: {"edges": _plain(found)}
-            for name, found in lists.items()
-            if [sorted(pairs) for pairs in found] != right
+            name: {"edges": _plain(edges)}
+            for name, edges in lists.items()
+            if [sorted(pairs) for pairs in edges] != right
         }
         if any(len(pairs) > 1 for pairs in right):
             counters["booleans"] = {
@@ -157,10 +157,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         cases: list[int] = []
         while not any(joined_sides(CASES[case]) for case in cases):
             cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
-            others = [case for case in _ASKED if case not in cases]
+            unused = [case for case in _DECIDED if case not in cases]
             while len(cases) < point.squares:
-                cases += rng.sample(others, min(point.squares - len(cases), len(others)))
-                others = list(_ASKED)
+                cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
+                unused = list(_DECIDED)
         rng.shuffle(cases)
         order = draw_order(CORNERS, point.corner_order, rng)
         return Params(

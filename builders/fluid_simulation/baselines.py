@@ -20,5 +20,5 @@ def baselines(params: Params) -> dict[str, JsonValue]:
         Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
         Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
     ]
-    found = {"four pits": pits, "block with a basin": basin}
-    return {name: as_answer(plan).model_dump(mode="json") for name, plan in found.items()}
+    plans = {"four pits": pits, "block with a basin": basin}
+    return {name: as_answer(plan).model_dump(mode="json") for name, plan in plans.items()}

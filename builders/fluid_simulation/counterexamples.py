@@ -55,14 +55,14 @@ def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
 
 def wrong(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
     """Return plans with a mistake each, without those that happen to be right in this world."""
-    found: dict[str, JsonValue] = {}
+    answers: dict[str, JsonValue] = {}
     for name, example in _faulty_plans(params, plan):
         if not example or example == list(plan):
             continue
         answer = as_answer(example)
         if grade(params, answer).score < 1:
-            found[name] = answer.model_dump(mode="json")
-    return found
+            answers[name] = answer.model_dump(mode="json")
+    return answers
 
 
 def _row(box: Box) -> dict[str, JsonValue]:

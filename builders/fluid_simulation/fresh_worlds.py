@@ -34,19 +34,19 @@ def draw_ground(
 ) -> Params:
     """Draw a world; its goal is a stand-in."""
 
-    def rectangle(most: int) -> tuple[int, int, int, int]:
-        w, d = rng.between(2, most), rng.between(2, most)
+    def rectangle(limit: int) -> tuple[int, int, int, int]:
+        w, d = rng.between(2, limit), rng.between(2, limit)
         x, y = rng.between(1, width - 1 - w), rng.between(1, width - 1 - d)
         return x, y, x + w - 1, y + d - 1
 
-    most = max(3, width // 8)
+    longest = max(3, width // 8)
     ground = []
     for _ in range(hills):
-        x, y, u, v = rectangle(most)
+        x, y, u, v = rectangle(longest)
         high = rng.between(LAYERS, LAYERS + 2)
         ground.append(GroundBox(low=(x, y, LAYERS), high=(u, v, high), material="Rock"))
     for _ in range(holes):
-        x, y, u, v = rectangle(most)
+        x, y, u, v = rectangle(longest)
         # Open to the sky, so that no hill is left hanging.
         low = rng.between(1, LAYERS - 1)
         ground.append(GroundBox(low=(x, y, low), high=(u, v, HEIGHT - 1), material="Air"))

@@ -83,15 +83,15 @@ def roofed(ground: int, lakes: int, width: int, depth: int) -> Structure:
     size = (along * (width + 1) + 1, across * (depth + 1) + 1)
 
     def boxes(x: int, y: int) -> list[Box]:
-        made = []
+        pits = []
         for i in range(lakes):
             u = x + 1 + i % along * (width + 1)
             v = y + 1 + i // along * (depth + 1)
             top = ground - 1
-            made.append(Box((u, v, top), (u + width - 1, v + depth - 1, top), "Air"))
-        made.append(Box((x, y, ground), (x, y, ground + 1), "Rock"))
+            pits.append(Box((u, v, top), (u + width - 1, v + depth - 1, top), "Air"))
+        pits.append(Box((x, y, ground), (x, y, ground + 1), "Rock"))
         high = (x + size[0] - 1, y + size[1] - 1, ground + 2)
-        return [*made, Box((x, y, ground + 2), high, "Rock")]
+        return [*pits, Box((x, y, ground + 2), high, "Rock")]
 
     return Structure(*size, boxes)
 
@@ -119,16 +119,16 @@ def reservoir(ground: int, voxels: int, levels: int = 1) -> Structure:
     top = ground - 1
 
     def boxes(x: int, y: int) -> list[Box]:
-        made = []
+        pits = []
         if rows:
-            made.append(Box((x + 1, y + 1, ground - levels), (x + width, y + rows, top), "Air"))
-        row, left = rows, ledge
-        while left:
-            length = min(left, width)
+            pits.append(Box((x + 1, y + 1, ground - levels), (x + width, y + rows, top), "Air"))
+        row, remainder = rows, ledge
+        while remainder:
+            length = min(remainder, width)
             row += 1
-            made.append(Box((x + 1, y + row, top), (x + length, y + row, top), "Air"))
-            left -= length
-        return made
+            pits.append(Box((x + 1, y + row, top), (x + length, y + row, top), "Air"))
+            remainder -= length
+        return pits
 
     return Structure(width + 2, rows + -(-ledge // width) + 2, boxes)
 
@@ -199,24 +199,24 @@ def undo_ground(params: Params, *, holes_only: bool) -> list[Box]:
     return boxes
 
 
-def _taken(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
+def _reserved_columns(params: Params, *, smooth: bool) -> NDArray[np.bool_]:
     """Return the columns that no part may use: sides, zones and, if smooth, uneven ground."""
-    taken = np.ones((params.width, params.width), bool)
-    taken[1:-1, 1:-1] = False
+    reserved = np.ones((params.width, params.width), bool)
+    reserved[1:-1, 1:-1] = False
     boxes = (*params.protected, *(params.ground if smooth else ()))
     for box in boxes:
-        taken[box.low[0] : box.high[0] + 1, box.low[1] : box.high[1] + 1] = True
-    return taken
+        reserved[box.low[0] : box.high[0] + 1, box.low[1] : box.high[1] + 1] = True
+    return reserved
 
 
 def place(
-    parts: Sequence[Structure], taken: NDArray[np.bool_], target: Sequence[float]
+    parts: Sequence[Structure], reserved: NDArray[np.bool_], target: Sequence[float]
 ) -> list[tuple[int, int]] | None:
     """Return low corners for all parts, each as near to the target as the others leave it."""
-    taken = taken.copy()
+    reserved = reserved.copy()
     corners = []
     for part in parts:
-        sums = np.pad(taken.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+        sums = np.pad(reserved.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
         w, d = part.width, part.depth
         free = sums[w:, d:] - sums[:-w, d:] - sums[w:, :-d] + sums[:-w, :-d] == 0
         if part.at is not None:
@@ -231,7 +231,7 @@ def place(
             off = 2 * places + (w, d) - np.array(target)
             x, y = (int(v) for v in places[(off * off).sum(axis=1).argmin()])
         corners.append((x, y))
-        taken[max(x - 1, 0) : x + w + 1, max(y - 1, 0) : y + d + 1] = True
+        reserved[max(x - 1, 0) : x + w + 1, max(y - 1, 0) : y + d + 1] = True
     return corners
 
 
@@ -247,7 +247,7 @@ def assemble(
         smooth: whether only to build where the ground is as it was at first; if not, the places
             of the parts are made flat before.
     """
-    corners = place(parts, _taken(params, smooth=smooth), target)
+    corners = place(parts, _reserved_columns(params, smooth=smooth), target)
     if corners is None:
         return None
     plan = []

@@ -170,5 +170,5 @@ def brief_goal(goal: Goal) -> str:
 
 
 def _levels(levels: tuple[int, ...], word: str) -> str:
-    *most, last = [f"z = {z}" for z in levels]
-    return f"{', '.join(most)} {word} {last}" if most else last
+    *earlier, last = [f"z = {z}" for z in levels]
+    return f"{', '.join(earlier)} {word} {last}" if earlier else last

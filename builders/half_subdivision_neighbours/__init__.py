@@ -99,14 +99,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists with one mistake each, the misread cycles, and the forms seen in replies."""
         right = _solve(params, params.axis_cycle)
-        first, rest = right[0], right[1:]
+        first, tail = right[0], right[1:]
         wrong: dict[str, list[str]] = {
             "empty": [],
-            "one_missing": rest,
+            "one_missing": tail,
             "one_repeated": [*right, first],
             "target_listed": [*right, params.target],
-            "inner_box_instead": [first[:-1], *rest],
-            "one_bit_too_long": [first + "0", *rest],
+            "inner_box_instead": [first[:-1], *tail],
+            "one_bit_too_long": [first + "0", *tail],
         }
         axes = AXES[params.dimension]
         touch = contacts(params.leaves, params.axis_cycle, axes, params.target)
@@ -124,7 +124,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         numbers: list[JsonValue] = [int(label) for label in right]
         labels: list[JsonValue] = list(right)
         return {
-            **{name: {"neighbors": list(listed)} for name, listed in wrong.items()},
+            **{name: {"neighbors": list(answer)} for name, answer in wrong.items()},
             "numbers_for_labels": {"neighbors": numbers},
             "one_line_of_text": {"neighbors": ", ".join(right)},
             "british_spelling": {"neighbours": labels},
@@ -153,10 +153,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             place = boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
                 box = place[target]
-                found = [leaf for leaf in leaves if touching_axes(box, place[leaf]) == 1]
+                touching = [leaf for leaf in leaves if touching_axes(box, place[leaf]) == 1]
                 if (
-                    len(found) >= point.min_neighbours
-                    and len(set(map(len, found))) >= depths
+                    len(touching) >= point.min_neighbours
+                    and len(set(map(len, touching))) >= depths
                     and _lies(box, max(map(len, leaves)), point.target_at)
                 ):
                     return Params(
@@ -173,7 +173,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def grow(
-    min_depth: int, max_depth: int, split_prob: float, unit: Callable[[], float], most: int
+    min_depth: int, max_depth: int, split_prob: float, unit: Callable[[], float], max_leaves: int
 ) -> list[str] | None:
     """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
 
@@ -190,7 +190,7 @@ def grow(
     leaves: list[str] = []
     todo = [""]
     while todo:
-        if len(leaves) + len(todo) > most:
+        if len(leaves) + len(todo) > max_leaves:
             return None
         label = todo.pop()
         depth = len(label)

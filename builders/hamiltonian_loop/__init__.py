@@ -150,8 +150,8 @@ def _loop(params: Params) -> tuple[Cell, ...] | None:
     size = params.size
     blocked = set(params.blocked)
     free = [cell for cell in _grid(size) if cell not in blocked]
-    found = find_loop(free, Stream("loop", size, sorted(params.blocked)))
-    return None if found is None else tuple(found)
+    loop = find_loop(free, Stream("loop", size, sorted(params.blocked)))
+    return None if loop is None else tuple(loop)
 
 
 def _grid(size: int) -> list[Cell]:
@@ -166,12 +166,12 @@ def _blocked_text(params: Params) -> str:
 
 def _picture(params: Params) -> str:
     """Return the grid with numbered rows and columns."""
-    wide, marks = len(str(params.size)), set(params.blocked)
-    lines = [" " * wide + " |" + "".join(f" {x:{wide}}" for x in range(1, params.size + 1))]
+    width, marks = len(str(params.size)), set(params.blocked)
+    lines = [" " * width + " |" + "".join(f" {x:{width}}" for x in range(1, params.size + 1))]
     lines.append("-" * len(lines[0]))
     for y in range(1, params.size + 1):
         row = ("X" if (x, y) in marks else "." for x in range(1, params.size + 1))
-        lines.append(f"{y:{wide}} |" + "".join(f" {mark:>{wide}}" for mark in row))
+        lines.append(f"{y:{width}} |" + "".join(f" {mark:>{width}}" for mark in row))
     return "\n".join(lines)
 
 
@@ -218,17 +218,17 @@ def _block(point: Space, rng: Stream) -> set[Cell] | None:
     """Block about as many cells as wanted, with the colours balanced and no dead ends."""
     size = point.size
     grid = _grid(size)
-    wanted = round(point.blocked * size * size)
+    target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
     failures = 0
-    while len(blocked) < wanted and failures < _PROPOSALS:
+    while len(blocked) < target and failures < _PROPOSALS:
         fresh = _obstacle(point, rng) - blocked
         after = blocked | fresh
-        if fresh and len(after) <= wanted and not _dead_ends(size, after, fresh):
+        if fresh and len(after) <= target and not _dead_ends(size, after, fresh):
             blocked, failures = after, 0
         else:
             failures += 1
-    if len(blocked) < wanted - 4:
+    if len(blocked) < target - 4:
         return None
     surplus = sum(1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked)
     for _ in range(_PROPOSALS * size):
@@ -268,14 +268,14 @@ def _obstacle(point: Space, rng: Stream) -> set[Cell]:
         return _rectangle(size, *rng.choice([(1, length), (length, 1)]), rng)
     if kind == "blocks":
         return _rectangle(size, 2, 2, rng)
-    wide, high = (rng.between(1, max(1, size // 3)) for _ in range(2))
-    right, low = rng.below(2) * (size - wide), rng.below(2) * (size - high)
-    return {(right + x, low + y) for x in range(1, wide + 1) for y in range(1, high + 1)}
+    width, height = (rng.between(1, max(1, size // 3)) for _ in range(2))
+    right, low = rng.below(2) * (size - width), rng.below(2) * (size - height)
+    return {(right + x, low + y) for x in range(1, width + 1) for y in range(1, height + 1)}
 
 
-def _rectangle(size: int, wide: int, high: int, rng: Stream) -> set[Cell]:
-    left, top = rng.between(1, size - wide + 1), rng.between(1, size - high + 1)
-    return {(left + x, top + y) for x in range(wide) for y in range(high)}
+def _rectangle(size: int, width: int, height: int, rng: Stream) -> set[Cell]:
+    x0, y0 = rng.between(1, size - width + 1), rng.between(1, size - height + 1)
+    return {(x0 + x, y0 + y) for x in range(width) for y in range(height)}
 
 
 def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:

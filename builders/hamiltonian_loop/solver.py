@@ -69,7 +69,7 @@ def find_cover(free: set[Cell], rng: Stream) -> Cover | None:
     rng.shuffle(order)
     near: dict[Cell, list[Cell]] = {}
     for cell in order:
-        near[cell] = [other for other in neighbours(cell) if other in free]
+        near[cell] = [beside for beside in neighbours(cell) if beside in free]
         rng.shuffle(near[cell])
     cover: Cover = {cell: set() for cell in order}
     dark = [cell for cell in order if sum(cell) % 2 == 0]
@@ -82,21 +82,21 @@ def _augment(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
     """Give a dark cell one more partner, moving partners of others where needed."""
     came_from: dict[Cell, Cell] = {}
     waiting = deque([start])
-    seen = {start}
+    reached = {start}
     while waiting:
         dark = waiting.popleft()
         for light in near[dark]:
-            if light in seen or light in cover[dark]:
+            if light in reached or light in cover[dark]:
                 continue
-            seen.add(light)
+            reached.add(light)
             came_from[light] = dark
             if len(cover[light]) < 2:
                 _flip(cover, came_from, start, light)
                 return True
-            for other in sorted(cover[light] - seen):
-                seen.add(other)
-                came_from[other] = light
-                waiting.append(other)
+            for partner in sorted(cover[light] - reached):
+                reached.add(partner)
+                came_from[partner] = light
+                waiting.append(partner)
     return False
 
 
@@ -114,16 +114,16 @@ def _flip(cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell) -
 
 def _loops(cover: Cover) -> list[list[Cell]]:
     """Return the loops of a cover, each from its least cell."""
-    left = set(cover)
+    loose = set(cover)
     loops = []
     for start in sorted(cover):
-        if start not in left:
+        if start not in loose:
             continue
         loop, ahead = [start], min(cover[start])
         while ahead != start:
             loop.append(ahead)
             (ahead,) = cover[ahead] - {loop[-2]}
-        left.difference_update(loop)
+        loose.difference_update(loop)
         loops.append(loop)
     return loops
 

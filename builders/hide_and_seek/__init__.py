@@ -112,27 +112,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         width, depth, _ = params.person
         back = [-1 if e > 0 else 1 for e in params.sniper[:2]]
         far = [b * (params.max_distance + 1) / math.sqrt(2) for b in back]
-        (x, y), rest = right[0], right[1:]
+        (x, y), tail = right[0], right[1:]
         wrong: dict[str, list[Any]] = {
             "nobody": [],
-            "one_missing": rest,
+            "one_missing": tail,
             "one_too_many": [*right, _spare(params, right)],
-            "one_inside_the_building": [[0.0, 0.0], *rest],
-            "one_half_in_the_wall": [[back[0] * params.building[0] / 2, 0.0], *rest],
-            "one_too_far": [far, *rest],
-            "one_nearly_at_infinity": [[1e300, -1e300], *rest],
-            "one_in_front": [_in_front(params), *rest],
+            "one_inside_the_building": [[0.0, 0.0], *tail],
+            "one_half_in_the_wall": [[back[0] * params.building[0] / 2, 0.0], *tail],
+            "one_too_far": [far, *tail],
+            "one_nearly_at_infinity": [[1e300, -1e300], *tail],
+            "one_in_front": [_in_front(params), *tail],
             "all_in_front": [[-u, -v] for u, v in right],
             "numbers_as_strings": [[str(u), str(v)] for u, v in right],
             "two_letter_strings": ["00" for _ in right],
-            "booleans": [[True, False], *rest],
+            "booleans": [[True, False], *tail],
             "three_coordinates": [[u, v, 0.0] for u, v in right],
         }
-        if rest:
+        if tail:
             # The centres are farther apart than a person is wide, and still the boxes overlap.
             corner = [x + back[0] * 0.72 * width, y + back[1] * 0.72 * depth]
-            wrong["diagonal_overlap"] = [[x, y], corner, *rest[1:]]
-            wrong["one_place_twice"] = [[x, y], [x, y], *rest[1:]]
+            wrong["diagonal_overlap"] = [[x, y], corner, *tail[1:]]
+            wrong["one_place_twice"] = [[x, y], [x, y], *tail[1:]]
         wrong |= {
             name: places
             for name, places in _seeming(params)
@@ -261,9 +261,9 @@ def _seeming(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
         x = x_sign * ((wall_x + width) / 2 + SPACE)
         apart = [p for p in right if abs(p[0] - x) >= width or abs(p[1] - y) >= depth]
         yield name, [[x, y], *apart[: params.people - 1]]
-    found = _hidden_only_from_the_fitted_camera(params)
-    if found is not None:
-        yield "hidden_only_in_the_published_picture", found
+    crowd = _hidden_only_from_the_fitted_camera(params)
+    if crowd is not None:
+        yield "hidden_only_in_the_published_picture", crowd
 
 
 def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | None:
@@ -274,19 +274,19 @@ def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | N
     eye = params.sniper
     for _ in range(8):
         places = hiding_places(params, eye)
-        seen = ~hidden(params, places, params.sniper)
-        if len(places) < params.people or not seen.any():
+        visible = ~hidden(params, places, params.sniper)
+        if len(places) < params.people or not visible.any():
             far = places[-params.people :]
         else:
-            far = np.vstack([places[seen], places[~seen][::-1]])[: params.people]
+            far = np.vstack([places[visible], places[~visible][::-1]])[: params.people]
         if len(far) < params.people:
             return None
         low, high = boxes(params, far)
-        moved = fitted(true_camera(params), low.min(axis=0), high.max(axis=0)).eye
-        if hidden(params, far, moved).all() and not hidden(params, far, params.sniper).all():
+        nearer_eye = fitted(true_camera(params), low.min(axis=0), high.max(axis=0)).eye
+        if hidden(params, far, nearer_eye).all() and not hidden(params, far, params.sniper).all():
             crowd: list[list[float]] = far.tolist()
             return crowd
-        eye = moved
+        eye = nearer_eye
     return None
 
 
@@ -309,20 +309,20 @@ def _is_seen_in_the_open(params: Params) -> bool:
 
 def _in_picture(params: Params) -> bool:
     """Whether the picture holds everybody within the allowed distance."""
-    seen = true_camera(params)
-    columns, rows = seen.image
+    camera = true_camera(params)
+    columns, rows = camera.image
     # An octagon around the disc of the centres, grown by a person.
     size = params.max_distance + max(params.person[:2])
     near = size * (math.sqrt(2) - 1)
     around = [(a, b) for u, v in ((size, near), (near, size)) for a in (-u, u) for b in (-v, v)]
     for (x, y), z in product(around, (0.0, params.person[2])):
-        way = [p - e for p, e in zip((x, y, z), seen.eye, strict=True)]
+        way = [p - e for p, e in zip((x, y, z), camera.eye, strict=True)]
         ahead, aside, above = (
             sum(a * b for a, b in zip(way, d, strict=True))
-            for d in (seen.forward, seen.right, seen.up)
+            for d in (camera.forward, camera.right, camera.up)
         )
-        if ahead <= 0 or abs(above) > ahead * seen.tangent:
+        if ahead <= 0 or abs(above) > ahead * camera.tangent:
             return False
-        if abs(aside) > ahead * seen.tangent * columns / rows:
+        if abs(aside) > ahead * camera.tangent * columns / rows:
             return False
     return True

@@ -49,8 +49,8 @@ def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
     grid = grid[near & apart]
     grid = grid[hidden(params, grid, eye)]
     order = np.lexsort((grid[:, 0], -(grid[:, 0] * eye[0] + grid[:, 1] * eye[1])))
-    found: Floats = grid[order]
-    return found
+    places: Floats = grid[order]
+    return places
 
 
 def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
@@ -76,8 +76,8 @@ def blocked(
         way = point[axis] - eye[axis]
         way = np.where(way == 0, 1e-300, way)
         with np.errstate(over="ignore"):
-            one, other = (low - eye[axis]) / way, (high - eye[axis]) / way
-        enter = np.maximum(enter, np.minimum(one, other))
-        leave = np.minimum(leave, np.maximum(one, other))
+            first, second = (low - eye[axis]) / way, (high - eye[axis]) / way
+        enter = np.maximum(enter, np.minimum(first, second))
+        leave = np.minimum(leave, np.maximum(first, second))
     blocked: NDArray[np.bool_] = enter <= leave
     return blocked

@@ -67,14 +67,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, what is in it, and the score."""
-        named = {"Start": [params.start], "Walls": params.walls, "Food": params.food}
+        contents = {"Start": [params.start], "Walls": params.walls, "Food": params.food}
         return {
             "dims": len(params.size),
             "size": " x ".join(map(str, params.size)),
             "ranges": _ranges(params.size),
             "things": "\n".join(
                 f"{name}: {', '.join(str(list(cell)) for cell in cells)}"
-                for name, cells in named.items()
+                for name, cells in contents.items()
                 if cells
             ),
             "no_walls": " and never enters a wall" if params.walls else "",
@@ -185,8 +185,8 @@ def _search(params: Params, length: int | None, work: int) -> tuple[Cell, ...] |
     start = box.number[params.start]
     food = [box.number[cell] for cell in params.food]
     rng = Stream("path", params.model_dump(mode="json"), length)
-    found = find_path(box, start, food, rng, length, work)
-    return None if found is None else tuple(box.cells[i] for i in found)
+    path = find_path(box, start, food, rng, length, work)
+    return None if path is None else tuple(box.cells[i] for i in path)
 
 
 def _ranges(size: Cell) -> str:
@@ -259,7 +259,7 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
     start = cells[0] if point.start == "anywhere" else _corner(size, rng)
     walls: list[Cell] = []
     food: list[Cell] = []
-    kept = {start}
+    reserved = {start}
     if point.wall_layout == "fence":
         food = [_corner(size, rng)]
         beside = [cell for cell in side_neighbours(food[0]) if _inside(cell, size)]
@@ -267,16 +267,16 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
         walls = [cell for cell in beside if cell != gap]
         if start in {food[0], *beside}:
             return None
-        kept |= {food[0], gap}
-    others = [cell for cell in cells if cell not in kept and cell not in walls]
+        reserved |= {food[0], gap}
+    free = [cell for cell in cells if cell not in reserved and cell not in walls]
     if point.wall_layout == "near_start":
-        others.sort(key=lambda cell: sum(map(abs, map(sub, cell, start))))
-        nearest = others[: 2 * point.walls]
+        free.sort(key=lambda cell: sum(map(abs, map(sub, cell, start))))
+        nearest = free[: 2 * point.walls]
         rng.shuffle(nearest)
-        others[: len(nearest)] = nearest
-    more = point.walls - len(walls)
-    walls += others[:more]
-    food += rng.sample(others[more:], point.food - len(food))
+        free[: len(nearest)] = nearest
+    missing = point.walls - len(walls)
+    walls += free[:missing]
+    food += rng.sample(free[missing:], point.food - len(food))
     params = Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
     box = Box.make(size, walls)
     tame = box.connected() and len(box.dead_ends(box.number[start])) <= 1
@@ -286,9 +286,9 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
 def _sides(point: Space, rng: Stream) -> Cell:
     """Draw the sides so that the box is not too large."""
     sides: list[int] = []
-    for left in range(point.dims - 1, -1, -1):
-        most = point.max_cells // (math.prod(sides) * point.min_side**left)
-        sides.append(rng.between(point.min_side, min(point.max_side, most)))
+    for axes in range(point.dims - 1, -1, -1):
+        limit = point.max_cells // (math.prod(sides) * point.min_side**axes)
+        sides.append(rng.between(point.min_side, min(point.max_side, limit)))
     rng.shuffle(sides)
     return tuple(sides)
 

@@ -24,11 +24,11 @@ def _path(params: Params, *, narrow: bool) -> JsonValue:
     path, way = [here], 0
 
     def free(cell: Cell) -> list[tuple[int, Cell]]:
-        beside = ((i, _moved(cell, i)) for i in range(2 * len(params.size)))
+        beside = ((i, _next_cell(cell, i)) for i in range(2 * len(params.size)))
         return [
-            (i, one)
-            for i, one in beside
-            if 0 <= one[i // 2] < params.size[i // 2] and one not in blocked
+            (i, near)
+            for i, near in beside
+            if 0 <= near[i // 2] < params.size[i // 2] and near not in blocked
         ]
 
     while True:
@@ -37,13 +37,13 @@ def _path(params: Params, *, narrow: bool) -> JsonValue:
         if not ways:
             return {"path": [{"pos": list(cell)} for cell in path]}
         if narrow:
-            way, here = min(ways, key=lambda found: (len(free(found[1])), found[0]))
+            way, here = min(ways, key=lambda option: (len(free(option[1])), option[0]))
         else:
-            way, here = min(ways, key=lambda found: (found[0] != way, found[0]))
+            way, here = min(ways, key=lambda option: (option[0] != way, option[0]))
         path.append(here)
 
 
-def _moved(cell: Sequence[int], way: int) -> Cell:
+def _next_cell(cell: Sequence[int], way: int) -> Cell:
     """Return the next cell, up an axis for even ways and down it for odd ones."""
     axis, back = divmod(way, 2)
     return (*cell[:axis], cell[axis] + (-1 if back else 1), *cell[axis + 1 :])

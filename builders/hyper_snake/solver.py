@@ -38,7 +38,7 @@ class Box:
         cells = tuple(c for c in product(*map(range, size)) if c not in barred)
         number = {cell: i for i, cell in enumerate(cells)}
         near = tuple(
-            tuple(number[other] for other in side_neighbours(cell) if other in number)
+            tuple(number[beside] for beside in side_neighbours(cell) if beside in number)
             for cell in cells
         )
         return cls(cells, near, number)
@@ -60,12 +60,12 @@ class Box:
         """Return the length that no path from the start, to the end if given, can exceed."""
         colours = [sum(cell) % 2 for cell in self.cells]
         like_start = colours.count(colours[start])
-        other = len(colours) - like_start
+        unlike = len(colours) - like_start
         if end is None:
-            return min(2 * like_start, 2 * other + 1)
+            return min(2 * like_start, 2 * unlike + 1)
         if colours[end] == colours[start]:
-            return 2 * min(like_start, other + 1) - 1
-        return 2 * min(like_start, other)
+            return 2 * min(like_start, unlike + 1) - 1
+        return 2 * min(like_start, unlike)
 
 
 def find_path(
@@ -86,12 +86,12 @@ def find_path(
     """
     fixed = [i for i in box.dead_ends(start) if i in food]
     end = fixed[0] if fixed else None
-    most = box.longest(start, end)
+    longest = box.longest(start, end)
     if length is None:
-        length = most
+        length = longest
     elif end is not None:
-        length += (most - length) % 2
-    if len(fixed) > 1 or length > most:
+        length += (longest - length) % 2
+    if len(fixed) > 1 or length > longest:
         return None
     search = _Search(box, start, end, frozenset(food), rng, length, work)
     path = search.run(stray=0.0)
@@ -173,6 +173,6 @@ class _Search:
         keep = max(1, 3 * len(path) // 4)
         for i in path[keep:]:
             at[i] = -1
-            for other in self.near[i]:
-                exits[other] += 1
+            for beside in self.near[i]:
+                exits[beside] += 1
         del path[keep:]

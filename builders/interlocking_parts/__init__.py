@@ -50,7 +50,7 @@ _FORM = """\
             "fileType": "OpenSCAD",
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
 
-_SHOWN = """
+_HINT = """
 You need not design all of it. A right answer may begin with the {n} below; parts that are shown may
 also be used again, in other places. Your answer still lists every part.
 
@@ -98,7 +98,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         text = _wrapped(_PROMPT.format(**self.words(params)))
         if params.shown:
             parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
-            text += _SHOWN.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
+            text += _HINT.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:
@@ -122,7 +122,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 parts[i].update(change)
             return {"parts": parts}
 
-        def moved(i: int, entry: int, by: float, *, factor: float = 1.0) -> JsonValue:
+        def shifted(i: int, entry: int, by: float, *, factor: float = 1.0) -> JsonValue:
             matrix = list(right[i]["transform"])
             matrix[entry] = matrix[entry] * factor + by
             return changed((i, {"transform": matrix}))
@@ -136,17 +136,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
         thin = floor._replace(radius=params.rods.free / 2 - 0.15)
         frame = floor._replace(boxes=tuple(rim_of(floor.boxes, plan.reach)))
-        wide = floor._replace(boxes=tuple(thickened(floor.boxes, plan.reach)))
+        thick = floor._replace(boxes=tuple(thickened(floor.boxes, plan.reach)))
         return {
             "empty": {"parts": []},
             "one_part_too_many": {"parts": [*right, right[-1]]},
-            "one_part_scaled": moved(1, 10, 0.0, factor=1.02),
-            "one_part_shifted_into_another": moved(1, 11, -params.bar / 2),
-            "roof_too_high": moved(1, 11, 2 * params.bar + 1),
-            "roof_in_the_air": moved(1, 11, 2 * params.bar),
+            "one_part_scaled": shifted(1, 10, 0.0, factor=1.02),
+            "one_part_shifted_into_another": shifted(1, 11, -params.bar / 2),
+            "roof_too_high": shifted(1, 11, 2 * params.bar + 1),
+            "roof_in_the_air": shifted(1, 11, 2 * params.bar),
             "floor_above_the_bed": floors(floor, 0.5),
             "holes_too_small": floors(thin),
-            "bars_too_thick": floors(wide),
+            "bars_too_thick": floors(thick),
             "gap_too_wide": floors(frame),
             "surface_not_closed": changed((0, {"fileContents": open_block(), "fileType": "STL"})),
             "self_intersecting": changed((0, {"fileContents": crossed_block(), "fileType": "STL"})),

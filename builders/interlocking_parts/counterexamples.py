@@ -16,8 +16,8 @@ def thickened(boxes: Sequence[Box], reach: float) -> list[Box]:
     grown = []
     for box in boxes:
         x0, y0, z0, x1, y1, z1 = box
-        wide = (1.0, 0.0) if x1 - x0 < y1 - y0 else (0.0, 1.0)
-        by = (0.0, 0.0) if box in rim else wide
+        growth = (1.0, 0.0) if x1 - x0 < y1 - y0 else (0.0, 1.0)
+        by = (0.0, 0.0) if box in rim else growth
         grown.append((x0 - by[0], y0 - by[1], z0, x1 + by[0], y1 + by[1], z1))
     return grown
 

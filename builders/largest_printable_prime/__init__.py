@@ -86,14 +86,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the digits, their orientations and the limits."""
         size = params.group
-        one, other, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
+        first, second, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
         return {
             "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
             "orientations": "\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
             "allowed": _allowed(params),
             "group": size,
-            "examples": f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 "
-            f"and\n  {one},{zeros},{zeros[1:]}1,{one[1:]}0 are fine.",
+            "examples": f"So {first},{second},{first} is forbidden, while {first},{ones},{first[1:]}1 "
+            f"and\n  {first},{zeros},{zeros[1:]}1,{first[1:]}0 are fine.",
             "short": "8" * (size - 1),
             "full": "8" * size,
             "limit": ""
@@ -117,7 +117,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Raises:
             GenerationError: there is no tower, or too much work to find it.
         """
-        return Answer.model_validate(_listed(_longest(params).tower))
+        return Answer.model_validate(_sequence(_longest(params).tower))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return towers with one fault each, and the holes of older graders."""
@@ -144,7 +144,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if low is not None and low[1] <= round(10 * params.target_height_mm):
             towers["lying_down"] = low[0]
         answers: dict[str, JsonValue] = {
-            name: _listed(tower) for name, tower in towers.items() if tower is not None
+            name: _sequence(tower) for name, tower in towers.items() if tower is not None
         }
         items: list[JsonValue] = [_item(digit, name) for digit, name in tower]
         wrong: dict[str, list[JsonValue]] = {
@@ -171,7 +171,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the tower of the largest next group each time, cut back to a prime."""
         tower = _tower(params, greedy_number(params))
-        return {"largest group each time": _listed(tower)} if tower else {}
+        return {"largest group each time": _sequence(tower)} if tower else {}
 
     def measure(self, params: Params) -> float:
         """Return how many digits the longest prime has, each of which is a choice."""
@@ -234,14 +234,14 @@ def _longest(params: Params) -> _Longest:
 
 @lru_cache(maxsize=64)
 def _search(params: Params) -> _Longest:
-    found = longest_prime(params)
-    composite = found.first if found.candidates > 1 else ""
-    return _Longest(found.number, _tower(params, found.number) or [], composite)
+    result = longest_prime(params)
+    composite = result.first if result.candidates > 1 else ""
+    return _Longest(result.number, _tower(params, result.number) or [], composite)
 
 
 def _tower(params: Params, number: str) -> Tower | None:
-    found = tallest(params, number)
-    return found[0] if found else None
+    result = tallest(params, number)
+    return result[0] if result else None
 
 
 def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
@@ -278,5 +278,5 @@ def _item(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
     return {"digit": digit, "orientation": orientation}
 
 
-def _listed(tower: Tower) -> dict[str, JsonValue]:
+def _sequence(tower: Tower) -> dict[str, JsonValue]:
     return {"numberSequence": [_item(digit, name) for digit, name in tower]}

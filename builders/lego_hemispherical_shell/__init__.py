@@ -10,7 +10,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.lego_hemispherical_shell.baselines import baselines
-from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
+from scbench.builders.lego_hemispherical_shell.brick_layers import Brick, fill, lattice
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
@@ -93,11 +93,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         kind = "dome" if params.inner_radius_mm == 0 == (params.height_mm or 0) else params.form
         a, b = params.inner_radius_mm, params.outer_radius_mm
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
-        shown = {name: plain(value) for name, value in lengths.items()}
+        numbers = {name: plain(value) for name, value in lengths.items()}
         volume = body(params).volume
         return {
-            "target": _TARGETS[kind].format(**shown),
-            "stray": _STRAYS[kind].format(**shown),
+            "target": _TARGETS[kind].format(**numbers),
+            "stray": _STRAYS[kind].format(**numbers),
             "volume": volume,
             "bricks": volume / VOLUME,
             "most": rules.MAX_BRICKS,
@@ -115,7 +115,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Raises:
             GenerationError: none is.
         """
-        return Answer.model_validate(_listed(_lay(params)))
+        return Answer.model_validate(_structure(_lay(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return structures with one fault each, and what models write instead of one."""
@@ -124,7 +124,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ground = [brick for brick in built if _level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
-        wrong: dict[str, Sequence[Placed]] = {
+        wrong: dict[str, Sequence[Brick]] = {
             "nothing": [],
             "a_single_brick": ground[:1],
             "cut_off": built[: int(0.9 * params.full_marks * ideal)],
@@ -155,19 +155,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             wrong["a_layer_left_out"] = [brick for brick in built if _level(brick) != 1]
         if params.inner_radius_mm > 21:
             wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
-        answers: dict[str, JsonValue] = {name: _listed(bricks) for name, bricks in wrong.items()}
-        whole: list[JsonValue] = [_entry(brick) for brick in built]
+        answers: dict[str, JsonValue] = {name: _structure(bricks) for name, bricks in wrong.items()}
+        entries: list[JsonValue] = [_entry(brick) for brick in built]
         answers["no_list"] = {}
-        answers["bare_list"] = whole
+        answers["bare_list"] = entries
         answers["middle_without_z"] = {
-            "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *whole[1:]]
+            "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *entries[1:]]
         }
-        answers["without_rotation"] = {"bricks": [{"Centroid": [x, y, z]}, *whole[1:]]}
+        answers["without_rotation"] = {"bricks": [{"Centroid": [x, y, z]}, *entries[1:]]}
         answers["strings"] = {
-            "bricks": [{"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn}, *whole[1:]]
+            "bricks": [
+                {"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn},
+                *entries[1:],
+            ]
         }
         answers["booleans"] = {
-            "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *whole[1:]],
+            "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *entries[1:]],
             "booleans": True,  # Python holds False for equal to 0; this tells the answers apart
         }
         return answers
@@ -224,19 +227,19 @@ def _length(low: float, high: float, rng: Stream) -> float:
 
 
 @lru_cache(maxsize=64)
-def _lay(params: Params) -> tuple[Placed, ...]:
+def _lay(params: Params) -> tuple[Brick, ...]:
     for offset in _OFFSETS:
         bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
-        if bricks and rules.grade(params, Answer.model_validate(_listed(bricks))).score == 1:
+        if bricks and rules.grade(params, Answer.model_validate(_structure(bricks))).score == 1:
             return tuple(bricks)
     raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
 
 
-def _level(brick: Placed) -> int:
+def _level(brick: Brick) -> int:
     return round(brick[2] / HEIGHT - 0.5)
 
 
-def _circles(params: Params) -> list[Placed]:
+def _circles(params: Params) -> list[Brick]:
     """Lay two circles of bricks along the middle of the shell, the upper one over the gaps."""
     radius = (params.inner_radius_mm + params.outer_radius_mm) / 2
     count = int(2 * math.pi * (radius - 8) / 32)
@@ -252,16 +255,16 @@ def _circles(params: Params) -> list[Placed]:
     ]
 
 
-def _stairs(params: Params) -> list[Placed]:
+def _stairs(params: Params) -> list[Brick]:
     """Lay a flight of three bricks that tips over, outwards from the middle of the shell."""
     x = params.inner_radius_mm
     return [(x + 24 * level, 0.0, HEIGHT * (level + 0.5), 0.0) for level in range(3)]
 
 
-def _entry(brick: Placed) -> dict[str, JsonValue]:
+def _entry(brick: Brick) -> dict[str, JsonValue]:
     x, y, z, turn = brick
     return {"Centroid": [x, y, round(z, 6)], "RotationDegrees": turn}
 
 
-def _listed(bricks: Sequence[Placed]) -> dict[str, JsonValue]:
+def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
     return {"bricks": [_entry(brick) for brick in bricks]}

@@ -22,7 +22,7 @@ def baselines(params: Params) -> dict[str, JsonValue]:
 def _columns(params: Params, *, in_rows: bool) -> JsonValue:
     """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
     cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
-    found = []
+    columns = []
     for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
         # What a brick adds if its share f lies in the target is 2 f - 1/2, see `brick_layers`.
@@ -31,18 +31,18 @@ def _columns(params: Params, *, in_rows: bool) -> JsonValue:
         standing = np.logical_and.accumulate(shares > 0, axis=0)
         gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
         highest, best = gains.argmax(axis=0), gains.max(axis=0)
-        found += [
+        columns += [
             (-best[i, j], turned, i, j, int(highest[i, j]) + 1)
             for i, j in np.argwhere(best > 0).tolist()
             if not in_rows or (i % a == 0 and j % b == 0)
         ]
-    taken = np.zeros((cells.width, cells.width), bool)
+    occupied = np.zeros((cells.width, cells.width), bool)
     bricks: list[JsonValue] = []
-    for _, turned, i, j, height in sorted(found):
+    for _, turned, i, j, height in sorted(columns):
         a, b = _SIDES[turned]
-        if taken[i : i + a, j : j + b].any():
+        if occupied[i : i + a, j : j + b].any():
             continue
-        taken[i : i + a, j : j + b] = True
+        occupied[i : i + a, j : j + b] = True
         x, y = ((k - cells.width / 2) * STUD for k in (i + a / 2, j + b / 2))
         bricks += [
             {"Centroid": [x, y, HEIGHT * (level + 0.5)], "RotationDegrees": 90.0 * turned}

@@ -18,7 +18,7 @@ from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
     shared_volumes,
 )
 
-Placed = tuple[float, float, float, float]
+Brick = tuple[float, float, float, float]
 """x, y, z of the middle and the rotation in degrees."""
 
 _LEAST_GAIN = 0.02
@@ -78,27 +78,27 @@ def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice
     return Lattice(width, offset, shares.reshape(layers, width, width))
 
 
-def fill(cells: Lattice) -> list[Placed]:
+def fill(cells: Lattice) -> list[Brick]:
     """Place bricks that are all joined to the ground."""
     spots = [_spots(cells, level) for level in range(len(cells.shares))]
-    placed: list[list[_Spot]] = []
+    layers: list[list[_Spot]] = []
     below = 0
     for level, candidates in enumerate(spots):
         standing = [spot for spot in candidates if spot.cells & below or not level]
         layer = _exchange(_greedy(standing, below, level % 2), standing)
-        placed.append(layer)
+        layers.append(layer)
         below = _union(layer)
-    _hang(placed, spots)
+    _hang(layers, spots)
     return [
         (*_middle(cells, spot), HEIGHT * (level + 0.5), 90.0 * spot.turned)
-        for level, layer in enumerate(placed)
+        for level, layer in enumerate(layers)
         for spot in sorted(layer, key=lambda spot: (spot.row, spot.column))
     ]
 
 
 def _spots(cells: Lattice, level: int) -> list[_Spot]:
     """Return the places that are worth a brick."""
-    found: list[_Spot] = []
+    spots: list[_Spot] = []
     width = cells.width
     for turned, (a, b) in enumerate(_SIDES):
         windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))
@@ -109,13 +109,13 @@ def _spots(cells: Lattice, level: int) -> list[_Spot]:
             np.argwhere(worth).tolist(), gains[worth].tolist(), strict=True
         ):
             cells_under = block << (column * width + row)
-            found.append(_Spot(round(gain, 6), cells_under, column, row, turned))
-    return found
+            spots.append(_Spot(round(gain, 6), cells_under, column, row, turned))
+    return spots
 
 
 def _greedy(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
     """Take spots from the best down, of equal ones those that bridge most cells below."""
-    taken = 0
+    occupied = 0
     layer: list[_Spot] = []
     for spot in sorted(
         spots,
@@ -127,8 +127,8 @@ def _greedy(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
             spot.column,
         ),
     ):
-        if not spot.cells & taken:
-            taken |= spot.cells
+        if not spot.cells & occupied:
+            occupied |= spot.cells
             layer.append(spot)
     return layer
 
@@ -141,28 +141,28 @@ def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
     improved = True
     while improved:
         improved = False
-        taken = _union(layer)
+        occupied = _union(layer)
         for old in list(layer):
-            rest = taken & ~old.cells
+            obstacles = occupied & ~old.cells
             if old.cells not in touching:
                 begin = np.array((old.column, old.row))
                 touch = (begins < begin + _SIDES[old.turned]) & (begin < ends)
                 touching[old.cells] = [spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()]
-            free = [s for s in touching[old.cells] if not s.cells & rest]
+            free = [s for s in touching[old.cells] if not s.cells & obstacles]
             best = max(_sets(free), key=_gain, default=(old,))
             if _gain(best) > old.gain + 1e-6:
                 layer = [spot for spot in layer if spot is not old] + list(best)
-                taken = _union(layer)
+                occupied = _union(layer)
                 improved = True
     return layer
 
 
 def _sets(spots: list[_Spot]) -> Iterator[tuple[_Spot, ...]]:
-    for i, spot in enumerate(spots):
-        yield (spot,)
-        for other in spots[:i]:
-            if not spot.cells & other.cells:
-                yield (spot, other)
+    for i, first in enumerate(spots):
+        yield (first,)
+        for second in spots[:i]:
+            if not first.cells & second.cells:
+                yield (first, second)
 
 
 def _gain(spots: tuple[_Spot, ...]) -> float:
@@ -176,21 +176,21 @@ def _union(spots: list[_Spot]) -> int:
     return cells
 
 
-def _hang(placed: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
+def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
     """Add bricks that hang from the layer above, or stand on what hangs, until none is left."""
-    more = True
-    while more:
-        more = False
-        for level in reversed(range(len(placed))):
-            taken = _union(placed[level])
-            beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(placed)]
+    growing = True
+    while growing:
+        growing = False
+        for level in reversed(range(len(layers))):
+            occupied = _union(layers[level])
+            beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)]
             hold = 0
-            for other in beside:
-                hold |= _union(placed[other])
-            free = [s for s in spots[level] if s.cells & hold and not s.cells & taken]
+            for adjacent in beside:
+                hold |= _union(layers[adjacent])
+            free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
             added = _exchange(_greedy(free, hold, level % 2), free)
-            placed[level] += added
-            more |= bool(added)
+            layers[level] += added
+            growing |= bool(added)
 
 
 def _middle(cells: Lattice, spot: _Spot) -> tuple[float, float]:

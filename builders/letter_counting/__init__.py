@@ -81,13 +81,13 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             ),
             "characters": sum(map(len, marked)),
         }
-        kept = {name: value for name, value in wrong.items() if value != right}
-        others: dict[str, JsonValue] = {
+        numbers = {name: value for name, value in wrong.items() if value != right}
+        malformed: dict[str, JsonValue] = {
             "two_numbers": f"{right} {right + 1}",
             "listed": [right],
             "in_letters": params.letters,
         }
-        return {name: {"answer": value} for name, value in (kept | others).items()}
+        return {name: {"answer": value} for name, value in (numbers | malformed).items()}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many letters have to be looked at."""

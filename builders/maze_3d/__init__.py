@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.maze_3d.maze_generator import Wanted, carve
+from scbench.builders.maze_3d.maze_generator import MazePlan, carve
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
 from scbench.graders.maze_3d import find_routes, grade, move_graph
@@ -129,8 +129,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         n = point.size
 
-        def pick(given: int | None, low: int, high: int) -> int:
-            return rng.between(low, high) if given is None else given
+        def pick(fixed: int | None, low: int, high: int) -> int:
+            return rng.between(low, high) if fixed is None else fixed
 
         for _ in range(_DRAWS):
             params = Params(
@@ -171,18 +171,18 @@ def _solve(params: Params) -> str | None:
 
 
 def _carved(
-    params: Params, jumps: int, least: int, most: int, favourite: int | None = None
+    params: Params, jumps: int, least: int, longest: int, favourite: int | None = None
 ) -> str | None:
     """Return a maze with these numbers of jumps and route cells that breaks only the given rules.
 
     With a favourite height, a maze is wanted in which that height fills too much.
     """
-    wanted = Wanted(params.size, params.a_height, params.b_height, jumps, least, most, favourite)
-    name = [jumps, least, most, favourite]
+    plan = MazePlan(params.size, params.a_height, params.b_height, jumps, least, longest, favourite)
+    name = [jumps, least, longest, favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
-    broken = _broken(params, jumps, most, favourite)
+    broken = _broken(params, jumps, longest, favourite)
     for _ in range(_TRIES):
-        maze = carve(wanted, rng)
+        maze = carve(plan, rng)
         if maze is not None:
             failed = {check.id for check in grade(params, _answer(maze)).failed}
             if failed == broken:
@@ -190,11 +190,11 @@ def _carved(
     return None
 
 
-def _broken(params: Params, jumps: int, most: int, favourite: int | None) -> set[str]:
+def _broken(params: Params, jumps: int, longest: int, favourite: int | None) -> set[str]:
     broken = {"height_share"} if favourite is not None else set()
     if jumps < params.jumps:
         broken.add("jumps")
-    if most < _least_cells(params):
+    if longest < _least_cells(params):
         broken.add("coverage")
     return broken
 
@@ -207,14 +207,14 @@ def _flat(params: Params) -> str:
 
 def _near_misses(params: Params, maze: str) -> Iterator[tuple[str, str]]:
     """Yield mazes that are right but for one rule, where such a maze is found."""
-    least, most = _range_of_cells(params)
-    fewer = _carved(params, params.jumps - 1, least, most)
+    least, longest = _range_of_cells(params)
+    fewer = _carved(params, params.jumps - 1, least, longest)
     if fewer is not None:
         yield "one_jump_too_few", fewer
     shorter = _carved(params, params.jumps, 2, _least_cells(params) - 1)
     if shorter is not None:
         yield "route_too_short", shorter
-    crowded = _carved(params, params.jumps, least, most, favourite=9)
+    crowded = _carved(params, params.jumps, least, longest, favourite=9)
     if crowded is not None:
         yield "one_height_too_often", crowded
     n = params.size

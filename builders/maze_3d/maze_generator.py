@@ -14,7 +14,7 @@ _HEIGHTS = range(10)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MazePlan:
     """What a maze is to have.
 
     Attributes:
@@ -36,20 +36,20 @@ class Wanted:
     favourite: int | None = None
 
 
-def carve(wanted: Wanted, rng: Stream) -> str | None:
+def carve(plan: MazePlan, rng: Stream) -> str | None:
     """Make one try; return the maze's rows, joined by line breaks, or None if it came to nothing.
 
     The shares of the heights are kept even but not checked.
     """
-    n = wanted.size
+    n = plan.size
     nodes = _lattice_path(n, rng)
     # A route of k nodes has 2 k - 1 cells, less one for every jump.
-    least = max(wanted.jumps + 1, 2, (wanted.least_cells + wanted.jumps + 2) // 2)
-    most = min(len(nodes), (wanted.most_cells + wanted.jumps + 1) // 2)
-    if least > most:
+    least = max(plan.jumps + 1, 2, (plan.least_cells + plan.jumps + 2) // 2)
+    limit = min(len(nodes), (plan.most_cells + plan.jumps + 1) // 2)
+    if least > limit:
         return None
-    nodes = nodes[: rng.between(least, most)]
-    leaps = set(rng.sample(range(len(nodes) - 1), wanted.jumps))
+    nodes = nodes[: rng.between(least, limit)]
+    leaps = set(rng.sample(range(len(nodes) - 1), plan.jumps))
     route: list[int] = [nodes[0]]
     is_jump: list[bool] = []
     gaps: list[int] = []
@@ -62,10 +62,10 @@ def carve(wanted: Wanted, rng: Stream) -> str | None:
             route.append(middle)
             is_jump += [False, False]
         route.append(nodes[i + 1])
-    line = _route_heights(wanted.a_height, wanted.b_height, is_jump, rng)
+    line = _route_heights(plan.a_height, plan.b_height, is_jump, rng)
     if line is None:
         return None
-    heights = _fill(n, dict(zip(route, line, strict=True)), gaps, wanted.favourite, rng)
+    heights = _fill(n, dict(zip(route, line, strict=True)), gaps, plan.favourite, rng)
     if heights is None:
         return None
     text = [str(height) for height in heights]
@@ -89,10 +89,10 @@ def _lattice_path(n: int, rng: Stream) -> list[int]:
         if not free:
             stack.pop()
             continue
-        chosen = rng.choice(free)
-        parents[chosen] = (x, y)
-        depth[chosen] = depth[x, y] + 1
-        stack.append(chosen)
+        step = rng.choice(free)
+        parents[step] = (x, y)
+        depth[step] = depth[x, y] + 1
+        stack.append(step)
     node = max(depth, key=depth.__getitem__)
     path = [node]
     while parents[node] != node:
@@ -139,9 +139,9 @@ def _fill(
     for height in route.values():
         used[height] += 1
     planned = set(gaps)
-    rest = [cell for cell in range(n * n) if cell not in route and cell not in planned]
-    rng.shuffle(rest)
-    for cell in [*gaps, *rest]:
+    beside = [cell for cell in range(n * n) if cell not in route and cell not in planned]
+    rng.shuffle(beside)
+    for cell in [*gaps, *beside]:
         around = _lines(n, cell)
         possible = [
             height
@@ -172,15 +172,15 @@ def _harmless(
         route: heights of the route.
         planned: whether the cell is a gap that the route is to jump over.
     """
-    one, two, back = line
-    if one in route:
-        if abs(height - route[one]) < 2 or (planned and height > route[one]):
+    near, far, back = line
+    if near in route:
+        if abs(height - route[near]) < 2 or (planned and height > route[near]):
             return False
         # A jump over this cell that begins on the route.
-        if not planned and heights.get(back) == route[one] > height:
+        if not planned and heights.get(back) == route[near] > height:
             return False
     # A jump from the route that lands on this cell.
-    return not (route.get(two) == height and heights.get(one, height) <= height - 2)
+    return not (route.get(far) == height and heights.get(near, height) <= height - 2)
 
 
 def _lines(n: int, cell: int) -> list[Line]:

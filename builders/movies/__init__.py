@@ -12,7 +12,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.movies.films import alike, clear_genres, films, marks
 from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.nouns import listed
+from scbench.builders.shared.nouns import enumeration
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.movies import Answer, Film, Params, Template
@@ -92,15 +92,17 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return what is liked, the choices and how they are compared."""
         telling = params.template
-        told = [_told(film, telling) for film in params.liked]
+        sentences = [_film_text(film, telling) for film in params.liked]
         options = [
-            f"({label}) {_told(film, telling)}"
+            f"({label}) {_film_text(film, telling)}"
             for label, film in zip(LABELS, params.choices, strict=False)
         ]
         rule = _RULE.format(genre=_points(params.genre_weight), theme=_points(params.theme_weight))
         text = _QUESTION.format(
             opening=OPENINGS[params.opening],
-            liked=" ".join(told) if telling == "prose" else "\n".join(f"- {it}" for it in told),
+            liked=" ".join(sentences)
+            if telling == "prose"
+            else "\n".join(f"- {it}" for it in sentences),
             choices="\n".join(options),
             rule=_KINDS if telling == "titles" else rule,
         )
@@ -123,13 +125,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
         wrong: dict[str, JsonValue] = {"next_best": LABELS[ranks[1]], "last": LABELS[ranks[-1]]}
         for name, weights in other_rules.items():
-            others = _points_of_choices(params, *weights)
-            if others.index(max(others)) != right:
-                wrong[name] = LABELS[others.index(max(others))]
+            rivals = _points_of_choices(params, *weights)
+            if rivals.index(max(rivals)) != right:
+                wrong[name] = LABELS[rivals.index(max(rivals))]
         title = params.choices[ranks[1]][0]
         wrong |= {
             "title_of_another": title,
-            "title_and_year_of_another": _told(params.choices[ranks[1]], "titles"),
+            "title_and_year_of_another": _film_text(params.choices[ranks[1]], "titles"),
             "letter_of_one_title_of_another": f"{LABELS[right]}) {title}",
             "two_letters": f"{LABELS[right]} or {LABELS[ranks[1]]}",
             "liked_film": params.liked[0][0],
@@ -153,15 +155,15 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         Raises:
             GenerationError: no choice wins by the margin in a set number of tries.
         """
-        known = films()
+        catalogue = films()
         choose = _by_titles if point.template == "titles" else _by_points
         for _ in range(_TRIES):
             liked, choices = choose(point, rng)
             if choices:
                 rng.shuffle(choices)
                 return Params(
-                    liked=tuple(known[i] for i in liked),
-                    choices=tuple(known[i] for i in choices),
+                    liked=tuple(catalogue[i] for i in liked),
+                    choices=tuple(catalogue[i] for i in choices),
                     genre_weight=point.genre_weight,
                     theme_weight=point.theme_weight,
                     template=point.template,
@@ -179,15 +181,15 @@ def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     No choices if none of those drawn wins by the margin.
     """
     liked, near = _draw_liked(alike(rng.below(len(films()))), point, rng)
-    drawn = near + [rng.below(len(films())) for _ in range(_NEAR)]
-    pool = [i for i in dict.fromkeys(drawn) if i not in liked]
+    candidates = near + [rng.below(len(films())) for _ in range(_NEAR)]
+    pool = [i for i in dict.fromkeys(candidates) if i not in liked]
     points = {i: _likeness(i, liked, point) for i in pool}
     pool.sort(key=lambda i: -points[i])  # films with equal points stay in drawn order
     beaten = point.choice_count - 1
     if len(liked) < point.reference_count or len(pool) <= beaten:
         return liked, []
-    most = points[pool[-beaten]] + point.min_margin
-    able = [i for i in pool if points[i] >= most]
+    threshold = points[pool[-beaten]] + point.min_margin
+    able = [i for i in pool if points[i] >= threshold]
     if not able:
         return liked, []
     right = rng.choice(able)
@@ -200,15 +202,15 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
     No choices if there are none, or if the films have more genres in common.
     """
-    known = marks()
+    catalogue = marks()
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
-    if reduce(and_, (known[i].genres for i in liked)).bit_count() > 1:
+    if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:
         return liked, []
     right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
     union = 0
     for i in liked:
-        union |= known[i].genres | known[i].themes
-    strange = [i for i, mine in enumerate(known) if not union & (mine.genres | mine.themes)]
+        union |= catalogue[i].genres | catalogue[i].themes
+    strange = [i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)]
     if not right or len(strange) < point.choice_count - 1:
         return liked, []
     return liked, [right[0], *rng.sample(strange, point.choice_count - 1)]
@@ -216,17 +218,17 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
 def _draw_liked(kin: Sequence[int], point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     """Return films that are liked, as many as there are up to the number wanted, and others."""
-    drawn = rng.sample(kin, min(len(kin), point.reference_count + _NEAR))
-    return drawn[: point.reference_count], drawn[point.reference_count :]
+    relatives = rng.sample(kin, min(len(kin), point.reference_count + _NEAR))
+    return relatives[: point.reference_count], relatives[point.reference_count :]
 
 
 def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
-    known = marks()
-    genres, themes = known[film]
+    catalogue = marks()
+    genres, themes = catalogue[film]
     return sum(
-        point.genre_weight * (genres & known[other].genres).bit_count()
-        + point.theme_weight * (themes & known[other].themes).bit_count()
-        for other in liked
+        point.genre_weight * (genres & catalogue[favourite].genres).bit_count()
+        + point.theme_weight * (themes & catalogue[favourite].themes).bit_count()
+        for favourite in liked
     )
 
 
@@ -240,7 +242,7 @@ def _points_of_choices(params: Params, genre_weight: int, theme_weight: int) -> 
     ]
 
 
-def _told(film: Film, telling: Template) -> str:
+def _film_text(film: Film, telling: Template) -> str:
     title, year, genres, themes = film
     name = f"{title} ({year})"
     if telling == "titles":
@@ -248,7 +250,7 @@ def _told(film: Film, telling: Template) -> str:
     if telling == "list":
         return f"{name}; genres: {', '.join(genres)}; themes: {', '.join(themes)}"
     article = "an" if genres[0][0] in "aeiou" else "a"
-    return f"{name} is {article} {listed(genres)} film about {listed(themes)}."
+    return f"{name} is {article} {enumeration(genres)} film about {enumeration(themes)}."
 
 
 def _points(n: int) -> str:

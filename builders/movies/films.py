@@ -44,11 +44,11 @@ def marks() -> tuple[Marks, ...]:
 @cache
 def alike(film: int) -> tuple[int, ...]:
     """Return the places of the films with a genre and a theme in common with that at a place."""
-    known = marks()
-    mine = known[film]
+    catalogue = marks()
+    mine = catalogue[film]
     return tuple(
         i
-        for i, (genres, themes) in enumerate(known)
+        for i, (genres, themes) in enumerate(catalogue)
         if i != film and genres & mine.genres and themes & mine.themes
     )
 

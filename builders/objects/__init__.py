@@ -11,7 +11,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.objects.number_words import in_words, numbers_in_words
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.list_markers import anchor
-from scbench.builders.shared.nouns import listed, things
+from scbench.builders.shared.nouns import enumeration, things
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
@@ -81,20 +81,20 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the list, the groups that count, and what a quantity is."""
-        entries = [_said(entry) for entry in params.entries]
+        entries = [_entry_text(entry) for entry in params.entries]
         form = params.anchor_format
         lines = (
-            [f"{listed(entries)}."]
+            [f"{enumeration(entries)}."]
             if form == "none"
             else [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
         )
         rules = _RULES.format(
             opening=things().openings[params.opening],
             entries="\n".join(lines),
-            groups=listed(params.groups),
+            groups=enumeration(params.groups),
             together=" altogether" if len(params.groups) > 1 else "",
             marks=_MARKS.format(form=_FORMS[form]) if form in _FORMS else "",
-            all_groups=listed(list(things().groups)),
+            all_groups=enumeration(list(things().groups)),
         )
         return rules + reply_short("a whole number", quoted=False)
 
@@ -118,13 +118,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_first_group": _total(e for e in counting if e[3] == params.groups[0]),
             "last_left_out": _total(counting[:-1]),
         }
-        kept = {name: value for name, value in wrong.items() if value != right}
-        others: dict[str, JsonValue] = {
+        numbers = {name: value for name, value in wrong.items() if value != right}
+        malformed: dict[str, JsonValue] = {
             "two_numbers": f"{right} {right + 1}",
             "listed": [right],
-            "groups": listed(params.groups),
+            "groups": enumeration(params.groups),
         }
-        return {name: {"answer": value} for name, value in (kept | others).items()}
+        return {name: {"answer": value} for name, value in (numbers | malformed).items()}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many entries are dressed up in which way, and what does not count."""
@@ -141,27 +141,27 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         The quantities are taken to go up to the largest one of the list, which is seldom less than
         what they were drawn from.
         """
-        most = max(_number(quantity) for quantity, *_ in params.entries)
-        spread = len(_counting(params)) * (most * most - 1) / 12
-        return min(1 / most, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
+        largest = max(_number(quantity) for quantity, *_ in params.entries)
+        spread = len(_counting(params)) * (largest * largest - 1) / 12
+        return min(1 / largest, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw groups, then entries of those that count and of the others, and shuffle them."""
         groups = rng.sample(list(things().groups), len(things().groups))
-        wanted, others = groups[: point.target_groups], groups[point.target_groups :]
-        of_entries = wanted + [rng.choice(wanted) for _ in range(point.length - len(wanted))]
-        of_entries += [rng.choice(others) for _ in range(point.distractors)]
+        counting, distracting = groups[: point.target_groups], groups[point.target_groups :]
+        of_entries = counting + [rng.choice(counting) for _ in range(point.length - len(counting))]
+        of_entries += [rng.choice(distracting) for _ in range(point.distractors)]
         entries: list[Entry] = []
         for group in groups:
-            nouns, left = things().groups[group], of_entries.count(group)
-            while left:
-                deck = rng.sample(nouns, min(left, len(nouns)))
+            nouns, missing = things().groups[group], of_entries.count(group)
+            while missing:
+                deck = rng.sample(nouns, min(missing, len(nouns)))
                 entries += [_draw_entry(noun, group, point, rng) for noun in deck]
-                left -= len(deck)
+                missing -= len(deck)
         rng.shuffle(entries)
         return Params(
             entries=tuple(entries),
-            groups=tuple(wanted),
+            groups=tuple(counting),
             anchor_format=point.anchor_format,
             opening=rng.below(len(things().openings)),
         )
@@ -179,7 +179,7 @@ def _draw_entry(noun: tuple[str, str], group: str, point: Space, rng: Stream) ->
     return quantity, adjective, name, group
 
 
-def _said(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     quantity, adjective, name, _ = entry
     return f"{quantity} {adjective} {name}" if adjective else f"{quantity} {name}"
 
@@ -198,7 +198,7 @@ def _number(quantity: str) -> int:
 
 @cache
 def _singulars() -> Mapping[str, str]:
-    return {name: one for nouns in things().groups.values() for one, many in nouns
+    return {name: singular for nouns in things().groups.values() for singular, plural in nouns
             for name in (one, many)}  # fmt: skip
 
 

@@ -14,9 +14,9 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 @cache
 def in_words(n: int) -> str:
     """Return a number from 0 to 999 in words, such as ``one hundred and twenty-one``."""
-    hundreds, rest = divmod(n, 100)
+    hundreds, remainder = divmod(n, 100)
     if hundreds:
-        return f"{_SMALL[hundreds]} hundred" + (f" and {in_words(rest)}" if rest else "")
+        return f"{_SMALL[hundreds]} hundred" + (f" and {in_words(remainder)}" if remainder else "")
     tens, ones = divmod(n, 10)
     if tens < 2:
         return _SMALL[n]

@@ -86,23 +86,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return packings with one mistake each, and answers that older graders let through."""
         packing = pack(_counts(params), params.full_marks_percent)
         boxes = [_corners(*box) for box in packing.boxes]
-        *rest, last = boxes
+        *head, last = boxes
         low, high = last
         small = min(_counts(params), key=math.prod)
         up = max(box[1][2] for box in boxes) - min(box[0][2] for box in boxes)
         wrong: dict[str, Sequence[tuple[Sequence[JsonValue], Sequence[JsonValue]]]] = {
             "empty": [],
-            "one_missing": rest,
+            "one_missing": head,
             "one_repeated": [*boxes, last],
             "smallest_kind_left_out": [b for b in boxes if _size(*b) != small],
-            "one_edge_too_long": [*rest, (low, (high[0], high[1], high[2] + 1))],
-            "one_edge_too_short": [*rest, (low, (high[0], high[1], high[2] - 1))],
+            "one_edge_too_long": [*head, (low, (high[0], high[1], high[2] + 1))],
+            "one_edge_too_short": [*head, (low, (high[0], high[1], high[2] - 1))],
             "extra_without_volume": [*boxes, (low, low)],
             "extras_that_cancel": [*boxes, ((0, 0, 0), (1, 1, 1)), ((1, 1, 1), (2, 2, 0))],
             "extra_upside_down": [*boxes, (high, low)],
             "corners_exchanged": [(high, low) for low, high in boxes],
             "one_corner_exchanged": [
-                *rest,
+                *head,
                 ((low[0], low[1], high[2]), (high[0], high[1], low[2])),
             ],
             "corner_and_edges": [
@@ -112,15 +112,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 ([v + 0.5 for v in low], [v + 0.5 for v in high]) for low, high in boxes
             ],
             "strings": [([str(v) for v in low], [str(v) for v in high]) for low, high in boxes],
-            "booleans": [([False, False, False], high), *rest],
+            "booleans": [([False, False, False], high), *head],
             "without_height": [(low[:2], high[:2]) for low, high in boxes],
         }
         if len(boxes) > 1:
-            wrong["one_far_up"] = [*rest, ((*low[:2], low[2] + up), (*high[:2], high[2] + up))]
+            wrong["one_far_up"] = [*head, ((*low[:2], low[2] + up), (*high[:2], high[2] + up))]
             # Moved onto another: their lower corners agree, so they overlap.
             there = boxes[0][0]
             wrong["two_in_one_place"] = [
-                *rest,
+                *head,
                 (there, tuple(t + h - l for t, l, h in zip(there, low, high, strict=True))),
             ]
         row = _in_a_row(params)
@@ -131,11 +131,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             name: {"boxes": [_entry(low, high) for low, high in example]}
             for name, example in wrong.items()
         }
-        whole: list[JsonValue] = [_entry(low, high) for low, high in boxes]
+        entries: list[JsonValue] = [_entry(low, high) for low, high in boxes]
         answers["no_boxes"] = {}
-        answers["bare_list"] = whole
-        answers["list_of_answers"] = [{"boxes": whole}, {"boxes": []}]
-        answers["one_without_corner"] = {"boxes": [*whole[:-1], {"XyzMin": list(low)}]}
+        answers["bare_list"] = entries
+        answers["list_of_answers"] = [{"boxes": entries}, {"boxes": []}]
+        answers["one_without_corner"] = {"boxes": [*entries[:-1], {"XyzMin": list(low)}]}
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
@@ -218,7 +218,7 @@ def _chain(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
             *(rng.choice(pool) for _ in range(3 - point.shared)),
         ]
         sizes.append(size)
-    return _listed(point, sizes, [rng.between(2, point.max_count) for _ in sizes], rng)
+    return _finish_lines(point, sizes, [rng.between(2, point.max_count) for _ in sizes], rng)
 
 
 def _layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
@@ -227,23 +227,27 @@ def _layers(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
     a, b = rng.choice(pool), rng.choice(pool)
     sizes, counts = [[a, b, rng.choice(pool)]], [rng.between(2, point.max_count)]
     while len(sizes) < point.kinds:
-        (wide, other), thick = rng.choice([(a, b), (b, a)]), rng.choice(pool)
-        parts = [k for k in (2, 3, 4) if wide % k == 0 and wide // k > 1 and k <= point.max_count]
-        if len(sizes) + 2 <= point.kinds and wide > 4 and rng.chance(0.5):
-            cut, n = rng.between(2, wide - 2), rng.between(2, point.max_count)
-            sizes += [[cut, other, thick], [wide - cut, other, thick]]
+        (first_edge, second_edge), thick = rng.choice([(a, b), (b, a)]), rng.choice(pool)
+        parts = [
+            k
+            for k in (2, 3, 4)
+            if first_edge % k == 0 and first_edge // k > 1 and k <= point.max_count
+        ]
+        if len(sizes) + 2 <= point.kinds and first_edge > 4 and rng.chance(0.5):
+            cut, n = rng.between(2, first_edge - 2), rng.between(2, point.max_count)
+            sizes += [[cut, second_edge, thick], [first_edge - cut, second_edge, thick]]
             counts += [n, n]
         elif parts:
             k = rng.choice(parts)
-            sizes.append([wide // k, other, thick])
+            sizes.append([first_edge // k, second_edge, thick])
             counts.append(k * rng.between(1, max(1, point.max_count // k)))
         else:
-            sizes.append([wide, other, thick])
+            sizes.append([first_edge, second_edge, thick])
             counts.append(rng.between(2, point.max_count))
-    return _listed(point, sizes, counts, rng)
+    return _finish_lines(point, sizes, counts, rng)
 
 
-def _listed(
+def _finish_lines(
     point: Space, sizes: list[list[int]], counts: list[int], rng: Stream
 ) -> list[tuple[Size, int]] | None:
     """Add plates and cubes, and return lines with edges descending; None if sizes are equal."""

@@ -26,7 +26,7 @@ _FILLINGS = 1000
 """Bounds on the work: sections tried, fillings at each height, fillings in each section."""
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """A box at its place."""
 
     at: Size
@@ -37,7 +37,7 @@ class Placed(NamedTuple):
 class Packing:
     """Where every box lies, and the box around all of them."""
 
-    boxes: tuple[Placed, ...]
+    boxes: tuple[Placement, ...]
     extent: Size
 
     @property
@@ -63,13 +63,13 @@ def pack(counts: Counts, percent: int) -> Packing:
 def _pack(items: tuple[tuple[Size, int], ...], percent: int) -> Packing:
     counts = dict(items)
     volume = sum(math.prod(size) * n for size, n in items)
-    most = volume * 100 // percent
+    limit = volume * 100 // percent
     best: Packing | None = None
     for section in sections_for(counts)[:_SECTIONS]:
-        found = _column(counts, section, most)
-        if found is not None:
-            best, most = found, found.volume - 1
-        if most < volume:
+        packing = _column(counts, section, limit)
+        if packing is not None:
+            best, limit = packing, packing.volume - 1
+        if limit < volume:
             break
     if best is None:
         raise GenerationError(
@@ -86,11 +86,11 @@ def sections_for(counts: Counts) -> list[tuple[int, int]]:
     edges = {edge for size in counts for edge in size}
     edges |= {2 * edge for edge in edges}
     narrow = max(size[0] for size in counts)
-    wide = max(size[1] for size in counts)
+    broad = max(size[1] for size in counts)
     slabs = {
         (a, b): sum(math.prod(size) * n for size, n in counts.items() if slab_height(size, (a, b)))
         for a, b in combinations_with_replacement(sorted(edges), 2)
-        if a >= narrow and b >= wide
+        if a >= narrow and b >= broad
     }
     useful = [section for section, volume in slabs.items() if volume] or list(slabs)
     return sorted(useful, key=lambda section: (-slabs[section], math.prod(section)))
@@ -98,56 +98,56 @@ def sections_for(counts: Counts) -> list[tuple[int, int]]:
 
 def slab_height(size: Size, section: tuple[int, int]) -> int | None:
     """Return the height of a box that matches a section on its other two axes."""
-    rest = list(size)
+    edges = list(size)
     for edge in section:
-        if edge not in rest:
+        if edge not in edges:
             return None
-        rest.remove(edge)
-    return rest[0]
+        edges.remove(edge)
+    return edges[0]
 
 
-def _column(counts: Counts, section: tuple[int, int], most: int) -> Packing | None:
+def _column(counts: Counts, section: tuple[int, int], max_volume: int) -> Packing | None:
     """Return a packing with this section and at most this volume, as low as found."""
     a, b = section
-    boxes: list[Placed] = []
-    rest: Counter[Size] = Counter()
+    boxes: list[Placement] = []
+    unmatched: Counter[Size] = Counter()
     top = 0
     for size, n in counts.items():
         height = slab_height(size, section)
         if height is None:
-            rest[size] = n
+            unmatched[size] = n
             continue
         for _ in range(n):
-            boxes.append(Placed((0, 0, top), (a, b, height)))
+            boxes.append(Placement((0, 0, top), (a, b, height)))
             top += height
-    if not rest:
-        return Packing(tuple(boxes), (a, b, top)) if a * b * top <= most else None
-    need = sum(math.prod(size) * n for size, n in rest.items())
+    if not unmatched:
+        return Packing(tuple(boxes), (a, b, top)) if a * b * top <= max_volume else None
+    need = sum(math.prod(size) * n for size, n in unmatched.items())
     height = -(-need // (a * b))
     for k in range(_FILLINGS):
-        if a * b * (top + height) > most:
+        if a * b * (top + height) > max_volume:
             return None
-        rng = Stream("box packing", section, sorted(rest.items()), k)
-        filled = _filled((a, b, height), rest, rng)
+        rng = Stream("box packing", section, sorted(unmatched.items()), k)
+        filled = _filled((a, b, height), unmatched, rng)
         if filled is not None:
-            boxes += [Placed((x, y, z + top), extent) for (x, y, z), extent in filled]
+            boxes += [Placement((x, y, z + top), extent) for (x, y, z), extent in filled]
             return Packing(tuple(boxes), (a, b, top + height))
         if k % _TRIES == _TRIES - 1:
             height += 1 + height // 50
     return None
 
 
-def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placed] | None:
+def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placement] | None:
     """Fill a room with all boxes, or return None."""
-    left = dict(counts)
-    placed: list[Placed] = []
-    waiting: list[Placed] = [Placed((0, 0, 0), room)]
+    stock = dict(counts)
+    placements: list[Placement] = []
+    waiting: list[Placement] = [Placement((0, 0, 0), room)]
     spare = math.prod(room) - sum(math.prod(size) * n for size, n in counts.items())
-    while waiting and left:
+    while waiting and stock:
         # The smallest room first: small boxes fit anywhere, large ones only where it is wide.
         k = min(range(len(waiting)), key=lambda k: math.prod(waiting[k].extent))
         at, extent = waiting.pop(k)
-        block = _block(extent, left, rng)
+        block = _block(extent, stock, rng)
         if block is None:
             spare -= math.prod(extent)
             if spare < 0:
@@ -158,19 +158,19 @@ def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placed] | None:
             for j in range(numbers[1]):
                 for l in range(numbers[2]):
                     corner = at[0] + i * size[0], at[1] + j * size[1], at[2] + l * size[2]
-                    placed.append(Placed(corner, size))
+                    placements.append(Placement(corner, size))
         key = _ascending(size)
-        left[key] -= math.prod(numbers)
-        if not left[key]:
-            del left[key]
+        stock[key] -= math.prod(numbers)
+        if not stock[key]:
+            del stock[key]
         waiting += _around(at, extent, size, numbers, rng)
-    return None if left else placed
+    return None if stock else placements
 
 
-def _block(room: Size, left: Counts, rng: Stream) -> tuple[Size, Size] | None:
+def _block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] | None:
     """Choose a block for a room's corner: the extent of its boxes, and their numbers."""
     best: tuple[int, Size, Size] | None = None
-    for kind, n in left.items():
+    for kind, n in stock.items():
         volume = math.prod(kind)
         for size in _turned(kind):
             numbers = _numbers(room, size, n, rng)
@@ -189,18 +189,18 @@ def _turned(kind: Size) -> list[Size]:
 
 def _numbers(room: Size, size: Size, n: int, rng: Stream) -> Size | None:
     """Choose how many boxes stand along each axis, the shortest axes of the room first."""
-    most = [r // e for r, e in zip(room, size, strict=True)]
-    if 0 in most:
+    limits = [r // e for r, e in zip(room, size, strict=True)]
+    if 0 in limits:
         return None
     numbers = [1, 1, 1]
     for axis in sorted(range(3), key=lambda axis: room[axis]):
-        fit = min(most[axis], n // math.prod(numbers))
+        fit = min(limits[axis], n // math.prod(numbers))
         exact = fit * size[axis] == room[axis]
         numbers[axis] = fit if exact or rng.below(2) else rng.between(1, fit)
     return numbers[0], numbers[1], numbers[2]
 
 
-def _around(at: Size, room: Size, size: Size, numbers: Size, rng: Stream) -> Iterator[Placed]:
+def _around(at: Size, room: Size, size: Size, numbers: Size, rng: Stream) -> Iterator[Placement]:
     """Yield the rooms around a block, cut off one axis after the other."""
     axes = [0, 1, 2]
     rng.shuffle(axes)
@@ -208,10 +208,12 @@ def _around(at: Size, room: Size, size: Size, numbers: Size, rng: Stream) -> Ite
     for axis in axes:
         used = size[axis] * numbers[axis]
         if used < extent[axis]:
-            place, rest = list(corner), list(extent)
+            place, remainder = list(corner), list(extent)
             place[axis] += used
-            rest[axis] -= used
-            yield Placed((place[0], place[1], place[2]), (rest[0], rest[1], rest[2]))
+            remainder[axis] -= used
+            yield Placement(
+                (place[0], place[1], place[2]), (remainder[0], remainder[1], remainder[2])
+            )
         extent[axis] = used
 
 

@@ -187,37 +187,37 @@ def _follow(rule: BaseRule, term: int) -> int:
 
 def _text(params: Params, terms: Sequence[int]) -> str:
     """Return the terms shown, all rules in the order they act, and what is asked for."""
-    shown = ", ".join(map(str, terms[: params.shown]))
+    sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
     if params.asked == 1:
-        wanted, closing = "term", reply_short("a whole number", quoted=False)
+        request, closing = "term", reply_short("a whole number", quoted=False)
     else:
-        wanted = f"{params.asked} terms"
+        request = f"{params.asked} terms"
         closing = reply_short(f"the list of these {params.asked} numbers in order", quoted=False)
     return f"""\
 A sequence of whole numbers begins like this:
 
-{shown}
+{sequence}
 
 These are its rules. The first term is given. Every other term is made from the term before it in
 these steps:
 
 {steps}
 
-Give the next {wanted}.
+Give the next {request}.
 
 {closing}"""
 
 
 def _steps(params: Params) -> list[str]:
     """Return the rules in words, in the order they act."""
-    said = [_base_in_words(rule) for rule in params.base]
-    if len(said) == 1:
-        steps = [f"{said[0]}."]
+    phrases = [_base_in_words(rule) for rule in params.base]
+    if len(phrases) == 1:
+        steps = [f"{phrases[0]}."]
     else:
         turns = "; ".join(
-            f"for term {', '.join(str(2 + i + k * len(said)) for k in range(3))} and so on, {what}"
-            for i, what in enumerate(said)
+            f"for term {', '.join(str(2 + i + k * len(phrases)) for k in range(3))} and so on, {what}"
+            for i, what in enumerate(phrases)
         )
         steps = [f"Take turns: {turns}."]
     limit = params.modulus
@@ -243,8 +243,8 @@ def _base_in_words(rule: BaseRule) -> str:
 
 
 def _change_in_words(change: Interference) -> str:
-    much = abs(change.amount)
-    do = f"add {much}" if change.amount > 0 else f"subtract {much}"
+    amount = abs(change.amount)
+    do = f"add {amount}" if change.amount > 0 else f"subtract {amount}"
     match change.kind:
         case "every":
             first = ", ".join(str(change.n * k) for k in (1, 2, 3))

@@ -71,20 +71,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the room and the constraints, in full and in brief."""
         n = params.pipes
-        wanted = "The loop does not cross itself."
+        rule = "The loop does not cross itself."
         if params.crossings:
             times = "once" if params.crossings == 1 else f"{params.crossings} times"
-            wanted = f"The loop crosses itself exactly {times}: no more and no less."
+            rule = f"The loop crosses itself exactly {times}: no more and no less."
         extra = "".join(f"- {_sentence(constraint)}\n" for constraint in params.constraints)
         return {
             "n": n,
             "last": n - 1,
             "side": params.side,
             "tolerance": params.length_tolerance,
-            "crossings": wanted,
+            "crossings": rule,
             "constraints": f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
             "brief": "".join(f" {_briefly(c, params.side)}" for c in params.constraints),
-            "times": wanted if params.crossings else "The loop does not cross or touch itself.",
+            "times": rule if params.crossings else "The loop does not cross or touch itself.",
         }
 
     def prompt(self, params: Params) -> str:
@@ -104,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return what models get wrong, and answers that older graders let through."""
         joints = [(joint.x, joint.y) for joint in self.reference(params).points]
         n, beyond = params.pipes, params.side + 1
-        (x, y), *rest = joints
+        (x, y), *tail = joints
         halves = [((x + u) / 2, (y + v) / 2) for (x, y), (u, v) in around(joints)]
         wrong: dict[str, Sequence[tuple[JsonValue, JsonValue]]] = {
             "empty": [],
@@ -112,7 +112,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "infinite": [("Infinity", "-Infinity")] * n,
             "strings": [(str(x), str(y)) for x, y in joints],
             "booleans": [(False, True)] * n,
-            "nulls": [(None, None), *rest],
+            "nulls": [(None, None), *tail],
             "start_repeated": [*joints, joints[0]],
             "one_missing": joints[:-1],
             "every_pipe_cut_in_two": [p for pair in zip(joints, halves, strict=True) for p in pair],
@@ -159,9 +159,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         families = [CROSSED] if point.crossings else list(FAMILIES)
         rng.shuffle(families)
         for family in families:
-            found = list(loops(family, point.pipes, point.side, point.crossings))
-            rng.shuffle(found)
-            for loop in found:
+            candidates = list(loops(family, point.pipes, point.side, point.crossings))
+            rng.shuffle(candidates)
+            for loop in candidates:
                 constraints = _draw_constraints(point, loop, rng) if accepted(bare, loop) else None
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
@@ -179,26 +179,28 @@ def _draw_constraints(point: Space, loop: Loop, rng: Stream) -> tuple[Constraint
     """
     kinds = list(MEASURED)
     rng.shuffle(kinds)
-    found = [
+    candidates = [
         constraint
         for kind in kinds
         if (constraint := draw_constraint(kind, loop, point.side, point.strictness, rng))
     ]
-    few = TouchWalls | CoverQuadrants | MinTurns | MaxStraightRun
-    found.sort(key=lambda constraint: isinstance(constraint, few))
-    chosen = found[:1] + rng.sample(found[1:], max(0, min(len(found), point.constraints) - 1))
-    if len(chosen) < point.constraints:
+    coarse = TouchWalls | CoverQuadrants | MinTurns | MaxStraightRun
+    candidates.sort(key=lambda constraint: isinstance(constraint, coarse))
+    selection = candidates[:1] + rng.sample(
+        candidates[1:], max(0, min(len(candidates), point.constraints) - 1)
+    )
+    if len(selection) < point.constraints:
         return None
-    return tuple(chosen[: point.constraints])
+    return tuple(selection[: point.constraints])
 
 
-def _briefly(asked: Constraint, side: float) -> str:
+def _briefly(constraint: Constraint, side: float) -> str:
     """Return a constraint without its tolerance and without a definition."""
 
     def share(length: float) -> str:
         return f"{100 * length / side:g} %"
 
-    match asked:
+    match constraint:
         case AngleRange(min_deg=least, max_deg=most):
             return (
                 f"Every interior angle (180 degrees is straight) is between {least:g} and {most:g} "
@@ -207,8 +209,8 @@ def _briefly(asked: Constraint, side: float) -> str:
         case CentroidBox():
             return (
                 "The mean of the joints lies between "
-                f"{share(asked.xmin)} and {share(asked.xmax)} of the side in x and between "
-                f"{share(asked.ymin)} and {share(asked.ymax)} in y."
+                f"{share(constraint.xmin)} and {share(constraint.xmax)} of the side in x and between "
+                f"{share(constraint.ymin)} and {share(constraint.ymax)} in y."
             )
         case TouchWalls(walls=n):
             return f"The loop touches at least {n} different sides of the square."
@@ -223,39 +225,43 @@ def _briefly(asked: Constraint, side: float) -> str:
         case HullArea(area=area):
             return f"Its convex hull covers at least {100 * area / side**2:g} % of the square."
         case FixedStart():
-            return f"It starts near the point at {share(asked.x)}, {share(asked.y)} of the side."
+            return f"It starts near the point at {share(constraint.x)}, {share(constraint.y)} of the side."
         case JointSeparation(distance=d):
             return f"Joints that are not neighbours are at least {d:g} m apart."
 
 
-def _sentence(asked: Constraint) -> str:
-    match asked:
+def _sentence(constraint: Constraint) -> str:
+    match constraint:
         case AngleRange():
             return (
-                f"The interior angle at every joint is at least {asked.min_deg:g} and at most "
-                f"{asked.max_deg:g} degrees."
+                f"The interior angle at every joint is at least {constraint.min_deg:g} and at most "
+                f"{constraint.max_deg:g} degrees."
             )
         case CentroidBox():
             return (
                 "The centre of gravity of the joints, which is the mean of their coordinates, lies "
-                f"where {asked.xmin:g} <= x <= {asked.xmax:g} and "
-                f"{asked.ymin:g} <= y <= {asked.ymax:g}."
+                f"where {constraint.xmin:g} <= x <= {constraint.xmax:g} and "
+                f"{constraint.ymin:g} <= y <= {constraint.ymax:g}."
             )
         case TouchWalls():
-            walls = "all 4 walls" if asked.walls == 4 else f"at least {asked.walls} of the 4 walls"
+            walls = (
+                "all 4 walls"
+                if constraint.walls == 4
+                else f"at least {constraint.walls} of the 4 walls"
+            )
             return (
                 f"Joints touch {walls}. A wall is touched if a joint is at most "
-                f"{asked.tolerance:g} m from its line; a joint in a corner touches two."
+                f"{constraint.tolerance:g} m from its line; a joint in a corner touches two."
             )
         case MinTurns():
             return (
-                f"At least {asked.turns} joints are turns. A joint is straight if its interior "
+                f"At least {constraint.turns} joints are turns. A joint is straight if its interior "
                 "angle is above 175 degrees, otherwise it is a turn."
             )
         case MaxStraightRun():
-            run = f"At most {asked.joints} straight joints follow each other around the loop"
+            run = f"At most {constraint.joints} straight joints follow each other around the loop"
             return (
-                f"{run if asked.joints else 'No joint is straight'}. A joint is straight if its "
+                f"{run if constraint.joints else 'No joint is straight'}. A joint is straight if its "
                 f"interior angle is above 175 degrees; joint 0 follows the last joint."
             )
         case CoverQuadrants():
@@ -264,13 +270,13 @@ def _sentence(asked: Constraint) -> str:
                 "cut it, has a joint inside, more than 0.000000001 m from both lines."
             )
         case WallMargin():
-            return f"Every joint is at least {asked.margin:g} m from every wall."
+            return f"Every joint is at least {constraint.margin:g} m from every wall."
         case HullArea():
-            return f"The convex hull of the joints has at least {asked.area:g} square metres."
+            return f"The convex hull of the joints has at least {constraint.area:g} square metres."
         case FixedStart():
             return (
-                f"Joint 0 is at most {asked.tolerance:g} m from the point "
-                f"({asked.x:g}, {asked.y:g})."
+                f"Joint 0 is at most {constraint.tolerance:g} m from the point "
+                f"({constraint.x:g}, {constraint.y:g})."
             )
         case JointSeparation():
-            return f"Joints that no pipe connects are at least {asked.distance:g} m apart."
+            return f"Joints that no pipe connects are at least {constraint.distance:g} m apart."

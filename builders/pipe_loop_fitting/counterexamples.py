@@ -58,12 +58,12 @@ def _open_snake(n: int, side: int) -> list[XY] | None:
 
 def _fold(base: Loop, side: int) -> Loop | None:
     """Add a spike of two pipes, 1.7 degrees apart, to a loop on the square lattice."""
-    taken = set(base)
+    occupied = set(base)
     for i, ((x, y), (u, v)) in enumerate(around(base)):
         for sign in (1, -1):
             dx, dy = u - x, v - y
             tip = (x - sign * dy, y + sign * dx)
-            if tip not in taken and min(tip) >= 0 and max(tip) <= side:
+            if tip not in occupied and min(tip) >= 0 and max(tip) <= side:
                 foot = (x + 0.03 * dx, y + 0.03 * dy)
                 return (*base[: i + 1], tip, foot, *base[i + 1 :])
     return None

@@ -49,11 +49,12 @@ def draw_constraint(
 
 def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> AngleRange | None:
     degrees = [math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()]
-    least, most = min(degrees) - _NEAR, max(degrees) + _NEAR
-    if most > 172:
+    smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
+    if largest > 172:
         return None
     return AngleRange(
-        min_deg=math.floor(9 + (least - 9) * strict), max_deg=math.ceil(179 - (179 - most) * strict)
+        min_deg=math.floor(9 + (smallest - 9) * strict),
+        max_deg=math.ceil(179 - (179 - largest) * strict),
     )
 
 

@@ -48,9 +48,9 @@ def solve(params: Params) -> Loop | None:
     families = (CROSSED,) if params.crossings else FAMILIES
     for family in families:
         for loop in loops(family, params.pipes, params.side, params.crossings):
-            placed = _started(loop, params)
-            if accepted(params, placed):
-                return placed
+            candidate = _started(loop, params)
+            if accepted(params, candidate):
+                return candidate
     return None
 
 

@@ -52,10 +52,10 @@ def crossed_star(
     if point <= 0:
         return None
     lozenge = ((-width, mouth), (belly, waist), (0.0, point), (-belly, waist), (width, mouth))
-    chosen = {2 * (k * (corners // 2) // crossings) + 1 for k in range(crossings)}
+    lozenges = {2 * (k * (corners // 2) // crossings) + 1 for k in range(crossings)}
     joints: list[XY] = []
     for i, joint in enumerate(base):
-        if i in chosen:
+        if i in lozenges:
             joints += [_at(centre, half * i, across, out) for across, out in lozenge]
         else:
             joints.append(joint)

@@ -119,10 +119,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if n >= _IMAGE_FROM:
             factor = _pixels_per_cell(n)
             picture = _IMAGE_PICTURE.format(n=n, factor=factor, side=n * factor)
-            shown = _IMAGE_SHOWN.format(n=n)
+            brief = _IMAGE_SHOWN.format(n=n)
         else:
             picture = _TEXT_PICTURE.format(n=n, grid="\n".join(_ruled(params.grid)))
-            shown = picture
+            brief = picture
         return {
             "picture": picture,
             "n": n,
@@ -139,7 +139,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "work": MAX_WORK,
             "bytes": MAX_BYTES,
             "word": WORD_BITS,
-            "shown": shown,
+            "shown": brief,
         }
 
     def prompt(self, params: Params) -> str:
@@ -217,9 +217,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 @lru_cache(maxsize=64)
 def _solve(params: Params) -> str:
     for degree in range(1, _MAX_DEGREE + 1):
-        found = separate(params.grid, degree)
-        if found.coefficients is not None:
-            return as_text(found.coefficients, len(params.grid))
+        separation = separate(params.grid, degree)
+        if separation.coefficients is not None:
+            return as_text(separation.coefficients, len(params.grid))
     return row_by_row(params.grid)
 
 

@@ -18,11 +18,11 @@ def baselines(params: Params) -> dict[str, JsonValue]:
 def _fitted(params: Params, degree: int) -> str:
     """Return the polynomial nearest to 1 in black cells and -1 in white ones."""
     n = len(params.grid)
-    wanted = np.array([[1.0 if cell == "#" else -1.0 for cell in row] for row in params.grid])
+    target = np.array([[1.0 if cell == "#" else -1.0 for cell in row] for row in params.grid])
     line = np.polynomial.legendre.legvander((2 * np.arange(n) - (n - 1)) / (n - 1), degree)
     pairs = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     terms = np.stack([np.multiply.outer(line[:, j], line[:, i]).ravel() for i, j in pairs], axis=1)
-    solution = np.linalg.lstsq(terms, wanted.ravel(), rcond=None)[0]
+    solution = np.linalg.lstsq(terms, target.ravel(), rcond=None)[0]
     coefficients = np.zeros((degree + 1, degree + 1))
     for (i, j), value in zip(pairs, solution, strict=True):
         coefficients[i, j] = value
@@ -33,11 +33,11 @@ def _fitted(params: Params, degree: int) -> str:
         ]
     )
     powers = to_powers.T @ coefficients @ to_powers
-    whole = [
+    rounded = [
         [
             round(float(powers[i, j]) * _SCALE) * (n - 1) ** max(0, degree - i - j)
             for j in range(degree + 1)
         ]
         for i in range(degree + 1)
     ]
-    return as_text(whole, n)
+    return as_text(rounded, n)

@@ -51,8 +51,8 @@ def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> b
 
 def magnified(cells: Sequence[Sequence[int]], factor: int) -> list[list[int]]:
     """Return a picture in which every cell is a square of ``factor`` x ``factor`` pixels."""
-    wide = [[value for value in row for _ in range(factor)] for row in cells]
-    return [row for row in wide for _ in range(factor)]
+    stretched = [[value for value in row for _ in range(factor)] for row in cells]
+    return [row for row in stretched for _ in range(factor)]
 
 
 def _packed(row: Sequence[int], depth: int) -> bytes:

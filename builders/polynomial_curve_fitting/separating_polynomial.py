@@ -61,12 +61,12 @@ def separate(rows: Sequence[str], degree: int) -> Separation:
         [(n - 1) ** max(0, degree - i - j) for j in range(degree + 1)] for i in range(degree + 1)
     ]
     for scale in _SCALES:
-        whole = [
+        rounded = [
             [int(np.rint(powers[i, j] * scale)) * lift[i][j] for j in range(degree + 1)]
             for i in range(degree + 1)
         ]
-        if bool((_values(whole, line) * sign > 0).all()):
-            return Separation(True, whole)
+        if bool((_values(rounded, line) * sign > 0).all()):
+            return Separation(True, rounded)
     return Separation(None)
 
 
@@ -155,10 +155,10 @@ def _chebyshev_powers(degree: int) -> Array:
     return np.array([np.pad(row, (0, degree + 1 - len(row))) for row in rows])
 
 
-def _values(whole: list[list[int]], line: list[int]) -> Array:
+def _values(coefficients: list[list[int]], line: list[int]) -> Array:
     """Return the values in all cells, as Python's whole numbers in a (row, column) array."""
-    powers = np.array([[u**k for u in line] for k in range(len(whole))], dtype=object)
-    values: Array = powers.T @ np.array(whole, dtype=object).T @ powers
+    powers = np.array([[u**k for u in line] for k in range(len(coefficients))], dtype=object)
+    values: Array = powers.T @ np.array(coefficients, dtype=object).T @ powers
     return values
 
 

@@ -28,7 +28,7 @@ def things() -> Things:
     data = json.loads(text)
     return Things(
         groups={
-            group: tuple((one, many) for one, many in nouns)
+            group: tuple((singular, plural) for singular, plural in nouns)
             for group, nouns in data["groups"].items()
         },
         adjectives=tuple(data["adjectives"]),
@@ -36,6 +36,6 @@ def things() -> Things:
     )
 
 
-def listed(words: tuple[str, ...] | list[str]) -> str:
+def enumeration(words: tuple[str, ...] | list[str]) -> str:
     """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

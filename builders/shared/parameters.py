@@ -30,9 +30,9 @@ def parameter(default: object, description: str, kind: Kind | None = None, **bou
 
 def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
     """Return the kind of every parameter of a space that has one, in the order of its fields."""
-    found: dict[str, Kind] = {}
+    kinds: dict[str, Kind] = {}
     for name, field in space.model_fields.items():
         extra = field.json_schema_extra
         if isinstance(extra, dict) and extra.get("kind") in KINDS:
-            found[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
-    return found
+            kinds[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
+    return kinds

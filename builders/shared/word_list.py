@@ -24,11 +24,11 @@ def word_list() -> tuple[str, ...]:
 @cache
 def families(prefix: int) -> Mapping[str, tuple[str, ...]]:
     """Return the words that share a prefix of this length with another word, by prefix."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for word in word_list():
         if len(word) > prefix:
-            found.setdefault(word[:prefix], []).append(word)
-    return {start: tuple(words) for start, words in found.items() if len(words) > 1}
+            members.setdefault(word[:prefix], []).append(word)
+    return {start: tuple(words) for start, words in members.items() if len(words) > 1}
 
 
 def in_case(word: str, mode: CaseMode, rng: Stream) -> str:

@@ -94,10 +94,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Solve by propagation and search."""
-        found = solve(params.grid, limit=1, max_nodes=_REFERENCE_NODES).found
-        if not found:
+        solutions = solve(params.grid, limit=1, max_nodes=_REFERENCE_NODES).solutions
+        if not solutions:
             raise GenerationError(f"no solution found in {_REFERENCE_NODES} search nodes")
-        return Answer(rectangles=found[0])
+        return Answer(rectangles=solutions[0])
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the coordinates, and cuts with one mistake each."""
@@ -162,13 +162,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     <= result.candidates
                     <= point.max_candidates * _DRIFT
                 )
-                if len(result.found) < 2 or hopeless or work > _WORK:
+                if len(result.solutions) < 2 or hopeless or work > _WORK:
                     break
-                agreed = set.intersection(*map(set, result.found))
+                agreed = set.intersection(*map(set, result.solutions))
                 loose = [i for i, rectangle in enumerate(cut) if rectangle not in agreed]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = _cell_of(cut[i], rng)
-            if len(result.found) == 1 and result.complete and _wanted(point, result):
+            if len(result.solutions) == 1 and result.complete and _suits(point, result):
                 return Params(width=point.width, height=point.height, grid=grid)
         raise GenerationError(
             f"no puzzle of {point.width} x {point.height} cells with these areas, candidates and "
@@ -179,33 +179,35 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 def _beyond(rectangle: Rectangle, width: int) -> Rectangle:
     """Return a rectangle of the same size that juts out on the right."""
-    left, top, right, bottom = rectangle
-    return width - (right - left), top, width, bottom
+    x0, top, x1, bottom = rectangle
+    return width - (x1 - x0), top, width, bottom
 
 
 def _local_faults(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
     """Yield cuts that are wrong at one place, where the solution offers such a place."""
     for i, (l, t, r, b) in enumerate(right):
-        rest = [*right[:i], *right[i + 1 :]]
+        others_intact = [*right[:i], *right[i + 1 :]]
         if (l, t) != (r, b):
-            yield "corners_exchanged", [(r, b, l, t), *rest]
+            yield "corners_exchanged", [(r, b, l, t), *others_intact]
             halves = [(l, t, l, b), (l + 1, t, r, b)] if l < r else [(l, t, r, t), (l, t + 1, r, b)]
-            yield "one_without_a_clue", [*halves, *rest]
+            yield "one_without_a_clue", [*halves, *others_intact]
             break
     for (l, t, r, b), (m, u, s, c) in combinations(sorted(right), 2):
-        rest = [other for other in right if other not in {(l, t, r, b), (m, u, s, c)}]
+        others_intact = [
+            rectangle for rectangle in right if rectangle not in {(l, t, r, b), (m, u, s, c)}
+        ]
         if (l, r, b + 1) == (m, s, u) or (t, b, r + 1) == (u, c, m):
-            yield "two_merged", [(l, t, s, c), *rest]
-            yield "one_grown", [(l, t, s, c), (m, u, s, c), *rest]
+            yield "two_merged", [(l, t, s, c), *others_intact]
+            yield "one_grown", [(l, t, s, c), (m, u, s, c), *others_intact]
             below = l == m
             if below and b > t:
-                yield "border_moved", [(l, t, r, b - 1), (m, u - 1, s, c), *rest]
+                yield "border_moved", [(l, t, r, b - 1), (m, u - 1, s, c), *others_intact]
             elif not below and r > l:
-                yield "border_moved", [(l, t, r - 1, b), (m - 1, u, s, c), *rest]
+                yield "border_moved", [(l, t, r - 1, b), (m - 1, u, s, c), *others_intact]
             break
 
 
-def _wanted(point: Space, result: Solutions) -> bool:
+def _suits(point: Space, result: Solutions) -> bool:
     enough = point.min_candidates <= result.candidates <= point.max_candidates
     return enough and result.nodes >= point.min_nodes
 
@@ -216,8 +218,8 @@ def _partition(point: Space, rng: Stream) -> list[Rectangle] | None:
     depth = [0] * point.width
     while min(depth) < point.height:
         top = min(depth)
-        left = depth.index(top)
-        run = next((x for x in range(left, point.width) if depth[x] > top), point.width) - left
+        x = depth.index(top)
+        run = next((x for x in range(x, point.width) if depth[x] > top), point.width) - x
         fits = [
             (w, h)
             for w in range(1, run + 1)
@@ -231,14 +233,14 @@ def _partition(point: Space, rng: Stream) -> list[Rectangle] | None:
         if thin and thick:
             fits = thin if rng.chance(point.thin) else thick
         w, h = rng.choice(fits) if fits else (1, 1)
-        cut.append((left, top, left + w - 1, top + h - 1))
-        depth[left : left + w] = [top + h] * w
+        cut.append((x, top, x + w - 1, top + h - 1))
+        depth[x : x + w] = [top + h] * w
     return cut
 
 
 def _cell_of(rectangle: Rectangle, rng: Stream) -> tuple[int, int]:
-    left, top, right, bottom = rectangle
-    return rng.between(left, right), rng.between(top, bottom)
+    x0, y0, x1, y1 = rectangle
+    return rng.between(x0, x1), rng.between(y0, y1)
 
 
 def _grid(

@@ -15,13 +15,13 @@ class Solutions(NamedTuple):
     """What a search found.
 
     Attributes:
-        found: solutions, each a sorted tuple of rectangles.
+        solutions: found ones, each a sorted tuple of rectangles.
         nodes: search nodes looked at; 1 if propagation was enough.
         candidates: places for all clues together, before any propagation.
         complete: whether the search went on until there was nothing left or the limit was reached.
     """
 
-    found: list[tuple[Rectangle, ...]]
+    solutions: list[tuple[Rectangle, ...]]
     nodes: int
     candidates: int
     complete: bool
@@ -37,25 +37,25 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
     """
     places = _candidates(grid)
     full = (1 << len(grid) * len(grid[0])) - 1
-    found: list[tuple[Rectangle, ...]] = []
+    solutions: list[tuple[Rectangle, ...]] = []
     stack = [[list(at) for at in places]]
     nodes = 0
-    while stack and len(found) < limit and nodes < max_nodes:
+    while stack and len(solutions) < limit and nodes < max_nodes:
         options = stack.pop()
         nodes += 1
         if not _propagate(options, full):
             continue
         count, i = min(((len(o), i) for i, o in enumerate(options) if len(o) > 1), default=(1, 0))
         if count == 1:
-            chosen = (places[k][masks[0]] for k, masks in enumerate(options))
-            found.append(tuple(sorted(chosen)))
+            rectangles = (places[k][masks[0]] for k, masks in enumerate(options))
+            solutions.append(tuple(sorted(rectangles)))
             continue
         stack += [
             [[mask] if k == i else list(o) for k, o in enumerate(options)]
             for mask in reversed(options[i])
         ]
-    complete = not stack or len(found) == limit
-    return Solutions(found, nodes, sum(map(len, places)), complete)
+    complete = not stack or len(solutions) == limit
+    return Solutions(solutions, nodes, sum(map(len, places)), complete)
 
 
 def _candidates(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
@@ -98,16 +98,16 @@ def _propagate(options: list[list[int]], full: int) -> bool:
             once |= either
         if once != full:
             return False
-        taken = 0
+        occupied = 0
         for both in common:
-            if taken & both:
+            if occupied & both:
                 return False
-            taken |= both
+            occupied |= both
         for i, masks in enumerate(options):
-            closed = taken & ~common[i]
+            closed = occupied & ~common[i]
             must = reach[i] & ~twice
-            kept = [mask for mask in masks if not mask & closed and mask & must == must]
-            if len(kept) < len(masks):
-                options[i] = kept
+            possible = [mask for mask in masks if not mask & closed and mask & must == must]
+            if len(possible) < len(masks):
+                options[i] = possible
                 changed = True
     return True

@@ -117,7 +117,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return the path and what each kind means."""
         options = "\n".join(
-            f"{letter}) {named(kind)}: {_MEANINGS[kind]}"
+            f"{letter}) {kind_name(kind)}: {_MEANINGS[kind]}"
             for letter, kind in zip(_LETTERS, params.options, strict=True)
         )
         return _RULES.format(path=params.path, options=options) + reply_short(
@@ -126,13 +126,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Count sides, and tell those with four apart by where their diagonals meet."""
-        return Answer(answer=named(_kind(params)))
+        return Answer(answer=kind_name(_kind(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return kinds that miscounting leads to, other letters, and answers that are no option."""
         right = _kind(params)
         at = params.options.index(right)
-        other = params.options[at - 1]
+        neighbour = params.options[at - 1]
         sides = sides_of(params.path)
         curved = any(round_ for _, round_ in sides)
         by_count: dict[int, Kind] = {3: "triangle", 4: "rectangle", 5: "pentagon", 6: "hexagon"}
@@ -143,19 +143,19 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "whole_for_a_part": "ellipse" if curved else None,
             "other_part": "sector" if right == "half_ellipse" else None,
             "another_of_four_sides": "trapezoid" if right == "kite" else None,
-            "the_one_before": other,
+            "the_one_before": neighbour,
         }
         wrong: dict[str, JsonValue] = {
-            name: named(kind)
+            name: kind_name(kind)
             for name, kind in mistakes.items()
             if kind not in {None, right} and kind
         }
         wrong |= {
             "another_letter": _LETTERS[at - 1],
-            "letter_and_name_disagree": f"{_LETTERS[at]}) {named(other)}",
-            "two_names": f"{named(right)} or {named(other)}",
+            "letter_and_name_disagree": f"{_LETTERS[at]}) {kind_name(neighbour)}",
+            "two_names": f"{kind_name(right)} or {kind_name(neighbour)}",
             "place": at + 1,
-            "listed": [named(right)],
+            "listed": [kind_name(right)],
             "path": params.path,
         }
         return {name: {"answer": answer} for name, answer in wrong.items()}
@@ -185,16 +185,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         rng.shuffle(options)
         kind = rng.choice(KINDS) if point.shape == "any" else point.shape
         for _ in range(_TRIES):
-            path = _drawn(kind, point, rng)
+            path = _draw_path(kind, point, rng)
             if not _blurred(path) and kind_of(path) == kind:
                 return Params(path=path, options=tuple(options))
         raise GenerationError(
-            f"no {named(kind)} is clear at this size in {_TRIES} tries; use a larger scale, or "
+            f"no {kind_name(kind)} is clear at this size in {_TRIES} tries; use a larger scale, or "
             "fewer segments"
         )
 
 
-def _drawn(kind: Kind, point: Space, rng: Stream) -> str:
+def _draw_path(kind: Kind, point: Space, rng: Stream) -> str:
     stretch = rng.uniform(1, point.aspect)
     # What every kind has to have, those with a curve of these pieces included.
     cubics = max(2, point.segments)
@@ -217,7 +217,7 @@ def _drawn(kind: Kind, point: Space, rng: Stream) -> str:
     )
 
 
-def named(kind: str) -> str:
+def kind_name(kind: str) -> str:
     """Return a kind as prompts name it."""
     return kind.replace("_", " ")
 
@@ -231,7 +231,7 @@ def _kind(params: Params) -> Kind:
 
 def pieces_of(path: str) -> list[tuple[list[complex], bool]]:
     """Return the points of each piece of a path, handles included, and whether it is an arc."""
-    found: list[tuple[list[complex], bool]] = []
+    pieces: list[tuple[list[complex], bool]] = []
     here = start = 0j
     for word, text in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
         numbers = [float(number) for number in re.split(r"[ ,]+", text.strip()) if number]
@@ -243,9 +243,9 @@ def pieces_of(path: str) -> list[tuple[list[complex], bool]]:
             start = there
         # Sums of decimals are not exact; distances below a hundredth are none.
         elif abs(there - here) > 0.005:
-            found.append(([here, *(spots or [there])], word in "Aa"))
+            pieces.append(([here, *(spots or [there])], word in "Aa"))
         here = there
-    return found
+    return pieces
 
 
 def sides_of(path: str) -> list[tuple[complex, bool]]:

@@ -86,11 +86,11 @@ def roughened(corners: Sequence[Corner], noise: float, rng: Stream) -> list[Corn
         return list(corners)
     points = [point for point, _ in corners]
     gap = min(dist(p, q) for i, p in enumerate(points) for q in points[:i])
-    moved: list[Corner] = []
+    shifted: list[Corner] = []
     for (x, y), piece in corners:
         far, way = noise * gap * rng.unit(), rng.uniform(0, 2 * pi)
-        moved.append(((x + far * cos(way), y + far * sin(way)), piece))
-    return moved
+        shifted.append(((x + far * cos(way), y + far * sin(way)), piece))
+    return shifted
 
 
 def divided(corners: Sequence[Corner], pieces: int, rng: Stream) -> list[Corner]:
@@ -148,15 +148,15 @@ def path_of(
     closes = rng.below(2) == 1 and bool(straight)
     first = 1 + (rng.choice(straight) if closes else rng.below(len(corners)))
     corners = [*corners[first:], *corners[:first]]
-    drawn = [piece for _, piece in corners[: -1 if closes else None]]
-    lines = [i for i, piece in enumerate(drawn) if piece is None]
-    curves = len(drawn) - len(lines)
-    most = len(lines) if curves and arcs else len(drawn)
-    least = 0 if curves and arcs else max(curves, min(cubics, most))
-    flat = rng.sample(lines, rng.between(least, most) - (0 if arcs else curves)) if lines else []
+    strokes = [piece for _, piece in corners[: -1 if closes else None]]
+    lines = [i for i, piece in enumerate(strokes) if piece is None]
+    curves = len(strokes) - len(lines)
+    limit = len(lines) if curves and arcs else len(strokes)
+    least = 0 if curves and arcs else max(curves, min(cubics, limit))
+    flat = rng.sample(lines, rng.between(least, limit) - (0 if arcs else curves)) if lines else []
     places = [frame.place(point) for point, _ in [*corners, corners[0]]]
     words = [_command("m" if relative else "M", [places[0]], (0, 0))]
-    for i, piece in enumerate(drawn):
+    for i, piece in enumerate(strokes):
         here, there = places[i], places[i + 1]
         origin = here if relative else (0, 0)
         if piece and arcs:
@@ -196,9 +196,9 @@ def _arc_command(
     # Radii that are too small for the distance are enlarged by every reader of SVG, which makes
     # exactly half of an ellipse. Ones that are too large by an error of rounding make less.
     less = 2 if half else 0
-    wide, high = (round(100 * frame.size * along) - less for along in (stretch, 1))
+    radius_x, radius_y = (round(100 * frame.size * along) - less for along in (stretch, 1))
     sweep = 1 if frame.mirror == 1 else 0
-    word = f"{'a' if relative else 'A'} {_number(wide)} {_number(high)} {frame.degrees} 0 {sweep}"
+    word = f"{'a' if relative else 'A'} {_number(radius_x)} {_number(radius_y)} {frame.degrees} 0 {sweep}"
     return _command(word, [end], origin)
 
 
@@ -209,6 +209,6 @@ def _command(word: str, points: Sequence[tuple[int, int]], origin: tuple[int, in
 
 def _number(hundredths: int) -> str:
     """Return a number of hundredths as a decimal without idle zeros."""
-    whole, rest = divmod(abs(hundredths), 100)
-    digits = f"{whole}.{rest:02}".rstrip("0").rstrip(".")
+    integer, fraction = divmod(abs(hundredths), 100)
+    digits = f"{integer}.{fraction:02}".rstrip("0").rstrip(".")
     return f"-{digits}" if hundredths < 0 else digits

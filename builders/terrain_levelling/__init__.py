@@ -108,11 +108,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "text": [{"x": str(x), "y": str(y), "z": "1.0"}],
             "lists": [[x, y, 1.0]],
         }
-        for name, seen in (
+        for name, misreading in (
             ("y_counted_from_the_last_line", heights[::-1]),
             ("x_and_y_swapped", tuple(zip(*heights, strict=True))),
         ):
-            misread = _deepest_misread(heights, seen)
+            misread = _deepest_misread(heights, misreading)
             if misread is not None:
                 counters[name] = [misread]
         return {name: {"blasts": blasts} for name, blasts in counters.items()}
@@ -138,7 +138,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             CannotGrade: PyBullet is not installed.
         """
         work, tried = Work(), 0
-        while tried < _MAPS and work.left > 0:
+        while tried < _MAPS and work.remaining > 0:
             tried += 1
             table = list(range(256))
             rng.shuffle(table)
@@ -155,7 +155,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if plan:
                 limit = MAX_BLASTS if point.spare is None else math.ceil(point.spare * len(plan))
                 return params.model_copy(update={"max_blasts": min(MAX_BLASTS, limit)})
-        failure = GenerationError if work.left > _MUCH_LEFT else WorkSpentError
+        failure = GenerationError if work.remaining > _MUCH_LEFT else WorkSpentError
         raise failure(
             f"the solver levels none of {tried} maps of {point.size} x {point.size} cells; "
             "ask for a smaller size or share, or a greater noise scale or tolerance"
@@ -185,13 +185,13 @@ def height_map(size: int, scale: float, table: Sequence[int]) -> tuple[tuple[flo
 
 
 def _noise(x: float, y: float, table: Sequence[int]) -> float:
-    total, amplitude, frequency, most = 0.0, 1.0, 1.0, 0.0
+    total, amplitude, frequency, largest = 0.0, 1.0, 1.0, 0.0
     for _ in range(_OCTAVES):
         total += amplitude * _perlin(x * frequency, y * frequency, table)
-        most += amplitude
+        largest += amplitude
         amplitude *= 0.5
         frequency *= 2
-    return total / most
+    return total / largest
 
 
 def _perlin(x: float, y: float, table: Sequence[int]) -> float:
@@ -214,15 +214,15 @@ def _fade(t: float) -> float:
 
 
 def _deepest_misread(
-    heights: Sequence[Sequence[float]], seen: Sequence[Sequence[float]]
+    heights: Sequence[Sequence[float]], misreading: Sequence[Sequence[float]]
 ) -> JsonValue | None:
     """Return the blast that digs a cell of the map as seen down to 0, far below the real ground."""
     excess, x, y = max(
         (high - real, x, y)
-        for y, rows in enumerate(zip(seen, heights, strict=True))
+        for y, rows in enumerate(zip(misreading, heights, strict=True))
         for x, (high, real) in enumerate(zip(*rows, strict=True))
     )
-    return _blast(x, y, seen[y][x]) if excess > 0 else None
+    return _blast(x, y, misreading[y][x]) if excess > 0 else None
 
 
 def _blast(x: int, y: int, z: float) -> JsonValue:

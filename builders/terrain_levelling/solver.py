@@ -32,21 +32,21 @@ class Work:
     """Counts what the solver does, in units that take one or two microseconds each.
 
     Attributes:
-        left: what may still be done; the solver gives up when nothing is.
+        remaining: what may still be done; the solver gives up when nothing is.
     """
 
-    def __init__(self, most: int = MOST_WORK) -> None:
+    def __init__(self, limit: int = MOST_WORK) -> None:
         """Allow so much work."""
-        self.left = most
+        self.remaining = limit
 
     def blast(self, depth: float, cells: int) -> None:
         """Count a blast, for which balls meet each other and the ground, and a look at the map."""
         balls = ball_count(depth)
-        self.left -= 800 * balls + balls**4 // 8 + cells // 4
+        self.remaining -= 800 * balls + balls**4 // 8 + cells // 4
 
     def region(self, cells: int) -> None:
         """Count a region that is planned on a map of so many cells."""
-        self.left -= 3 * cells
+        self.remaining -= 3 * cells
 
 
 class Settings(NamedTuple):
@@ -76,7 +76,7 @@ _LUMP = 0.6
 
 
 @lru_cache(maxsize=4096)
-def kept(*_: object) -> list[Plan]:
+def plan_slot(*_: object) -> list[Plan]:
     """Return the list that the plan of a map, given as to `solve`, is put into once it is found."""
     return []
 
@@ -99,15 +99,15 @@ def solve(
         GenerationError: two tries of a bounded number of blasts, and of bounded work, gave none.
         CannotGrade: PyBullet is not installed.
     """
-    found = kept(heights, n, tolerance, share)
+    slot = plan_slot(heights, n, tolerance, share)
     work = work or Work()
-    for settings in () if found else _TRIALS:
+    for settings in () if slot else _TRIALS:
         plan = attempt(heights, n, tolerance, share, settings, 3 * n * n, work)
         if plan is not None:
-            found.append(plan)
+            slot.append(plan)
             break
-    if found:
-        return found[0]
+    if slot:
+        return slot[0]
     raise GenerationError(
         f"the solver finds no plan for this map of {n} x {n} cells; "
         "ask for a smaller map or share, or a greater noise scale or tolerance"
@@ -136,7 +136,7 @@ def attempt(
     """
     ground = list(heights)
     before = len(largest_flat(ground, n, tolerance))
-    wanted = math.ceil(before + min(share * n * n, n * n - before))
+    goal = math.ceil(before + min(share * n * n, n * n - before))
     level = sorted(ground)[int(settings.quantile * n * n)]
     plan: list[tuple[int, int, float]] = []
     may_simulate = float(MAX_WORK)
@@ -151,11 +151,11 @@ def attempt(
             blast_cell(ground, n, x, y, depth)
             work.blast(depth, n * n)
             plan.append((x, y, depth))
-        return may_simulate >= 0 and len(largest_flat(ground, n, tolerance)) >= wanted
+        return may_simulate >= 0 and len(largest_flat(ground, n, tolerance)) >= goal
 
     low = max(0.0, level - settings.undershoot)
     aim: float | None = None
-    while len(plan) < limit and may_simulate > 0 and work.left > 0:
+    while len(plan) < limit and may_simulate > 0 and work.remaining > 0:
         highest = max(range(n * n), key=ground.__getitem__)
         if aim is None and ground[highest] - level >= settings.deep:
             if cut(highest, low):
@@ -168,7 +168,7 @@ def attempt(
             (*region, target)
             for target in targets
             if target > 0
-            and (region := _region(ground, n, wanted + n // 8, target, tolerance, settings.spoil))
+            and (region := _region(ground, n, goal + n // 8, target, tolerance, settings.spoil))
         ]
         if not regions:
             # Too little ground is high enough to be joined up: fill some more.
@@ -179,17 +179,17 @@ def attempt(
             continue
         _, cells, aim = min(regions, key=lambda region: region[0])
         cells.sort(key=lambda cell: -ground[cell])
-        made = len(plan)
+        cuts_before = len(plan)
         for cell in cells[: max(3, int(settings.part * len(cells)))]:
             if cut(cell, aim):
                 return tuple(plan)
-        if len(plan) == made:
+        if len(plan) == cuts_before:
             return None
     return None
 
 
 def _region(
-    heights: Sequence[float], n: int, wanted: int, target: float, tolerance: float, spoil: float
+    heights: Sequence[float], n: int, goal: int, target: float, tolerance: float, spoil: float
 ) -> tuple[float, list[int]] | None:
     """Plan a connected region at about the target height; return its cost and the cells to cut.
 
@@ -209,19 +209,19 @@ def _region(
         piece[start] = len(pieces)
         members = [start]
         for cell in members:
-            for other in beside[cell]:
+            for near in beside[cell]:
                 if (
-                    piece[other] < 0
-                    and abs(heights[other] - target) <= reach
-                    and abs(heights[cell] - heights[other]) <= reach
+                    piece[near] < 0
+                    and abs(heights[near] - target) <= reach
+                    and abs(heights[cell] - heights[near]) <= reach
                 ):
-                    piece[other] = len(pieces)
-                    members.append(other)
+                    piece[near] = len(pieces)
+                    members.append(near)
         pieces.append(members)
     if not pieces:
         return None
 
-    taken = [False] * len(heights)
+    included = [False] * len(heights)
     joined = [False] * len(pieces)
     rim: list[tuple[float, float, int, int]] = []
 
@@ -237,7 +237,7 @@ def _region(
 
     def offer(cells: Sequence[int]) -> None:
         for cell in cells:
-            if piece[cell] < 0 and heights[cell] > target and not taken[cell]:
+            if piece[cell] < 0 and heights[cell] > target and not included[cell]:
                 gained = gain(cell)
                 heapq.heappush(rim, (-gained / cost(cell), heights[cell], cell, gained))
 
@@ -249,16 +249,16 @@ def _region(
 
     size = join(max(range(len(pieces)), key=lambda k: len(pieces[k])))
     total, cuts = 0.0, []
-    while size < wanted:
+    while size < goal:
         if not rim:
             return None
         _, _, cell, gained = heapq.heappop(rim)
-        if taken[cell]:
+        if included[cell]:
             continue
         if gained != gain(cell):  # another cell has joined a piece since
             offer([cell])
             continue
-        taken[cell] = True
+        included[cell] = True
         cuts.append(cell)
         total += cost(cell)
         size += 1 + sum(join(k) for k in sorted(beyond(cell)))

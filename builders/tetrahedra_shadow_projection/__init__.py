@@ -37,7 +37,7 @@ _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 _PROMPT = prompt_template(__name__)
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
 """Beginnings of titles that leave nothing open once the middle is known."""
-_FEW = 12
+_MAX_CORNERS = 12
 
 
 class Space(Point):
@@ -78,7 +78,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the target and the numbers of the score."""
         holes = "".join(
-            f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{_listed(hole)}\n"
+            f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{_ring_text(hole)}\n"
             for hole in params.holes
         )
         formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * D/R"
@@ -88,7 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "e": f"{BASE[3][2]:.9f}",
             "title": params.title,
             "n": len(params.exterior),
-            "exterior": _listed(params.exterior),
+            "exterior": _ring_text(params.exterior),
             "holes": holes,
             "formula": formula if params.divisor == 1 else f"({formula}) / {plain(params.divisor)}",
             "slack": rules.SLACK,
@@ -116,9 +116,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             GenerationError: the finest search does not find such a cover.
         """
         for effort in _EFFORTS:
-            found = _search(params.exterior, params.holes, effort)
-            if found.raw >= rules.FULL * params.divisor:
-                poses = [dict(zip(_NAMES, pose, strict=True)) for pose in found.poses]
+            result = _search(params.exterior, params.holes, effort)
+            if result.raw >= rules.FULL * params.divisor:
+                poses = [dict(zip(_NAMES, pose, strict=True)) for pose in result.poses]
                 return Answer.model_validate({"tetrahedrons": poses})
         raise GenerationError(f"no full cover of {params.title} was found")
 
@@ -136,8 +136,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_quaternion_of_zeros": [*right, _scaled(first, 0)],
             "one_out_of_reach": [*right, first | {"x": 1e300}],
             "one_infinitely_high": [*right, first | {"z": 1.7e308}],
-            "beside_the_target": _moved(right, x1 - x0, 0, 0),
-            "and_once_more_beside_it": [*right, *_moved(right, x1 - x0 + 1, 0, top)],
+            "beside_the_target": _shift_poses(right, x1 - x0, 0, 0),
+            "and_once_more_beside_it": [*right, *_shift_poses(right, x1 - x0 + 1, 0, top)],
             "strings": [{key: str(value) for key, value in pose.items()} for pose in right],
             "booleans": [first | {"q0": True, "q1": False, "q2": False, "q3": False}, *right],
             "without_z": [{k: v for k, v in pose.items() if k != "z"} for pose in right],
@@ -173,13 +173,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if smallest_corner(target) < point.min_angle:
                 continue
             rings = [tuple(ring.coords)[:-1] for ring in (target.exterior, *target.interiors)]
-            found = _search(rings[0], tuple(rings[1:]), _EFFORTS[0])
-            if found.raw >= _LEAST:
+            result = _search(rings[0], tuple(rings[1:]), _EFFORTS[0])
+            if result.raw >= _LEAST:
                 return Params(
                     title=title,
                     exterior=rings[0],
                     holes=tuple(rings[1:]),
-                    divisor=min(1.0, math.floor(100 * found.raw) / 100),
+                    divisor=min(1.0, math.floor(100 * result.raw) / 100),
                 )
             searches += 1
             if searches == _SEARCHES:
@@ -190,7 +190,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-class _Found(NamedTuple):
+class _ScoredCover(NamedTuple):
     poses: list[tuple[float, ...]]
     raw: float
 
@@ -200,13 +200,16 @@ def _search(
     exterior: tuple[tuple[float, ...], ...],
     holes: tuple[tuple[tuple[float, ...], ...], ...],
     effort: Effort,
-) -> _Found:
+) -> _ScoredCover:
     """Return a cover and its score before the divisor."""
     target = Polygon(exterior, holes)
     poses = find_cover(target, effort)
-    whole = area(target)
-    seen = cover(target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK)
-    return _Found(poses, seen.covered / whole - rules.DIFFERENCE_WEIGHT * seen.difference / whole)
+    target_area = area(target)
+    shadow = cover(target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK)
+    return _ScoredCover(
+        poses,
+        shadow.covered / target_area - rules.DIFFERENCE_WEIGHT * shadow.difference / target_area,
+    )
 
 
 def _briefly(params: Params) -> str:
@@ -214,8 +217,8 @@ def _briefly(params: Params) -> str:
     title = re.sub(r", (each |its rim )?given .*", "", params.title)
     if title.startswith(_CENTRED):
         return f"{title}, centred on the origin."
-    if len(params.exterior) <= _FEW:
-        return f"{title}, with the corners (x, y)\n\n{_listed(params.exterior)}"
+    if len(params.exterior) <= _MAX_CORNERS:
+        return f"{title}, with the corners (x, y)\n\n{_ring_text(params.exterior)}"
     (low_x, high_x), (low_y, high_y) = (
         (min(v), max(v)) for v in zip(*params.exterior, strict=True)
     )
@@ -223,7 +226,7 @@ def _briefly(params: Params) -> str:
     return "{}, from x = {} to {} and from y = {} to {}.".format(title, *spans)
 
 
-def _listed(ring: Sequence[Sequence[float]]) -> str:
+def _ring_text(ring: Sequence[Sequence[float]]) -> str:
     """Return points as text, four to a line, every digit printed."""
     points = [f"({plain(x)}, {plain(y)})" for x, y in ring]
     lines = [", ".join(points[i : i + 4]) for i in range(0, len(points), 4)]
@@ -234,7 +237,7 @@ def _scaled(pose: dict[str, float], factor: float) -> dict[str, float]:
     return pose | {key: pose[key] * factor for key in _NAMES[3:]}
 
 
-def _moved(
+def _shift_poses(
     poses: Sequence[dict[str, float]], x: float, y: float, z: float
 ) -> list[dict[str, float]]:
     return [p | {"x": p["x"] + x, "y": p["y"] + y, "z": p["z"] + z} for p in poses]

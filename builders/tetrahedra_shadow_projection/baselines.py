@@ -25,7 +25,7 @@ _LOW = corners(np.array([[0.0, 0.0, 0.0, *_TURN]]))[0].min(axis=0).tolist()
 """Lowest x, y and z of the turned tetrahedron before it is moved."""
 _WORTH = 0.25
 """Share of a square inside the target from which on it adds more than its spill takes away."""
-_MOST = 2000
+_MAX_POSES = 2000
 
 
 def baselines(params: Params) -> dict[str, JsonValue]:
@@ -53,9 +53,11 @@ def _grid(params: Params, parts: int, least: float) -> JsonValue:
     squares = shapely.box(x, y, x + _SIDE, y + _SIDE)
     shares = shapely.area(shapely.intersection(target, squares)) / _SIDE**2
     floor = (i % parts) * parts + j % parts
-    chosen = np.flatnonzero(shares.round(9) >= least)
-    poses: list[JsonValue] = [_pose(float(x[k]), float(y[k]), float(floor[k])) for k in chosen]
-    return {"tetrahedrons": poses[:_MOST]}
+    squares_inside = np.flatnonzero(shares.round(9) >= least)
+    poses: list[JsonValue] = [
+        _pose(float(x[k]), float(y[k]), float(floor[k])) for k in squares_inside
+    ]
+    return {"tetrahedrons": poses[:_MAX_POSES]}
 
 
 def _pose(x: float, y: float, floor: float) -> dict[str, JsonValue]:

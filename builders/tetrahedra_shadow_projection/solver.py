@@ -45,12 +45,12 @@ class Effort(NamedTuple):
     Attributes:
         step: distance of sample points.
         pitch: distance of candidates inside the target.
-        most: most tetrahedra to place.
+        limit: most tetrahedra to place.
     """
 
     step: float
     pitch: float
-    most: int
+    limit: int
 
 
 class _Template(NamedTuple):
@@ -100,13 +100,13 @@ def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
         x, y, z and the quaternion, scalar part first, of each; x, y and z rounded to 6 digits.
     """
     target = shapely.orient_polygons(target)
-    placed = _candidates(target, effort.pitch)
-    chosen = _choose(target, placed, effort)
+    candidates = _candidates(target, effort.pitch)
+    selection = _choose(target, candidates, effort)
     poses: list[tuple[float, ...]] = []
     level = 0.0
-    for i in chosen:
-        x, y = (round(float(v), _DECIMALS) for v in placed.move[i])
-        quaternion = _turned(_templates()[placed.template[i]].quaternion, *placed.turn[i])
+    for i in selection:
+        x, y = (round(float(v), _DECIMALS) for v in candidates.move[i])
+        quaternion = _turned(_templates()[candidates.template[i]].quaternion, *candidates.turn[i])
         heights = corners(np.array([(x, y, 0.0, *quaternion)]))[0, :, 2]
         poses.append((x, y, round(level - float(heights.min()), _DECIMALS), *quaternion))
         level += float(heights.max() - heights.min()) + _GAP
@@ -118,16 +118,16 @@ def _templates() -> list[_Template]:
     """Return the square shadow, the triangular one, and a dozen others."""
     # The line between the middles of two opposite edges, turned to z: the shadow is a square.
     rng = Stream("shadow templates")
-    found = [
+    quaternions = [
         _upright([(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]),
         (1, 0, 0, 0),
     ]
-    while len(found) < 2 + _TURNED:
+    while len(quaternions) < 2 + _TURNED:
         parts = [rng.between(-50, 50) for _ in range(4)]
         if 100 < sum(q * q for q in parts) <= 2500:
-            found.append((parts[0], parts[1], parts[2], parts[3]))
+            quaternions.append((parts[0], parts[1], parts[2], parts[3]))
     templates = []
-    for quaternion in found:
+    for quaternion in quaternions:
         length = math.sqrt(sum(q * q for q in quaternion))
         w, x, y, z = (round(q / length, 12) for q in quaternion)
         points = corners(np.array([(0.0, 0.0, 0.0, w, x, y, z)]))[0, :, :2]
@@ -180,10 +180,10 @@ def _along(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]
             for i in range(template.sides):
                 px, py = template.outline[i].tolist()
                 qx, qy = template.outline[(i + 1) % template.sides].tolist()
-                own = math.sqrt((qx - px) ** 2 + (qy - py) ** 2)
-                ex, ey = (qx - px) / own, (qy - py) / own
+                side = math.sqrt((qx - px) ** 2 + (qy - py) ** 2)
+                ex, ey = (qx - px) / side, (qy - py) / side
                 cosine, sine = ex * dx + ey * dy, ex * dy - ey * dx
-                low, high = -_PAST, length - own + _PAST
+                low, high = -_PAST, length - side + _PAST
                 steps = int(max(high - low, 0.0) / _SLIDE) + 1 if high >= low else 2
                 for j in range(steps + 1):
                     t = low + (high - low) * (j / steps)
@@ -225,25 +225,25 @@ def _inside(
                     )
 
 
-def _choose(target: Polygon, placed: _Candidates, effort: Effort) -> list[int]:
+def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[int]:
     """Take the candidate that gains most, again and again; then drop those that were not needed."""
     worth, origin = _sheet(target, effort.step)
     inside = worth.ravel() > 0
-    stamps = _stamps(placed, worth.shape, origin, effort.step)
+    stamps = _stamps(candidates, worth.shape, origin, effort.step)
     gain = _gains(worth, stamps)
     stamps, gain = stamps.of(gain > 0), gain[gain > 0]
     window = stamps.mask.shape[1]
-    chosen: dict[int, NDArray[np.intp]] = {}
-    while len(chosen) < effort.most and len(gain):
+    selection: dict[int, NDArray[np.intp]] = {}
+    while len(selection) < effort.limit and len(gain):
         best = int(gain.argmax())
         if gain[best] <= 2 * _WORTH_INSIDE:
             break
         at = stamps.mask[best].nonzero() + stamps.first[best][:, None]
-        chosen[best] = at[0] * worth.shape[1] + at[1]
-        worth.ravel()[chosen[best]] = 0
+        selection[best] = at[0] * worth.shape[1] + at[1]
+        worth.ravel()[selection[best]] = 0
         near = (np.abs(stamps.first - stamps.first[best]) < window).all(axis=1).nonzero()[0]
         gain[near] = _gains(worth, stamps.of(near))
-    return [int(stamps.candidate[i]) for i in _needed(chosen, inside)]
+    return [int(stamps.candidate[i]) for i in _needed(selection, inside)]
 
 
 def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
@@ -256,19 +256,19 @@ def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
     return total
 
 
-def _needed(chosen: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]) -> list[int]:
+def _needed(selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]) -> list[int]:
     """Return the chosen candidates without those whose inside points all lie under others."""
     depth = np.zeros(inside.size, dtype=np.intp)
-    for stamp in chosen.values():
+    for stamp in selection.values():
         depth[stamp] += 1
-    kept = []
-    for i, stamp in chosen.items():
-        own = stamp[inside[stamp]]
-        if (depth[own] > 1).all():
+    needed = []
+    for i, stamp in selection.items():
+        samples = stamp[inside[stamp]]
+        if (depth[samples] > 1).all():
             depth[stamp] -= 1
         else:
-            kept.append(i)
-    return kept
+            needed.append(i)
+    return needed
 
 
 def _window(step: float) -> int:
@@ -289,12 +289,15 @@ def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     return worth.astype(np.int8), (x0, y0)
 
 
-def _stamps(placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float) -> _Stamps:
+def _stamps(candidates: _Candidates, shape: tuple[int, ...], origin: XY, step: float) -> _Stamps:
     """Return the sample points that each candidate covers, of those that lie on the sheet."""
-    outlines = np.stack([template.outline for template in _templates()])[placed.template]
+    outlines = np.stack([template.outline for template in _templates()])[candidates.template]
     x, y = outlines[..., 0], outlines[..., 1]
-    cosine, sine = placed.turn[:, :1], placed.turn[:, 1:]
-    x, y = cosine * x - sine * y + placed.move[:, :1], sine * x + cosine * y + placed.move[:, 1:]
+    cosine, sine = candidates.turn[:, :1], candidates.turn[:, 1:]
+    x, y = (
+        cosine * x - sine * y + candidates.move[:, :1],
+        sine * x + cosine * y + candidates.move[:, 1:],
+    )
     column = np.floor((x.min(axis=1) - origin[0]) / step).astype(np.intp)
     row = np.floor((y.min(axis=1) - origin[1]) / step).astype(np.intp)
     window = _window(step)
@@ -309,6 +312,6 @@ def _stamps(placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float
     for i in range(4):
         ax, ay = x[:, i, None], y[:, i, None]
         bx, by = x[:, (i + 1) % 4, None], y[:, (i + 1) % 4, None]
-        left = ((bx - ax) * (sample_y - ay))[:, None, :]
-        mask &= left >= ((by - ay) * (sample_x - ax))[:, :, None]
+        side_of = ((bx - ax) * (sample_y - ay))[:, None, :]
+        mask &= side_of >= ((by - ay) * (sample_x - ax))[:, :, None]
     return _Stamps(np.stack([column, row], axis=1), -mask.view(np.int8), keep)

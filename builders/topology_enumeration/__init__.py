@@ -17,7 +17,7 @@ _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "
 
 _PROMPT = prompt_template(__name__)
 
-_KNOWN = prompt_template(__name__, "prompt_known.txt")
+_HINT = prompt_template(__name__, "prompt_known.txt")
 
 
 class Space(Point):
@@ -43,14 +43,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the figure, the order of its corners and what is known."""
         k = len(params.corner_order)
         shape = _SHAPES[k]
-        named = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
+        labelled = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
         return {
-            "figure": f"Think of a {'unit square' if k == 4 else f'regular {named}'}.",
+            "figure": f"Think of a {'unit square' if k == 4 else f'regular {labelled}'}.",
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": _KNOWN.format(known=", ".join(params.known)) if params.known else "",
+            "known": _HINT.format(known=", ".join(params.known)) if params.known else "",
             "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
         }
 
@@ -84,9 +84,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             lists["one_repeated"] = [*right, right[-1]]
             lists["one_repeated_under_other_names"] = [*right, renamed]
         counters: dict[str, JsonValue] = {
-            name: {"configs": _plain(found)}
-            for name, found in lists.items()
-            if sorted(found) != right
+            name: {"configs": _plain(configs)}
+            for name, configs in lists.items()
+            if sorted(configs) != right
         }
         counters["bare_list"] = _plain(right)
         counters["text"] = "\n".join(str(p) for p in right) or "none"
@@ -107,8 +107,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return every pattern with all classes, and none."""
         every = patterns(len(params.corner_order), params.n_classes)
-        listed = [pattern for pattern in every if agrees(pattern, params.known)]
-        return {"every pattern": {"configs": _plain(listed)}, "no pattern": {"configs": []}}
+        fitting = [pattern for pattern in every if agrees(pattern, params.known)]
+        return {"every pattern": {"configs": _plain(fitting)}, "no pattern": {"configs": []}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.
@@ -117,14 +117,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)
-        listed = meeting_patterns(point.n_classes, order, ring)
-        pattern = rng.choice(listed or patterns(point.corners, point.n_classes))
-        shown = set(rng.sample(range(point.corners), point.known))
-        names = list(dict.fromkeys(pattern[i] for i in sorted(shown)))
-        known = "".join(
-            "xyz"[names.index(label)] if i in shown else "?" for i, label in enumerate(pattern)
+        right = meeting_patterns(point.n_classes, order, ring)
+        pattern = rng.choice(right or patterns(point.corners, point.n_classes))
+        revealed = set(rng.sample(range(point.corners), point.known))
+        names = list(dict.fromkeys(pattern[i] for i in sorted(revealed)))
+        hint = "".join(
+            "xyz"[names.index(label)] if i in revealed else "?" for i, label in enumerate(pattern)
         )
-        return Params(n_classes=point.n_classes, corner_order=order, known=known if shown else "")
+        return Params(n_classes=point.n_classes, corner_order=order, known=hint if revealed else "")
 
 
 def _solve(params: Params) -> list[Labels]:

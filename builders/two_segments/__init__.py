@@ -17,7 +17,7 @@ from scbench.builders.two_segments.counterexamples import frame_counterexamples,
 from scbench.builders.two_segments.search import (
     UNIT_SQUARE,
     XY,
-    Wanted,
+    RegionCounts,
     allowed_spots,
     first_pair,
     kinds,
@@ -124,8 +124,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return answers with one mistake each, and what an older grader let pass."""
         (a, b), second = _solve(params)
         spots, unit = allowed_spots(params), 10**params.snap_decimals
-        other = next(
-            pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) != _wanted(params)
+        wrong_pair = next(
+            pair
+            for pair in pairs(tuple(spots), unit)
+            if kinds(pair, unit) != _target_regions(params)
         )
         answers: dict[str, Sequence[Sequence[Sequence[JsonValue]]]] = {
             "empty_list": [],
@@ -136,11 +138,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "along_a_side": [params.corners[:2], second],
             "outside_the_frame": [((2 * a[0] - b[0], 2 * a[1] - b[1]), b), second],
             "just_off_the_boundary": [(pushed_out(params, a), b), second],
-            "other_regions": [[spots[place] for place in chord] for chord in other],
+            "other_regions": [[spots[place] for place in chord] for chord in wrong_pair],
             "booleans": [((True, a[1]), b), second],
             "strings": [((str(a[0]), str(a[1])), b), second],
             "three_coordinates": [((*a, 0.0), b), second],
-            **frame_counterexamples(params, _wanted(params)),
+            **frame_counterexamples(params, _target_regions(params)),
         }
         counters: dict[str, JsonValue] = {
             name: {"segments": [[list(end) for end in segment] for segment in segments]}
@@ -153,11 +155,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
         Segments end at corners and two more points of each side, or where the list allows it.
         """
-        spots, unit, wanted = allowed_spots(params), 10**params.snap_decimals, _wanted(params)
+        spots, unit, target = (
+            allowed_spots(params),
+            10**params.snap_decimals,
+            _target_regions(params),
+        )
         every = list(pairs(tuple(spots), unit))
-        right = sum(kinds(pair, unit) == wanted for pair in every)
-        listed = params.coordinate_grid
-        return len(every) / right * (1 if listed is None else len(listed) ** 2 / len(spots))
+        right = sum(kinds(pair, unit) == target for pair in every)
+        values = params.coordinate_grid
+        return len(every) / right * (1 if values is None else len(values) ** 2 / len(spots))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the lines that cross in the middle, and one of them with a diagonal."""
@@ -186,10 +192,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 snap_decimals=point.snap_decimals,
             )
             if point.frame == "listed":
-                listed = _listed(params, point.grid_values, rng)
-                if listed is not None:
-                    return listed
-            elif first_pair(tuple(allowed_spots(params)), 10**point.snap_decimals, _wanted(params)):
+                complete = _with_value_list(params, point.grid_values, rng)
+                if complete is not None:
+                    return complete
+            elif first_pair(
+                tuple(allowed_spots(params)), 10**point.snap_decimals, _target_regions(params)
+            ):
                 return params
         raise GenerationError(
             f"no frame {point.frame!r} was found that two segments cut into {point.target!r}, in "
@@ -209,44 +217,48 @@ def _counts(name: str) -> Counts:
     return Counts.model_validate({_KINDS[kind]: int(n) for n, kind in re.findall(r"(.)(.)", name)})
 
 
-def _wanted(params: Params) -> Wanted:
+def _target_regions(params: Params) -> RegionCounts:
     return tuple(getattr(params.counts, kind) for kind in _KINDS.values())
 
 
 def _solve(params: Params) -> list[tuple[XY, XY]]:
     spots = allowed_spots(params)
-    pair = first_pair(tuple(spots), 10**params.snap_decimals, _wanted(params))
+    pair = first_pair(tuple(spots), 10**params.snap_decimals, _target_regions(params))
     if pair is None:
         raise GenerationError("no two segments between the allowed points make these regions")
     return [(spots[a], spots[b]) for a, b in pair]
 
 
-def _listed(params: Params, values: int, rng: Stream) -> Params | None:
+def _with_value_list(params: Params, values: int, rng: Stream) -> Params | None:
     """Return a task with a list that has the coordinates of one right answer; None at bad luck.
 
     Tenths of a side have three decimals, as its ends have two. Four more points of the sides are
     allowed; what is added to the list then are coordinates that meet with no other on a side.
     """
     tenths = [Fraction(k, 10) for k in range(1, 10)]
-    unit, wanted = 10**params.snap_decimals, _wanted(params)
+    unit, target = 10**params.snap_decimals, _target_regions(params)
     spots = spots_at(params, [Fraction(0), *sorted(rng.sample(tenths, 2))])
-    right = [pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) == wanted]
+    right = [pair for pair in pairs(tuple(spots), unit) if kinds(pair, unit) == target]
     ends = {place for chord in rng.choice(right) for place in chord}
     ends |= {*rng.sample(sorted(spots), 4)}
-    found = dict.fromkeys(value for place in sorted(ends) for value in spots[place])
+    coordinates = dict.fromkeys(value for place in sorted(ends) for value in spots[place])
     frame = frame_of(params.corners, params.snap_decimals)
 
     def meets(value: float) -> bool:
-        both = (point for other in (*found, value) for point in ((value, other), (other, value)))
+        both = (
+            point
+            for partner in (*coordinates, value)
+            for point in ((value, partner), (partner, value))
+        )
         near = (locate(frame, point) for point in both)
         return any(spot is not None and spot.distance == 0 for spot in near)
 
     for _ in range(_TRIES):
-        if len(found) >= values:
-            return params.model_copy(update={"coordinate_grid": tuple(sorted(found))})
+        if len(coordinates) >= values:
+            return params.model_copy(update={"coordinate_grid": tuple(sorted(coordinates))})
         value = rng.choice(point_at(params.corners, rng.below(4), rng.choice(tenths)))
-        if value not in found and not meets(value):
-            found[value] = None
+        if value not in coordinates and not meets(value):
+            coordinates[value] = None
     return None
 
 
@@ -259,8 +271,8 @@ def _frame(point: Space, rng: Stream) -> tuple[Corners, tuple[float, ...] | None
         return UNIT_SQUARE, tuple(k / 20 for k in sorted([0, 20, *inner]))
     if point.frame in {"quadrilateral", "listed"}:
         jitter = [[rng.between(-30, 30) / 100 for _ in range(2)] for _ in range(4)]
-        moved = zip(UNIT_SQUARE, jitter, strict=True)
-        return tuple((round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in moved), None
+        corners = zip(UNIT_SQUARE, jitter, strict=True)
+        return tuple((round(x + dx, 2), round(y + dy, 2)) for (x, y), (dx, dy) in corners), None
     # Whole steps make an exact square of the printed decimals.
     dx, dy = rng.between(300, 1000), rng.between(50, 1000) if point.frame == "rotated" else 0
     x, y = rng.between(-1000, 1000), rng.between(-1000, 1000)

@@ -9,7 +9,7 @@ from scbench.builders.two_segments.search import (
     UNIT_SQUARE,
     XY,
     Pair,
-    Wanted,
+    RegionCounts,
     first_pair,
     kinds,
     pairs,
@@ -25,7 +25,7 @@ _HALF = Fraction(1, 2)
 _OFF_GRID = (Fraction(123, 1000), Fraction(377, 1000), Fraction(623, 1000), Fraction(877, 1000))
 
 
-def frame_counterexamples(params: Params, wanted: Wanted) -> dict[str, Segments]:
+def frame_counterexamples(params: Params, target: RegionCounts) -> dict[str, Segments]:
     """Return the counterexamples that are wrong for this instance, by name.
 
     - ``as_parallelogram``: the fourth corner taken to follow from the others, which an older grader
@@ -35,10 +35,10 @@ def frame_counterexamples(params: Params, wanted: Wanted) -> dict[str, Segments]
     - ``off_grid``: right but for the grid.
     """
     wrong = {
-        "as_parallelogram": _drawn_on(_parallelogram(params), params, wanted),
-        "on_the_unit_square": _drawn_on(UNIT_SQUARE, params, wanted),
-        "hidden_sliver": _hidden_sliver(params) if wanted == (0, 3, 0, 0) else None,
-        "off_grid": _off_grid(params, wanted),
+        "as_parallelogram": _drawn_on(_parallelogram(params), params, target),
+        "on_the_unit_square": _drawn_on(UNIT_SQUARE, params, target),
+        "hidden_sliver": _hidden_sliver(params) if target == (0, 3, 0, 0) else None,
+        "off_grid": _off_grid(params, target),
     }
     return {name: segments for name, segments in wrong.items() if segments}
 
@@ -67,16 +67,16 @@ def _parallelogram(params: Params) -> tuple[XY, ...]:
 
 
 def _drawn_on(
-    corners: Sequence[Sequence[float]], params: Params, wanted: Wanted
+    corners: Sequence[Sequence[float]], params: Params, target: RegionCounts
 ) -> Segments | None:
     """Return a right answer to another frame that is off the true one, if the two differ."""
     if all(_near(params, (x, y)) for x, y in corners):
         return None
-    other = params.model_copy(update={"corners": corners, "coordinate_grid": None})
-    spots, unit = spots_at(other, TENTHS), 10**params.snap_decimals
+    misread = params.model_copy(update={"corners": corners, "coordinate_grid": None})
+    spots, unit = spots_at(misread, TENTHS), 10**params.snap_decimals
     for pair in pairs(tuple(spots), unit):
         ends = [[spots[place] for place in chord] for chord in pair]
-        if kinds(pair, unit) == wanted and not all(
+        if kinds(pair, unit) == target and not all(
             _near(params, p) for chord in ends for p in chord
         ):
             return _points(pair, spots)
@@ -91,13 +91,13 @@ def _hidden_sliver(params: Params) -> Segments:
     return [(a, b), (c, d)]
 
 
-def _off_grid(params: Params, wanted: Wanted) -> Segments | None:
+def _off_grid(params: Params, target: RegionCounts) -> Segments | None:
     """Return an answer with the right regions and an endpoint that is not on the grid."""
     grid = params.coordinate_grid
     if grid is None:
         return None
     spots = spots_at(params, (Fraction(0), *_OFF_GRID))
-    pair = first_pair(tuple(spots), 10**params.snap_decimals, wanted)
+    pair = first_pair(tuple(spots), 10**params.snap_decimals, target)
     if pair is None:
         return None
     segments = _points(pair, spots)

@@ -10,7 +10,7 @@ from scbench.schemas.two_segments import Params
 
 XY = tuple[float, float]
 Pair = tuple[Chord, Chord]
-Wanted = tuple[int, ...]
+RegionCounts = tuple[int, ...]
 """How many regions have 3, 4, 5 and 6 sides."""
 
 UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
@@ -46,18 +46,18 @@ def allowed_spots(params: Params) -> dict[int, XY]:
     if params.coordinate_grid is None:
         return spots_at(params, TENTHS)
     frame = frame_of(params.corners, params.snap_decimals)
-    found: dict[int, XY] = {}
+    spots: dict[int, XY] = {}
     for x, y in product(params.coordinate_grid, repeat=2):
         spot = locate(frame, (x, y))
         if spot is not None and spot.distance == 0:
-            found[spot.place] = (x, y)
-    return found
+            spots[spot.place] = (x, y)
+    return spots
 
 
-def kinds(pair: Pair, unit: int) -> Wanted:
+def kinds(pair: Pair, unit: int) -> RegionCounts:
     """Return how many regions with 3, 4, 5 and 6 sides two chords make."""
-    made = regions(*pair, unit)
-    return tuple(made.count(sides) for sides in (3, 4, 5, 6))
+    sides_of_regions = regions(*pair, unit)
+    return tuple(sides_of_regions.count(sides) for sides in (3, 4, 5, 6))
 
 
 def pairs(places: Sequence[int], unit: int) -> Iterator[Pair]:
@@ -67,6 +67,6 @@ def pairs(places: Sequence[int], unit: int) -> Iterator[Pair]:
 
 
 @lru_cache(maxsize=1024)
-def first_pair(places: tuple[int, ...], unit: int, wanted: Wanted) -> Pair | None:
+def first_pair(places: tuple[int, ...], unit: int, target: RegionCounts) -> Pair | None:
     """Return the first pair of chords between these places that makes the wanted regions."""
-    return next((pair for pair in pairs(places, unit) if kinds(pair, unit) == wanted), None)
+    return next((pair for pair in pairs(places, unit) if kinds(pair, unit) == target), None)

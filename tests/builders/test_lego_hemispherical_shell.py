@@ -25,9 +25,9 @@ def test_every_lattice_gives_a_legal_structure(offset):
     params = PAPER[2]
     rows = fill(lattice(body(params), params.outer_radius_mm, offset))
     bricks = [{"Centroid": row[:3], "RotationDegrees": row[3]} for row in rows]
-    given = grade(params, Answer.model_validate({"bricks": bricks}))
-    assert {check.id for check in given.failed} <= {"volume"}
-    assert given.score > 0.9
+    result = grade(params, Answer.model_validate({"bricks": bricks}))
+    assert {check.id for check in result.failed} <= {"volume"}
+    assert result.score > 0.9
 
 
 def test_cells_measure_the_target():
@@ -52,9 +52,9 @@ def test_fresh_targets_keep_their_parameters(form):
             assert 60 <= a <= 70
             assert 35 <= b - a <= 40
         assert params.height_mm == (60.0 if form == "wall" else None)
-        given = grade(params, BUILDER.reference(params))
-        assert given.score == 1
-        assert not given.failed
+        result = grade(params, BUILDER.reference(params))
+        assert result.score == 1
+        assert not result.failed
         words = {"hemisphere": "hemispherical", "dome": "solid", "wall": "wall", "ring": "torus"}
         assert words[form] in BUILDER.prompt(params)
 
