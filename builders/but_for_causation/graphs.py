@@ -82,9 +82,9 @@ def depth_of(
 
     Args:
         rules: of the events that have one.
-        told: whether the others happened.
+        origins: whether the others happened.
         event: the event.
-        known: results so far, by event; filled on the way.
+        lengths: results so far, by event; filled on the way.
     """
     if event not in lengths:
         if event not in rules:

@@ -75,8 +75,8 @@ def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     """Return two rings as one; None if they share more than a single chain of edges.
 
     Args:
-        one: runs along the edge.
-        other: runs along it backwards.
+        first: runs along the edge.
+        second: runs along it backwards.
         edge: an edge of both.
     """
     start = first.index(edge[1])

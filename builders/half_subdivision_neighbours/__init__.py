@@ -182,7 +182,7 @@ def grow(
         max_depth: boxes of this depth never are.
         split_prob: chance of a cut in between.
         unit: gives a number in [0, 1); asked once for every box in between.
-        most: most leaves allowed.
+        max_leaves: most leaves allowed.
 
     Returns:
         The labels of the leaves in that order, or None if there would be more.

@@ -86,14 +86,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the digits, their orientations and the limits."""
         size = params.group
-        first, second, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
+        up, down, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
         return {
             "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
             "orientations": "\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
             "allowed": _allowed(params),
             "group": size,
-            "examples": f"So {first},{second},{first} is forbidden, while {first},{ones},{first[1:]}1 "
-            f"and\n  {first},{zeros},{zeros[1:]}1,{first[1:]}0 are fine.",
+            "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
+            f"and\n  {up},{zeros},{zeros[1:]}1,{up[1:]}0 are fine.",
             "short": "8" * (size - 1),
             "full": "8" * size,
             "limit": ""

@@ -199,7 +199,7 @@ def _number(quantity: str) -> int:
 @cache
 def _singulars() -> Mapping[str, str]:
     return {name: singular for nouns in things().groups.values() for singular, plural in nouns
-            for name in (one, many)}  # fmt: skip
+            for name in (singular, plural)}  # fmt: skip
 
 
 def _singular(name: str) -> str:

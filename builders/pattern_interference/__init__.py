@@ -211,13 +211,13 @@ Give the next {request}.
 
 def _steps(params: Params) -> list[str]:
     """Return the rules in words, in the order they act."""
-    phrases = [_base_in_words(rule) for rule in params.base]
-    if len(phrases) == 1:
-        steps = [f"{phrases[0]}."]
+    rules = [_base_in_words(rule) for rule in params.base]
+    if len(rules) == 1:
+        steps = [f"{rules[0]}."]
     else:
         turns = "; ".join(
-            f"for term {', '.join(str(2 + i + k * len(phrases)) for k in range(3))} and so on, {what}"
-            for i, what in enumerate(phrases)
+            f"for term {', '.join(str(2 + i + k * len(rules)) for k in range(3))} and so on, {what}"
+            for i, what in enumerate(rules)
         )
         steps = [f"Take turns: {turns}."]
     limit = params.modulus

@@ -194,13 +194,13 @@ def _draw_constraints(point: Space, loop: Loop, rng: Stream) -> tuple[Constraint
     return tuple(selection[: point.constraints])
 
 
-def _briefly(constraint: Constraint, side: float) -> str:
+def _briefly(rule: Constraint, side: float) -> str:
     """Return a constraint without its tolerance and without a definition."""
 
     def share(length: float) -> str:
         return f"{100 * length / side:g} %"
 
-    match constraint:
+    match rule:
         case AngleRange(min_deg=least, max_deg=most):
             return (
                 f"Every interior angle (180 degrees is straight) is between {least:g} and {most:g} "
@@ -209,8 +209,8 @@ def _briefly(constraint: Constraint, side: float) -> str:
         case CentroidBox():
             return (
                 "The mean of the joints lies between "
-                f"{share(constraint.xmin)} and {share(constraint.xmax)} of the side in x and between "
-                f"{share(constraint.ymin)} and {share(constraint.ymax)} in y."
+                f"{share(rule.xmin)} and {share(rule.xmax)} of the side in x and between "
+                f"{share(rule.ymin)} and {share(rule.ymax)} in y."
             )
         case TouchWalls(walls=n):
             return f"The loop touches at least {n} different sides of the square."
@@ -225,43 +225,39 @@ def _briefly(constraint: Constraint, side: float) -> str:
         case HullArea(area=area):
             return f"Its convex hull covers at least {100 * area / side**2:g} % of the square."
         case FixedStart():
-            return f"It starts near the point at {share(constraint.x)}, {share(constraint.y)} of the side."
+            return f"It starts near the point at {share(rule.x)}, {share(rule.y)} of the side."
         case JointSeparation(distance=d):
             return f"Joints that are not neighbours are at least {d:g} m apart."
 
 
-def _sentence(constraint: Constraint) -> str:
-    match constraint:
+def _sentence(rule: Constraint) -> str:
+    match rule:
         case AngleRange():
             return (
-                f"The interior angle at every joint is at least {constraint.min_deg:g} and at most "
-                f"{constraint.max_deg:g} degrees."
+                f"The interior angle at every joint is at least {rule.min_deg:g} and at most "
+                f"{rule.max_deg:g} degrees."
             )
         case CentroidBox():
             return (
                 "The centre of gravity of the joints, which is the mean of their coordinates, lies "
-                f"where {constraint.xmin:g} <= x <= {constraint.xmax:g} and "
-                f"{constraint.ymin:g} <= y <= {constraint.ymax:g}."
+                f"where {rule.xmin:g} <= x <= {rule.xmax:g} and "
+                f"{rule.ymin:g} <= y <= {rule.ymax:g}."
             )
         case TouchWalls():
-            walls = (
-                "all 4 walls"
-                if constraint.walls == 4
-                else f"at least {constraint.walls} of the 4 walls"
-            )
+            walls = "all 4 walls" if rule.walls == 4 else f"at least {rule.walls} of the 4 walls"
             return (
                 f"Joints touch {walls}. A wall is touched if a joint is at most "
-                f"{constraint.tolerance:g} m from its line; a joint in a corner touches two."
+                f"{rule.tolerance:g} m from its line; a joint in a corner touches two."
             )
         case MinTurns():
             return (
-                f"At least {constraint.turns} joints are turns. A joint is straight if its interior "
+                f"At least {rule.turns} joints are turns. A joint is straight if its interior "
                 "angle is above 175 degrees, otherwise it is a turn."
             )
         case MaxStraightRun():
-            run = f"At most {constraint.joints} straight joints follow each other around the loop"
+            run = f"At most {rule.joints} straight joints follow each other around the loop"
             return (
-                f"{run if constraint.joints else 'No joint is straight'}. A joint is straight if its "
+                f"{run if rule.joints else 'No joint is straight'}. A joint is straight if its "
                 f"interior angle is above 175 degrees; joint 0 follows the last joint."
             )
         case CoverQuadrants():
@@ -270,13 +266,12 @@ def _sentence(constraint: Constraint) -> str:
                 "cut it, has a joint inside, more than 0.000000001 m from both lines."
             )
         case WallMargin():
-            return f"Every joint is at least {constraint.margin:g} m from every wall."
+            return f"Every joint is at least {rule.margin:g} m from every wall."
         case HullArea():
-            return f"The convex hull of the joints has at least {constraint.area:g} square metres."
+            return f"The convex hull of the joints has at least {rule.area:g} square metres."
         case FixedStart():
             return (
-                f"Joint 0 is at most {constraint.tolerance:g} m from the point "
-                f"({constraint.x:g}, {constraint.y:g})."
+                f"Joint 0 is at most {rule.tolerance:g} m from the point ({rule.x:g}, {rule.y:g})."
             )
         case JointSeparation():
-            return f"Joints that no pipe connects are at least {constraint.distance:g} m apart."
+            return f"Joints that no pipe connects are at least {rule.distance:g} m apart."

@@ -19,8 +19,12 @@ _CLEAR = 1e-6
 """A margin from here on is real; below a hundredth of it there is none. Between them, a solver's
 tolerance decides."""
 _OPTIONS = {
-    **{"output_flag": False, "presolve": "on", "solver": "simplex"},
-    **{"parallel": "off", "threads": 1, "random_seed": 0},
+    "output_flag": False,
+    "presolve": "on",
+    "solver": "simplex",
+    "parallel": "off",
+    "threads": 1,
+    "random_seed": 0,
 }
 """Of the solver: one thread that takes the same steps each time."""
 _SCALES = tuple(4**k for k in range(3, 16))
@@ -108,7 +112,7 @@ def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
 
 
 def _solve_linear_program(terms: Array) -> Array | None:
-    """Return coefficients in -1..1 and, last, the largest margin that no row of terms falls short of.
+    """Return coefficients in -1..1 and, last, the largest margin that every row of terms has.
 
     None if the solver gave up.
     """

@@ -196,9 +196,9 @@ def _arc_command(
     # Radii that are too small for the distance are enlarged by every reader of SVG, which makes
     # exactly half of an ellipse. Ones that are too large by an error of rounding make less.
     less = 2 if half else 0
-    radius_x, radius_y = (round(100 * frame.size * along) - less for along in (stretch, 1))
+    rx, ry = (round(100 * frame.size * along) - less for along in (stretch, 1))
     sweep = 1 if frame.mirror == 1 else 0
-    word = f"{'a' if relative else 'A'} {_number(radius_x)} {_number(radius_y)} {frame.degrees} 0 {sweep}"
+    word = f"{'a' if relative else 'A'} {_number(rx)} {_number(ry)} {frame.degrees} 0 {sweep}"
     return _command(word, [end], origin)
 
 

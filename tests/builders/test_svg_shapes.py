@@ -15,8 +15,8 @@ from scbench.builders.svg_shapes import (
     KINDS,
     Space,
     TaskBuilder,
-    kind_of,
     kind_name,
+    kind_of,
     pieces_of,
     sides_of,
 )
