@@ -8,7 +8,6 @@ from scbench.base.seeding import Stream
 
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
 """Whether all or any conditions are needed, and each: an event, and whether it has to happen."""
-
 _MOST_CONDITIONS = 4
 
 

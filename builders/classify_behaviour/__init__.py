@@ -25,7 +25,6 @@ from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 
 _PROMPT = prompt_template(__name__)
-
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
 _BY_NAME = {name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name] for name in _NAMES}
 _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abcb"})

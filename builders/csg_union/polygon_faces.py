@@ -9,7 +9,6 @@ from scbench.graders.shared.meshes import Array, Edge, Indices, PolygonMesh, uni
 
 DECIMALS = 6
 """Coordinates are rounded to so many decimals."""
-
 _FLAT = 1e-6
 """How far from one plane two triangles may be that become one face."""
 

@@ -29,7 +29,6 @@ from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvS
 _SCENES = 30
 _PLACES = 20
 """Bounds on one draw: sets of solids begun, and places tried for each solid."""
-
 _FACETS = 20_000
 """A draw ends after sets of solids with so many triangles."""
 _SHARE = 0.05

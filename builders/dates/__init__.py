@@ -1,30 +1,79 @@
 """Dates: a short story whose events are so many days, months or weekdays from one another."""
 
+import json
 from calendar import isleap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cache
+from importlib.resources import files
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from pydantic import Field, JsonValue
 
+from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.dates.steps import (
-    Move,
-    draw_any,
-    draw_crossing,
-    draw_date,
-    draw_within_month,
-    take_step,
-)
-from scbench.builders.dates.stories import Instance, names, scenarios, story_of
 from scbench.builders.shared.builder import Case, Composed, Point
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
-from scbench.schemas.dates import Answer, DateFormat, Params
+from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
 
 _DAY = timedelta(days=1)
 _CLOSING = reply_short(
     "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
+)
+
+Move = tuple[StepKind, int]
+"""A kind of step and its amount, as in the schema."""
+_TRIES = 200
+
+_KINDS: tuple[StepKind, ...] = (
+    *("days", "weeks", "months", "years", "counted_day"),
+    *("weekday_after", "weekday_before", "month_last", "month_first"),
+)
+
+_PAST_MONTH: tuple[StepKind, ...] = ("days", "days", "weeks", "counted_day", "month_first")
+_CENTURIES = (1900, 2000, 2100)
+_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+_LINKS = (
+    "This is known about the dates.",
+    "Here is what the plan says.",
+    "The calendar holds these notes.",
+    "Some of the dates are tied to others.",
+    "The following has been agreed.",
+)
+
+_VERBS = ("is", "falls", "comes")
+_QUESTIONS = ("On which date is {}?", "What is the date of {}?", "Which date does {} have?")
+_SLASHES = "Dates with slashes are written MM/DD/YYYY, with the month first."
+_ORDINAL = "January 1 is the first day of a year."
+
+_CALENDAR = (
+    "The calendar is the Gregorian one throughout: February has 29 days in years that can be "
+    "divided by 4, except those that can be divided by 100 but not by 400."
+)
+
+_COUNTING = (
+    "Days and weeks are counted in full: 1 day after a date is the day right after it, 1 day "
+    "before it is the day right before it."
+)
+
+_SAME_DAY = (
+    "Some months or years after or before a date is the day with the same number in the month "
+    "thus reached or, where that month has no such day, its last day."
+)
+
+_STRICTLY = (
+    "The first Monday after a date, or the last Monday before it, is never that date itself; so "
+    "with the other days of the week."
 )
 
 
@@ -236,3 +285,276 @@ def _has_leap_day(first: date, last: date) -> bool:
 
 def _slashed(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year:04}"
+
+
+def month_length(year: int, month: int) -> int:
+    """Return the number of days in a month."""
+    return 29 if month == 2 and isleap(year) else _LENGTHS[month - 1]
+
+
+def take_step(start: date, move: Move) -> date:
+    """Return the date that a step leads to."""
+    kind, amount = move
+    if kind in {"days", "weeks", "counted_day"}:
+        days = {"days": amount, "weeks": 7 * amount, "counted_day": amount - 1}[kind]
+        return start + timedelta(days=days)
+    if kind == "weekday_after":
+        return start + timedelta(days=(amount - start.weekday() - 1) % 7 + 1)
+    if kind == "weekday_before":
+        return start - timedelta(days=(start.weekday() - amount - 1) % 7 + 1)
+    if kind == "month_last":
+        return start.replace(day=month_length(start.year, start.month))
+    if kind == "month_first":
+        return start.replace(day=month_length(start.year, start.month)) + timedelta(days=1)
+    months = 12 * start.year + start.month - 1 + (12 * amount if kind == "years" else amount)
+    year, month = months // 12, months % 12 + 1
+    return date(year, month, min(start.day, month_length(year, month)))
+
+
+def draw_date(rng: Stream) -> date:
+    """Return any date of two hundred years, mostly of the last and the coming decades."""
+    low, high = (1900, 2099) if rng.below(4) == 0 else (1970, 2049)
+    year, month = rng.between(low, high), rng.between(1, 12)
+    return date(year, month, rng.between(1, month_length(year, month)))
+
+
+def draw_within_month(rng: Stream) -> tuple[date, Move]:
+    """Return a date and a number of days that stays in its month."""
+    start = draw_date(rng)
+    first, last = sorted(rng.sample(range(1, month_length(start.year, start.month) + 1), 2))
+    return start.replace(day=first), ("days", last - first)
+
+
+def draw_any(start: date, rng: Stream) -> Move:
+    """Return a step of any kind that leads to another day."""
+    for _ in range(_TRIES):
+        move = _sized(rng.choice(_KINDS), rng)
+        if take_step(start, move) != start:
+            return move
+    raise AssertionError("unreachable: most kinds of steps always lead to another day")
+
+
+def draw_crossing(rng: Stream) -> tuple[date, Move]:
+    """Return a date and a step past something that a calendar has in store.
+
+    The end of a month or a year, the end of February, a day that the target month does not have.
+
+    Raises:
+        GenerationError: none was found; tier 2 always has one.
+    """
+    draw = rng.choice(_CROSSINGS)
+    for _ in range(_TRIES):
+        start, move = draw(rng)
+        end = take_step(start, move)
+        if (start.year, start.month) != (end.year, end.month) or move[0] == "month_last":
+            return start, move
+    raise GenerationError("dates: no step past the end of a month was found; try another tier")
+
+
+def _sized(kind: StepKind, rng: Stream) -> Move:
+    """Return a step of this kind with an amount of the usual size."""
+    if kind == "counted_day":
+        return kind, rng.between(3, 99)
+    if kind in {"weekday_after", "weekday_before"}:
+        return kind, rng.below(7)
+    if kind in {"month_last", "month_first"}:
+        return kind, 0
+    limit = {"days": 120, "weeks": 20, "months": 18, "years": 9}[kind]
+    return kind, rng.between(1, limit) * (1 if rng.below(3) else -1)
+
+
+def _past_month(rng: Stream) -> tuple[date, Move]:
+    return draw_date(rng), _sized(rng.choice(_PAST_MONTH), rng)
+
+
+def _past_year(rng: Stream) -> tuple[date, Move]:
+    year = draw_date(rng).year
+    back = rng.below(3) == 0
+    days = rng.between(1, 60)
+    start = date(year, 1, 1) + timedelta(days=days - 1 if back else -days)
+    over = rng.between(0, 90)
+    return start, ("days", -days - over if back else days + over)
+
+
+def _past_february(rng: Stream) -> tuple[date, Move]:
+    """Count days over the end of a February, of a leap year in two of three cases."""
+    year = draw_date(rng).year
+    if rng.below(6) == 0:
+        year = rng.choice(_CENTURIES)
+    elif rng.below(3):
+        year -= year % 4
+    edge, days, over = date(year, 3, 1), rng.between(1, 45), rng.between(0, 45)
+    if rng.below(3) == 0:
+        return edge + timedelta(days=over), ("days", -days - over)
+    return edge - timedelta(days=days), ("days", days + over)
+
+
+def _to_shorter_month(rng: Stream) -> tuple[date, Move]:
+    """Go some months from one of the last days of a month, perhaps to a shorter month."""
+    year, month = draw_date(rng).year, rng.choice((1, 3, 5, 7, 8, 10, 12))
+    start = date(year, month, rng.between(29, 31))
+    months = rng.between(1, 14) * (1 if rng.below(3) else -1)
+    if rng.below(2):
+        months += (2 - month - months) % 12
+    return start, ("months", months or 12)
+
+
+def _from_leap_day(rng: Stream) -> tuple[date, Move]:
+    year = draw_date(rng).year
+    years = rng.between(1, 8) * (1 if rng.below(3) else -1)
+    # From a leap day the same month of another year lacks the day; the years cross by themselves.
+    return date(year - year % 4 if year > 1903 else 1904, 2, 29), ("years", years)
+
+
+def _to_end_of_month(rng: Stream) -> tuple[date, Move]:
+    start = draw_date(rng)
+    if rng.below(2):
+        start = start.replace(month=2, day=min(start.day, 27))
+    return start.replace(day=min(start.day, 27)), ("month_last", 0)
+
+
+def _to_weekday(rng: Stream) -> tuple[date, Move]:
+    start = draw_date(rng)
+    if rng.below(2):
+        return start.replace(day=rng.between(1, 6)), ("weekday_before", rng.below(7))
+    last = month_length(start.year, start.month)
+    return start.replace(day=rng.between(last - 5, last)), ("weekday_after", rng.below(7))
+
+
+_CROSSINGS: tuple[Callable[[Stream], tuple[date, Move]], ...] = (
+    *(_past_month, _past_year, _past_february, _to_shorter_month),
+    *(_from_leap_day, _to_end_of_month, _to_weekday),
+)
+
+
+class Scenario(NamedTuple):
+    """A setting with its events in the order in which they usually happen."""
+
+    id: str
+    opening: str
+    events: tuple[str, ...]
+
+
+class Instance(NamedTuple):
+    """What `Params` holds, as JSON."""
+
+    story: str
+    opening: str
+    events: list[str]
+    date_format: DateFormat
+    given: list[list[int]]
+    steps: list[list[Any]]
+    asked: int
+    style: int
+
+
+@cache
+def scenarios() -> tuple[Scenario, ...]:
+    """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
+    return tuple(
+        Scenario(item["id"], item["opening"], tuple(item["events"]))
+        for item in _data()["scenarios"]
+    )
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the first names."""
+    return tuple(_data()["names"])
+
+
+@cache
+def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, scenarios are not
+    text = files(__package__).joinpath("stories.json").read_text("utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def story_of(params: Params | Instance) -> str:
+    """Return the story, the question after it, and the rules of counting."""
+    sentences = [*_dated(params), *_tied(params)]
+    if params.style % 4 == 1:  # what is tied can come before what it is tied to
+        sentences = [*_tied(params), *_dated(params)]
+    story = " ".join([params.opening, _LINKS[params.style % len(_LINKS)], *sentences])
+    question = _QUESTIONS[params.style % len(_QUESTIONS)].format(params.events[params.asked])
+    rules = _rules(params.date_format, frozenset([step[1] for step in params.steps]))
+    return f"{story}\n\n{question}\n\n{rules}\n\n"
+
+
+@cache
+def _rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
+    rules = [_CALENDAR]
+    if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
+        rules.insert(0, _SLASHES)
+    if form == "ORDINAL_DAY":
+        rules.insert(0, _ORDINAL)
+    if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
+        rules.append(_COUNTING)
+    if kinds & {"months", "years"}:
+        rules.append(_SAME_DAY)
+    if kinds & {"weekday_after", "weekday_before"}:
+        rules.append(_STRICTLY)
+    return " ".join(rules)
+
+
+def _dated(params: Params | Instance) -> Iterator[str]:
+    for i, (event, *when) in enumerate(params.given):
+        time = _when(params, when, i)
+        yield _capital(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")
+
+
+def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
+    year, month, day, after = when
+    if params.date_format == "RELATIVE_OFFSET":
+        side = "after" if after >= 0 else "before"
+        return f"{_many(abs(after), 'day')} {side} {month:02}/{day:02}/{year}"
+    form = (params.style // 3 + i) % 3
+    if params.date_format == "ORDINAL_DAY":
+        number = after + 1
+        return f"on day {number} of {year}" if form == 0 else f"on the {_th(number)} day of {year}"
+    at = date(year, month, day)
+    if after:
+        at += timedelta(days=after)
+    if params.date_format == "MM_DD_YYYY":
+        return f"on {at.month:02}/{at.day:02}/{at.year}"
+    name = MONTHS[at.month - 1]
+    forms = (f"{name} {at.day}, {at.year}", f"{at.day} {name} {at.year}")
+    return f"on {forms[form]}" if form < 2 else f"on the {_th(at.day)} of {name} {at.year}"
+
+
+def _tied(params: Params | Instance) -> Iterator[str]:
+    for i, (event, kind, amount, origin) in enumerate(params.steps):
+        verb = _VERBS[(params.style // 2 + i) % 3]
+        what, origin_event = params.events[event], params.events[origin]
+        place = _place(kind, amount, origin_event)
+        if kind in {"days", "weeks", "months", "years"} and (params.style // 5 + i) % 3 == 0:
+            yield _capital(f"exactly {place} {verb} {what}.")
+        else:
+            yield _capital(f"{what} {verb} {place}.")
+
+
+def _place(kind: StepKind, amount: int, origin: str) -> str:
+    if kind == "counted_day":
+        return f"on day {amount}, if the day of {origin} is counted as day 1"
+    if kind == "weekday_after":
+        return f"on the first {WEEKDAYS[amount]} after {origin}"
+    if kind == "weekday_before":
+        return f"on the last {WEEKDAYS[amount]} before {origin}"
+    if kind == "month_last":
+        return f"on the last day of the month in which {origin} falls"
+    if kind == "month_first":
+        return f"on the first day of the month after the one in which {origin} falls"
+    side = "after" if amount > 0 else "before"
+    return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
+
+
+def _many(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def _th(number: int) -> str:
+    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]

@@ -30,7 +30,6 @@ from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 
 _PROMPT = prompt_template(__name__)
-
 _DECIDED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
 

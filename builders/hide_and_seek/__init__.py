@@ -4,21 +4,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, product
+from math import hypot
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hide_and_seek.baselines import baselines
-from scbench.builders.hide_and_seek.hiding_places import (
-    SPACE,
-    Floats,
-    blocked,
-    hidden,
-    hiding_places,
-)
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
@@ -34,6 +28,13 @@ _PATCH = 0.1
 """Side of the squares that hidden ground is counted in."""
 
 _PROMPT = prompt_template(__name__)
+_BASELINE_DECIMALS = 6
+Floats = NDArray[np.float64]
+
+SPACE = 0.1
+"""Free space between neighbours, and between the first row and the walls."""
+_MARGIN = 0.05
+_DECIMALS = 3
 
 
 class Space(Point):
@@ -326,3 +327,102 @@ def _in_picture(params: Params) -> bool:
         if abs(aside) > ahead * camera.tangent * columns / rows:
             return False
     return True
+
+
+def baselines(params: Params) -> dict[str, JsonValue]:
+    """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
+    x, y, _ = params.sniper
+    away = (-x / hypot(x, y), -y / hypot(x, y))
+    half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
+    # Where a person touches the building on the line from the sniper through its middle.
+    steps = [h / abs(a) for h, a in zip(half, away, strict=True) if a]
+    wall = min(steps)
+    places = []
+    spans = [int(params.max_distance / p) + 1 for p in params.person[:2]]
+    for i, j in product(*(range(-n, n + 1) for n in spans)):
+        spot = (i * params.person[0], j * params.person[1])
+        # Neighbours touch; beside the building the grid keeps clear of it.
+        if any(abs(v) >= h for v, h in zip(spot, half, strict=True)) and (
+            hypot(*spot) <= params.max_distance
+        ):
+            far = hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
+            places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
+    huddle = [spot for *_, spot in sorted(places)]
+    pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)
+    file = [
+        tuple((wall + i * pitch) * a for a in away)
+        for i in range(params.people)
+        if wall + i * pitch <= params.max_distance
+    ]
+    return {
+        "huddle behind the building": _answer(huddle[: params.people]),
+        "file behind the building": _answer(file),
+    }
+
+
+def _answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
+    return {"people": [{"xy": [round(v, _BASELINE_DECIMALS) for v in place]} for place in places]}
+
+
+def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
+    """Return places where a person is hidden, those nearest to the eye first.
+
+    They lie on a grid that starts at the walls turned away from the eye. Each is hidden with 5 cm
+    to spare, and at least 10 cm inside the allowed distance.
+
+    Args:
+        params: the instance.
+        eye: where to hide from; the sniper's eye if left out.
+
+    Returns:
+        n x 2; no two of the places overlap.
+    """
+    eye = params.sniper if eye is None else eye
+    away = [-1 if e > 0 else 1 for e in eye[:2]]
+    axes = []
+    for axis in (0, 1):
+        start = (params.building[axis] + params.person[axis]) / 2 + SPACE
+        pitch = params.person[axis] + SPACE
+        back, front = ((params.max_distance + sign * start) / pitch for sign in (-1, 1))
+        steps = np.arange(-int(front), int(back) + 1)
+        axes.append(away[axis] * (start + pitch * steps))
+    grid = np.round(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2), _DECIMALS) + 0.0
+    x, y = grid.T
+    near = x * x + y * y <= (params.max_distance - SPACE) ** 2
+    reach = [(b + p) / 2 + SPACE / 2 for b, p in zip(params.building, params.person, strict=True)]
+    apart = (np.abs(grid) > reach[:2]).any(axis=1)
+    grid = grid[near & apart]
+    grid = grid[hidden(params, grid, eye)]
+    order = np.lexsort((grid[:, 0], -(grid[:, 0] * eye[0] + grid[:, 1] * eye[1])))
+    places: Floats = grid[order]
+    return places
+
+
+def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
+    """Return which people the building hides completely from an eye, with 5 cm to spare."""
+    hides = np.ones(len(xy), dtype=bool)
+    half_x, half_y = (size / 2 + _MARGIN for size in params.person[:2])
+    for dx in (-half_x, half_x):
+        for dy in (-half_y, half_y):
+            for z in (0.0, params.person[2] + _MARGIN):
+                corner = (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z))
+                hides &= blocked(params, eye, corner)
+    return hides
+
+
+def blocked(
+    params: Params, eye: Sequence[float], point: tuple[Floats, Floats, Floats]
+) -> NDArray[np.bool_]:
+    """Return which lines of sight to points meet the building."""
+    wall_x, wall_y, roof = params.building
+    slabs = ((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2), (0.0, roof))
+    enter, leave = np.zeros(len(point[0])), np.ones(len(point[0]))
+    for axis, (low, high) in enumerate(slabs):
+        way = point[axis] - eye[axis]
+        way = np.where(way == 0, 1e-300, way)
+        with np.errstate(over="ignore"):
+            first, second = (low - eye[axis]) / way, (high - eye[axis]) / way
+        enter = np.maximum(enter, np.minimum(first, second))
+        leave = np.minimum(leave, np.maximum(first, second))
+    blocked: NDArray[np.bool_] = enter <= leave
+    return blocked

@@ -1,22 +1,27 @@
 """Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.lego_hemispherical_shell.baselines import baselines
-from scbench.builders.lego_hemispherical_shell.brick_layers import Brick, fill, lattice
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, VOLUME
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+    Body,
+    Boxes,
+    body,
+    shared_volumes,
+)
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _TRIES = 10
@@ -50,6 +55,12 @@ _STRAYS = {
     "heights of the box's\n   bottom and top. It lies outside if its whole box is farther from "
     "the z axis than every such\n   point, or higher than z = {r}.",
 }
+
+Brick = tuple[float, float, float, float]
+"""x, y, z of the middle and the rotation in degrees."""
+_LEAST_GAIN = 0.02
+_SIDES = ((4, 2), (2, 4))
+"""Cells along the long side of a brick."""
 
 
 class Space(Point):
@@ -268,3 +279,217 @@ def _entry(brick: Brick) -> dict[str, JsonValue]:
 
 def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
     return {"bricks": [_entry(brick) for brick in bricks]}
+
+
+def baselines(params: Params) -> dict[str, JsonValue]:
+    """Return columns in rows, and columns put greedily wherever one adds most."""
+    return {
+        "rows of brick columns": _columns(params, in_rows=True),
+        "brick columns": _columns(params, in_rows=False),
+    }
+
+
+def _columns(params: Params, *, in_rows: bool) -> JsonValue:
+    """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
+    cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
+    columns = []
+    for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
+        windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
+        # What a brick adds if its share f lies in the target is 2 f - 1/2, see `brick_layers`.
+        # A column ends below the first brick that lies in none of it.
+        shares = windows.mean(axis=(3, 4)).round(6)
+        standing = np.logical_and.accumulate(shares > 0, axis=0)
+        gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
+        highest, best = gains.argmax(axis=0), gains.max(axis=0)
+        columns += [
+            (-best[i, j], turned, i, j, int(highest[i, j]) + 1)
+            for i, j in np.argwhere(best > 0).tolist()
+            if not in_rows or (i % a == 0 and j % b == 0)
+        ]
+    occupied = np.zeros((cells.width, cells.width), bool)
+    bricks: list[JsonValue] = []
+    for _, turned, i, j, height in sorted(columns):
+        a, b = _SIDES[turned]
+        if occupied[i : i + a, j : j + b].any():
+            continue
+        occupied[i : i + a, j : j + b] = True
+        x, y = ((k - cells.width / 2) * STUD for k in (i + a / 2, j + b / 2))
+        bricks += [
+            {"Centroid": [x, y, HEIGHT * (level + 0.5)], "RotationDegrees": 90.0 * turned}
+            for level in range(height)
+        ]
+    return {"bricks": bricks}
+
+
+class _Spot(NamedTuple):
+    """A place for a brick in one layer.
+
+    Attributes:
+        gain: what it adds to the agreement, in bricks.
+        cells: its eight cells, as bits.
+        column: its first cell along x.
+        row: its first cell along y.
+        turned: whether its long side lies along y.
+    """
+
+    gain: float
+    cells: int
+    column: int
+    row: int
+    turned: int
+
+
+class Lattice(NamedTuple):
+    """Cells of one stud by one layer around the axis.
+
+    Attributes:
+        width: cells along x, and along y.
+        offset: of the lattice from the axis, along x and y, in millimetres.
+        shares: (layers, width, width), how much of each cell lies in the target.
+    """
+
+    width: int
+    offset: tuple[float, float]
+    shares: NDArray[np.float64]
+
+
+def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
+    """Measure the cells of a lattice.
+
+    Args:
+        target: the body to fill.
+        radius: of the largest circle around it, in millimetres.
+        offset: of the lattice from the axis, in millimetres.
+    """
+    width = 2 * (int(radius / STUD) + 2)
+    layers = int(target.outer.top / HEIGHT) + 1
+    middle = (np.arange(width) - width / 2 + 0.5) * STUD
+    level, x, y = np.meshgrid(
+        np.arange(layers), middle + offset[0], middle + offset[1], indexing="ij"
+    )
+    low = HEIGHT * level.ravel()
+    cells = Boxes(np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2))
+    shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
+    return Lattice(width, offset, shares.reshape(layers, width, width))
+
+
+def fill(cells: Lattice) -> list[Brick]:
+    """Place bricks that are all joined to the ground."""
+    spots = [_spots(cells, level) for level in range(len(cells.shares))]
+    layers: list[list[_Spot]] = []
+    below = 0
+    for level, candidates in enumerate(spots):
+        standing = [spot for spot in candidates if spot.cells & below or not level]
+        layer = _exchange(_greedy(standing, below, level % 2), standing)
+        layers.append(layer)
+        below = _union(layer)
+    _hang(layers, spots)
+    return [
+        (*_middle(cells, spot), HEIGHT * (level + 0.5), 90.0 * spot.turned)
+        for level, layer in enumerate(layers)
+        for spot in sorted(layer, key=lambda spot: (spot.row, spot.column))
+    ]
+
+
+def _spots(cells: Lattice, level: int) -> list[_Spot]:
+    """Return the places that are worth a brick."""
+    spots: list[_Spot] = []
+    width = cells.width
+    for turned, (a, b) in enumerate(_SIDES):
+        windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))
+        gains = windows.mean(axis=(2, 3)) * 2 - 0.5
+        block = sum(1 << (i * width + j) for i in range(a) for j in range(b))
+        worth = gains > _LEAST_GAIN
+        for (column, row), gain in zip(
+            np.argwhere(worth).tolist(), gains[worth].tolist(), strict=True
+        ):
+            cells_under = block << (column * width + row)
+            spots.append(_Spot(round(gain, 6), cells_under, column, row, turned))
+    return spots
+
+
+def _greedy(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
+    """Take spots from the best down, of equal ones those that bridge most cells below."""
+    occupied = 0
+    layer: list[_Spot] = []
+    for spot in sorted(
+        spots,
+        key=lambda spot: (
+            -round(spot.gain, 2),
+            -(spot.cells & below).bit_count(),
+            spot.turned ^ first,
+            spot.row,
+            spot.column,
+        ),
+    ):
+        if not spot.cells & occupied:
+            occupied |= spot.cells
+            layer.append(spot)
+    return layer
+
+
+def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
+    """Take one brick out and put two in, or a better one, until that helps no more."""
+    begins = np.array([(spot.column, spot.row) for spot in spots]).reshape(-1, 2)
+    ends = begins + np.array(_SIDES)[[spot.turned for spot in spots]]
+    touching: dict[int, list[_Spot]] = {}
+    improved = True
+    while improved:
+        improved = False
+        occupied = _union(layer)
+        for old in list(layer):
+            obstacles = occupied & ~old.cells
+            if old.cells not in touching:
+                begin = np.array((old.column, old.row))
+                touch = (begins < begin + _SIDES[old.turned]) & (begin < ends)
+                touching[old.cells] = [spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()]
+            free = [s for s in touching[old.cells] if not s.cells & obstacles]
+            best = max(_sets(free), key=_gain, default=(old,))
+            if _gain(best) > old.gain + 1e-6:
+                layer = [spot for spot in layer if spot is not old] + list(best)
+                occupied = _union(layer)
+                improved = True
+    return layer
+
+
+def _sets(spots: list[_Spot]) -> Iterator[tuple[_Spot, ...]]:
+    for i, first in enumerate(spots):
+        yield (first,)
+        for second in spots[:i]:
+            if not first.cells & second.cells:
+                yield (first, second)
+
+
+def _gain(spots: tuple[_Spot, ...]) -> float:
+    return sum(spot.gain for spot in spots)
+
+
+def _union(spots: list[_Spot]) -> int:
+    cells = 0
+    for spot in spots:
+        cells |= spot.cells
+    return cells
+
+
+def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
+    """Add bricks that hang from the layer above, or stand on what hangs, until none is left."""
+    growing = True
+    while growing:
+        growing = False
+        for level in reversed(range(len(layers))):
+            occupied = _union(layers[level])
+            beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)]
+            hold = 0
+            for adjacent in beside:
+                hold |= _union(layers[adjacent])
+            free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
+            added = _exchange(_greedy(free, hold, level % 2), free)
+            layers[level] += added
+            growing |= bool(added)
+
+
+def _middle(cells: Lattice, spot: _Spot) -> tuple[float, float]:
+    a, b = _SIDES[spot.turned]
+    x = (spot.column + a / 2 - cells.width / 2) * STUD + cells.offset[0]
+    y = (spot.row + b / 2 - cells.width / 2) * STUD + cells.offset[1]
+    return x, y

@@ -1,16 +1,17 @@
 """Movies: which choice has most in common with the films that somebody likes."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
+from importlib.resources import files
 from operator import and_
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.movies.films import alike, clear_genres, films, marks
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.nouns import enumeration
 from scbench.builders.shared.parameters import parameter
@@ -39,6 +40,8 @@ _KINDS = """\
 Go by genre (such as comedy or western) and theme (such as robbery or family), as film guides give
 them. All films above have exactly one genre in common, and exactly one choice has it too. The other
 choices have no genre and no theme in common with any film above."""
+_VAGUE = {"drama", "thriller", "adventure", "action"}
+"""Genres that film guides give to many films, and not all to the same."""
 
 
 class Space(Point):
@@ -255,3 +258,52 @@ def _film_text(film: Film, telling: Template) -> str:
 
 def _points(n: int) -> str:
     return f"{n} point{'' if n == 1 else 's'}"
+
+
+class Marks(NamedTuple):
+    """Genres and themes of a film as bits, to be compared quickly."""
+
+    genres: int
+    themes: int
+
+
+@cache
+def films() -> tuple[Film, ...]:
+    """Return every film, with its genres and themes in the order of the data file."""
+    text = files(__package__).joinpath("films.json").read_text("utf-8")
+    return tuple(
+        (film["title"], film["year"], tuple(film["genres"]), tuple(film["themes"]))
+        for film in json.loads(text)["films"]
+    )
+
+
+@cache
+def marks() -> tuple[Marks, ...]:
+    """Return the bits of every film, at the film's place."""
+    bits: dict[str, int] = {}
+    return tuple(
+        Marks(
+            *(sum(bits.setdefault(f"{kind} {tag}", 1 << len(bits)) for tag in tags)
+              for kind, tags in (("genre", genres), ("theme", themes)))
+        )
+        for _, _, genres, themes in films()
+    )  # fmt: skip
+
+
+@cache
+def alike(film: int) -> tuple[int, ...]:
+    """Return the places of the films with a genre and a theme in common with that at a place."""
+    catalogue = marks()
+    mine = catalogue[film]
+    return tuple(
+        i
+        for i, (genres, themes) in enumerate(catalogue)
+        if i != film and genres & mine.genres and themes & mine.themes
+    )
+
+
+@cache
+def clear_genres() -> tuple[tuple[int, ...], ...]:
+    """Return the places of the films of each genre that film guides agree on."""
+    genres = dict.fromkeys(genre for film in films() for genre in film[2] if genre not in _VAGUE)
+    return tuple(tuple(i for i, film in enumerate(films()) if genre in film[2]) for genre in genres)

@@ -8,7 +8,6 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.objects.number_words import in_words, numbers_in_words
 from scbench.builders.shared.builder import Case, Point, prompt_template
 from scbench.builders.shared.list_markers import anchor
 from scbench.builders.shared.nouns import enumeration, things
@@ -24,6 +23,14 @@ _FORMS = {
     "hex": ', such as "0x1:",',
     "letter": ', such as "a)",',
 }
+
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+)
+
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
 class Space(Point):
@@ -204,3 +211,21 @@ def _singulars() -> Mapping[str, str]:
 
 def _singular(name: str) -> str:
     return _singulars().get(name, name)
+
+
+@cache
+def in_words(n: int) -> str:
+    """Return a number from 0 to 999 in words, such as ``one hundred and twenty-one``."""
+    hundreds, remainder = divmod(n, 100)
+    if hundreds:
+        return f"{_SMALL[hundreds]} hundred" + (f" and {in_words(remainder)}" if remainder else "")
+    tens, ones = divmod(n, 10)
+    if tens < 2:
+        return _SMALL[n]
+    return _TENS[tens - 2] + (f"-{_SMALL[ones]}" if ones else "")
+
+
+@cache
+def numbers_in_words() -> Mapping[str, int]:
+    """Return every number from 1 to 999 by its words; ``a`` and ``an`` are 1."""
+    return {"a": 1, "an": 1, **{in_words(n): n for n in range(1, 1000)}}

@@ -1,24 +1,35 @@
 """Pipe loops: prompts, fresh rooms with constraints that a known loop keeps."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pipe_loop_fitting.counterexamples import around, wrong_loops
-from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED, draw_constraint
-from scbench.builders.pipe_loop_fitting.lattice_loops import Loop
 from scbench.builders.pipe_loop_fitting.solver import (
     CROSSED,
     FAMILIES,
+    XY,
+    Joints,
     accepted,
+    grown_on_squares,
     loops,
+    many_pointed,
     solve,
     to_answer,
 )
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
+from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
+from scbench.graders.pipe_loop_fitting.loop_constraints import (
+    Loop,
+    centroid,
+    joint_distances,
+    measure,
+    straight_joints,
+    wall_distances,
+)
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     Answer,
@@ -36,6 +47,8 @@ from scbench.schemas.pipe_loop_fitting import (
 )
 
 _PROMPT = prompt_template(__name__)
+_NEAR = 1e-6
+"""Kept between a limit and what the loop has, so that both stay on their sides when rounded."""
 
 
 class Space(Point):
@@ -172,7 +185,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _draw_constraints(point: Space, loop: Loop, rng: Stream) -> tuple[Constraint, ...] | None:
+def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constraint, ...] | None:
     """Draw constraints that a loop keeps, one of them at least with a limit in metres or degrees.
 
     The others have few possible limits, so that rooms would soon be the same.
@@ -275,3 +288,191 @@ def _sentence(rule: Constraint) -> str:
             )
         case JointSeparation():
             return f"Joints that no pipe connects are at least {rule.distance:g} m apart."
+
+
+def around(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:
+    """Return the two ends of every pipe."""
+    return zip(joints, [*joints[1:], joints[0]], strict=True)
+
+
+def wrong_loops(params: Params, joints: Sequence[XY]) -> Iterator[tuple[str, Sequence[XY]]]:
+    """Yield loops that are wrong in one way each, where this room has such loops."""
+    n, side = params.pipes, params.side
+    snake = _open_snake(n, side)
+    if snake:
+        yield "open_snake", snake
+    centred = [(x - side / 2, y - side / 2) for x, y in joints]
+    if min(min(place) for place in centred) < -0.01:
+        yield "origin_in_the_middle", centred
+    pointed = many_pointed(n, side)
+    if pointed and n > params.crossings:
+        # Every pipe crosses at least two others, so there are n crossings or more.
+        yield "many_pointed_star", pointed
+    if params.crossings or params.constraints:
+        plain = solve(params.model_copy(update={"crossings": 0, "constraints": ()}))
+        if plain and (params.crossings or list(plain) != list(joints)):
+            yield "constraints_left_out", plain
+    for constraint in params.constraints:
+        if isinstance(constraint, FixedStart):
+            x, y = constraint.x, constraint.y
+            away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
+            square, at = max(away)
+            if square > (constraint.tolerance + 0.01) ** 2:
+                yield "other_start", [*joints[at:], *joints[:at]]
+    for name, gadget in _GADGETS.items():
+        base = grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
+        changed = gadget(base, side) if base else None
+        if changed:
+            yield name, changed
+
+
+def _open_snake(n: int, side: int) -> list[XY] | None:
+    """Return joints row by row that end too far from where they began, if there is room."""
+    width = side + 1
+    if n > width * width:
+        return None
+    cells = [divmod(k, width) for k in range(n)]
+    snake = [(float(side - i if j % 2 else i), float(j)) for j, i in cells]
+    x, y = snake[-1]
+    return snake if x * x + y * y > 1.5 else None
+
+
+def _fold(base: Joints, side: int) -> Joints | None:
+    """Add a spike of two pipes, 1.7 degrees apart, to a loop on the square lattice."""
+    occupied = set(base)
+    for i, ((x, y), (u, v)) in enumerate(around(base)):
+        for sign in (1, -1):
+            dx, dy = u - x, v - y
+            tip = (x - sign * dy, y + sign * dx)
+            if tip not in occupied and min(tip) >= 0 and max(tip) <= side:
+                foot = (x + 0.03 * dx, y + 0.03 * dy)
+                return (*base[: i + 1], tip, foot, *base[i + 1 :])
+    return None
+
+
+def _overlay(base: Joints, side: int) -> Joints | None:  # noqa: ARG001
+    """Push a pipe sideways onto another of a loop on the square lattice, joints a little off."""
+    pipes = {frozenset(pair) for pair in around(base)}
+    for i, ((x, y), (u, v)) in enumerate(around(base)):
+        for sign in (1, -1):
+            dx, dy = u - x, v - y
+            c, d = (x - sign * dy, y + sign * dx), (u - sign * dy, v + sign * dx)
+            free = frozenset(((x, y), c)) not in pipes and frozenset(((u, v), d)) not in pipes
+            if free and frozenset((c, d)) in pipes:
+                shifted = [(p + 0.02 * dx, q + 0.02 * dy) for p, q in (c, d)]
+                return (*base[: i + 1], *shifted, *base[i + 1 :])
+    return None
+
+
+_GADGETS: Mapping[str, Callable[[Joints, int], Joints | None]] = {
+    "fold": _fold,
+    "pipe_on_pipe": _overlay,
+}
+
+
+def draw_constraint(
+    kind: str, joints: Joints, side: int, strictness: float, rng: Stream
+) -> Constraint | None:
+    """Draw a constraint of a kind that a loop keeps; None if none of that kind says anything.
+
+    Args:
+        kind: one of `MEASURED`.
+        joints: the loop.
+        side: of the square.
+        strictness: from 0 to 1, how far the limit may reach towards what the loop just keeps.
+        rng: draws the limit.
+    """
+    return MEASURED[kind](measure(joints), side, strictness * rng.uniform(0.6, 1.0), rng)
+
+
+def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> AngleRange | None:
+    degrees = [math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()]
+    smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
+    if largest > 172:
+        return None
+    return AngleRange(
+        min_deg=math.floor(9 + (smallest - 9) * strict),
+        max_deg=math.ceil(179 - (179 - largest) * strict),
+    )
+
+
+def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> CentroidBox:
+    half = side * (0.25 - 0.2 * strict)
+    x, y = (v + rng.uniform(-0.8, 0.8) * half for v in centroid(loop))
+    return CentroidBox(
+        xmin=max(0.0, _down(x - half)),
+        xmax=min(float(side), _up(x + half)),
+        ymin=max(0.0, _down(y - half)),
+        ymax=min(float(side), _up(y + half)),
+    )
+
+
+def _touch_walls(loop: Loop, side: int, _: float, __: Stream) -> TouchWalls | None:
+    tolerance = max(0.001, side / 1000)
+    nearest = wall_distances(side, loop).min(axis=0)
+    walls = int((nearest < tolerance / 2).sum())
+    return TouchWalls(walls=walls, tolerance=tolerance) if walls else None
+
+
+def _min_turns(loop: Loop, _: int, strict: float, __: Stream) -> MinTurns:
+    straight = straight_joints(loop)
+    return MinTurns(turns=max(1, math.floor((len(straight) - sum(straight)) * strict)))
+
+
+def _max_straight_run(loop: Loop, _: int, strict: float, __: Stream) -> MaxStraightRun | None:
+    run = len(longest_run(straight_joints(loop)))
+    return MaxStraightRun(joints=run + math.floor(3 * (1 - strict))) if run <= 4 else None
+
+
+def _cover_quadrants(loop: Loop, side: int, _: float, __: Stream) -> CoverQuadrants | None:
+    offset = loop.points - side / 2
+    inside = offset[abs(offset).min(axis=1) > _NEAR] > 0
+    return CoverQuadrants() if len({tuple(quadrant) for quadrant in inside.tolist()}) == 4 else None
+
+
+def _wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> WallMargin | None:
+    margin = _down((float(wall_distances(side, loop).min()) - _NEAR) * strict)
+    return WallMargin(margin=margin) if margin > 0 else None
+
+
+def _hull_area(loop: Loop, side: int, strict: float, __: Stream) -> HullArea | None:
+    area = _down((hull_area(list(map(tuple, loop.points.tolist()))) - _NEAR) * strict)
+    return HullArea(area=area) if area > 0.1 * side * side else None
+
+
+def _fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> FixedStart:
+    joint = rng.choice(loop.points.tolist())
+    x, y = (min(float(side), max(0.0, round(v, 1))) for v in joint)
+    # Rounding moves the place by at most 0.071 m.
+    return FixedStart(x=x, y=y, tolerance=_up(0.1 + 0.3 * (1 - strict)))
+
+
+def _separation(loop: Loop, _: int, strict: float, __: Stream) -> JointSeparation | None:
+    nearest = float(joint_distances(loop).min())
+    if math.isinf(nearest):  # a triangle: every joint is next to every other
+        return None
+    distance = _down((nearest - _NEAR) * strict)
+    return JointSeparation(distance=distance) if distance >= 0.05 else None
+
+
+def _down(value: float) -> float:
+    return math.floor(value * 100) / 100
+
+
+def _up(value: float) -> float:
+    return math.ceil(value * 100) / 100
+
+
+MEASURED: Mapping[str, Callable[[Loop, int, float, Stream], Constraint | None]] = {
+    "angle_range": _angle_range,
+    "centroid_box": _centroid_box,
+    "must_touch_boundary": _touch_walls,
+    "min_turns": _min_turns,
+    "max_straight_run": _max_straight_run,
+    "coverage_quadrants": _cover_quadrants,
+    "avoid_margin": _wall_margin,
+    "min_convex_hull_area": _hull_area,
+    "fixed_start": _fixed_start,
+    "min_point_separation": _separation,
+}
+"""By type of constraint: called with the loop, the side, the strictness and the stream."""

@@ -10,7 +10,6 @@ from scbench.base.seeding import Stream
 
 CaseMode = Literal["lower", "upper", "mixed"]
 """How words are written: small letters, capitals, or each word in a way of its own."""
-
 _WAYS = (str.lower, str.capitalize, str.upper)
 
 

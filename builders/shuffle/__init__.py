@@ -14,7 +14,6 @@ from scbench.builders.shared.list_markers import anchor
 from scbench.builders.shared.nouns import enumeration
 from scbench.builders.shared.parameters import parameter
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shuffle.names import names
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
@@ -250,3 +249,10 @@ def _moves(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list
 
 def _label(params: Params, thing: str) -> str:
     return LABELS[params.options.index(thing)]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return every name, in alphabetical order."""
+    text = files(__package__).joinpath("names.json").read_text("utf-8")
+    return tuple(sorted(json.loads(text)["names"]))

@@ -1,9 +1,12 @@
 """Two segments: prompts, fresh frames and targets, and a solver by search."""
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations, product
 from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, model_validator
@@ -13,21 +16,10 @@ from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.builders.two_segments.counterexamples import frame_counterexamples, pushed_out
-from scbench.builders.two_segments.search import (
-    UNIT_SQUARE,
-    XY,
-    RegionCounts,
-    allowed_spots,
-    first_pair,
-    kinds,
-    pairs,
-    point_at,
-    spots_at,
-)
-from scbench.graders.two_segments.chords import frame_of, locate
+from scbench.graders.two_segments.chords import Chord, exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Answer, Counts, Params
 
+XY = tuple[float, float]
 Corners = tuple[XY, ...]
 Common = Literal["1t2q1p", "1t1q1p", "2t1p", "2t1h", "1t2q", "2t1q1p", "1t3q", "2t1q", "4q", "2t2q"]
 Rare = Literal["2t1q1h", "2t2p", "3q", "3t1p", "3t", "3t1q", "4t"]
@@ -43,6 +35,27 @@ _GRID = """\
 - Both coordinates of every endpoint are among these values: {values}.
   As you write them, they may be off by at most {tolerance} (measured before anything is moved).
 """
+
+_TARGETS: dict[str, tuple[str, ...]] = {
+    "any": get_args(Common) + get_args(Rare),
+    "common": get_args(Common),
+    "rare": get_args(Rare),
+}
+
+_HALF = Fraction(1, 2)
+_OFF_GRID = (Fraction(123, 1000), Fraction(377, 1000), Fraction(623, 1000), Fraction(877, 1000))
+
+Pair = tuple[Chord, Chord]
+
+RegionCounts = tuple[int, ...]
+"""How many regions have 3, 4, 5 and 6 sides."""
+
+UNIT_SQUARE = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+
+TENTHS = (Fraction(0), Fraction(3, 10), Fraction(7, 10))
+"""Shares of a side to try. A corner and two places inside each side are enough for every order."""
+
+Segments = list[tuple[XY, XY]]
 
 
 class Space(Point):
@@ -205,13 +218,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-_TARGETS: dict[str, tuple[str, ...]] = {
-    "any": get_args(Common) + get_args(Rare),
-    "common": get_args(Common),
-    "rare": get_args(Rare),
-}
-
-
 def _counts(name: str) -> Counts:
     """Return the regions that a name such as 2t1q1h stands for."""
     return Counts.model_validate({_KINDS[kind]: int(n) for n, kind in re.findall(r"(.)(.)", name)})
@@ -294,3 +300,145 @@ def _gentle(corners: Corners) -> bool:
 def _middles(a: Sequence[float], b: Sequence[float], c: Sequence[float], d: Sequence[float]) -> Any:  # noqa: ANN401
     """Return the segment from the middle of a side to that of the opposite one."""
     return [[(p + q) / 2 for p, q in zip(*side, strict=True)] for side in ((a, b), (c, d))]
+
+
+def frame_counterexamples(params: Params, target: RegionCounts) -> dict[str, Segments]:
+    """Return the counterexamples that are wrong for this instance, by name.
+
+    - ``as_parallelogram``: the fourth corner taken to follow from the others, which an older grader
+      did with skewed frames.
+    - ``on_the_unit_square``: the frame shown is not looked at.
+    - ``hidden_sliver``: three quadrilaterals and a triangle so thin that an older grader missed it.
+    - ``off_grid``: right but for the grid.
+    """
+    wrong = {
+        "as_parallelogram": _drawn_on(_parallelogram(params), params, target),
+        "on_the_unit_square": _drawn_on(UNIT_SQUARE, params, target),
+        "hidden_sliver": _hidden_sliver(params) if target == (0, 3, 0, 0) else None,
+        "off_grid": _off_grid(params, target),
+    }
+    return {name: segments for name, segments in wrong.items() if segments}
+
+
+def pushed_out(params: Params, point: XY) -> XY:
+    """Return a boundary point moved straight out by three times the largest tolerance."""
+    spot = locate(frame_of(params.corners, params.snap_decimals), point)
+    if spot is None:
+        raise ValueError(f"{point} is not on the boundary")
+    ring = (*params.corners, params.corners[0])
+    steps = [(ring[i + 1][0] - ring[i][0], ring[i + 1][1] - ring[i][1]) for i in range(4)]
+    dx, dy = steps[spot.place // 10**params.snap_decimals]
+    push = 1.5 * 10**-params.snap_decimals * max(math.hypot(*step) for step in steps)
+    share = push / math.hypot(dx, dy)
+    return point[0] + share * dy, point[1] - share * dx
+
+
+def _near(params: Params, point: XY) -> bool:
+    spot = locate(frame_of(params.corners, params.snap_decimals), point)
+    return spot is not None and spot.near
+
+
+def _parallelogram(params: Params) -> tuple[XY, ...]:
+    a, b, _, d = ((x, y) for x, y in params.corners)
+    return a, b, (b[0] + d[0] - a[0], b[1] + d[1] - a[1]), d
+
+
+def _drawn_on(
+    corners: Sequence[Sequence[float]], params: Params, target: RegionCounts
+) -> Segments | None:
+    """Return a right answer to another frame that is off the true one, if the two differ."""
+    if all(_near(params, (x, y)) for x, y in corners):
+        return None
+    misread = params.model_copy(update={"corners": corners, "coordinate_grid": None})
+    spots, unit = spots_at(misread, TENTHS), 10**params.snap_decimals
+    for pair in pairs(tuple(spots), unit):
+        ends = [[spots[place] for place in chord] for chord in pair]
+        if kinds(pair, unit) == target and not all(
+            _near(params, p) for chord in ends for p in chord
+        ):
+            return _points(pair, spots)
+    return None
+
+
+def _hidden_sliver(params: Params) -> Segments:
+    """Return chords that meet one place above a side, and so close that rounding merges them."""
+    beside = Fraction(1, 10**params.snap_decimals)
+    ends = [(0, _HALF), (2, _HALF), (0, _HALF - beside), (1, _HALF + beside)]
+    a, b, c, d = (point_at(params.corners, side, share) for side, share in ends)
+    return [(a, b), (c, d)]
+
+
+def _off_grid(params: Params, target: RegionCounts) -> Segments | None:
+    """Return an answer with the right regions and an endpoint that is not on the grid."""
+    grid = params.coordinate_grid
+    if grid is None:
+        return None
+    spots = spots_at(params, (Fraction(0), *_OFF_GRID))
+    pair = first_pair(tuple(spots), 10**params.snap_decimals, target)
+    if pair is None:
+        return None
+    segments = _points(pair, spots)
+    gaps = [
+        min(abs(x - value) for value in grid)
+        for chord in segments
+        for point in chord
+        for x in point
+    ]
+    return segments if max(gaps) > 2 * 10**-params.snap_decimals else None
+
+
+def _points(pair: Pair, spots: dict[int, XY]) -> Segments:
+    return [(spots[a], spots[b]) for a, b in pair]
+
+
+def point_at(corners: Sequence[Sequence[float]], side: int, share: Fraction) -> XY:
+    """Return the point at this share of a side, the double nearest to the exact value."""
+    a, b = corners[side], corners[side - 3]
+    x, y = (_fraction(p) + (_fraction(q) - _fraction(p)) * share for p, q in zip(a, b, strict=True))
+    return float(x), float(y)
+
+
+def _fraction(x: float) -> Fraction:
+    n, k = exact(x)
+    return Fraction(n, 10**k)
+
+
+def spots_at(params: Params, shares: Sequence[Fraction]) -> dict[int, XY]:
+    """Return the points at these shares of every side, by place."""
+    unit = 10**params.snap_decimals
+    return {
+        side * unit + round(share * unit): point_at(params.corners, side, share)
+        for side in range(4)
+        for share in shares
+    }
+
+
+def allowed_spots(params: Params) -> dict[int, XY]:
+    """Return points to try as endpoints, by place: those of the grid, where there is one."""
+    if params.coordinate_grid is None:
+        return spots_at(params, TENTHS)
+    frame = frame_of(params.corners, params.snap_decimals)
+    spots: dict[int, XY] = {}
+    for x, y in product(params.coordinate_grid, repeat=2):
+        spot = locate(frame, (x, y))
+        if spot is not None and spot.distance == 0:
+            spots[spot.place] = (x, y)
+    return spots
+
+
+def kinds(pair: Pair, unit: int) -> RegionCounts:
+    """Return how many regions with 3, 4, 5 and 6 sides two chords make."""
+    sides_of_regions = regions(*pair, unit)
+    return tuple(sides_of_regions.count(sides) for sides in (3, 4, 5, 6))
+
+
+def pairs(places: Sequence[int], unit: int) -> Iterator[Pair]:
+    """Yield every pair of different chords between these places."""
+    chords = [chord for chord in combinations(sorted(places), 2) if not on_one_side(chord, unit)]
+    return combinations(chords, 2)
+
+
+@lru_cache(maxsize=1024)
+def first_pair(places: tuple[int, ...], unit: int, target: RegionCounts) -> Pair | None:
+    """Return the first pair of chords between these places that makes the wanted regions."""
+    return next((pair for pair in pairs(places, unit) if kinds(pair, unit) == target), None)

@@ -10,9 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.dates import Space, TaskBuilder
-from scbench.builders.dates.steps import draw_any, draw_crossing, draw_within_month, take_step
-from scbench.builders.dates.stories import names, scenarios
+from scbench.builders.dates import (
+    Space,
+    TaskBuilder,
+    draw_any,
+    draw_crossing,
+    draw_within_month,
+    names,
+    scenarios,
+    take_step,
+)
 from scbench.schemas.dates import Params
 
 BUILDER = TaskBuilder()

@@ -10,8 +10,13 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hamiltonian_loop import Space, TaskBuilder
-from scbench.builders.hamiltonian_loop.solver import could_have_loop, find_cover, find_loop
+from scbench.builders.hamiltonian_loop import (
+    Space,
+    TaskBuilder,
+    could_have_loop,
+    find_cover,
+    find_loop,
+)
 from scbench.schemas.hamiltonian_loop import Params
 
 

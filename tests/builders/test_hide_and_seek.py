@@ -10,8 +10,7 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hide_and_seek import Space, TaskBuilder
-from scbench.builders.hide_and_seek.hiding_places import hidden, hiding_places
+from scbench.builders.hide_and_seek import Space, TaskBuilder, hidden, hiding_places
 from scbench.catalog import get_task
 from scbench.graders.hide_and_seek import fitted_view_pixels
 from scbench.scoring.judge import judge

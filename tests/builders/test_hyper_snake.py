@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hyper_snake import Space, TaskBuilder
-from scbench.builders.hyper_snake.solver import Box, find_path
+from scbench.builders.hyper_snake import Box, Space, TaskBuilder, find_path
 from scbench.schemas.hyper_snake import Params
 
 WORK = 300_000

@@ -8,8 +8,8 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.interlocking_parts import Space
-from scbench.builders.interlocking_parts.cage_parts import (
+from scbench.builders.interlocking_parts import (
+    Space,
     layout,
     panel,
     parts_of,

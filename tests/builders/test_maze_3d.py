@@ -6,8 +6,14 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.maze_3d import Space, TaskBuilder
-from scbench.builders.maze_3d.maze_generator import MazePlan, _lattice_path, _route_heights, carve
+from scbench.builders.maze_3d import (
+    MazePlan,
+    Space,
+    TaskBuilder,
+    _lattice_path,
+    _route_heights,
+    carve,
+)
 from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
 

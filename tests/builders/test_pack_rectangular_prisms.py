@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, perfect_boxes
-from scbench.builders.pack_rectangular_prisms.packing import pack, sections_for
+from scbench.builders.pack_rectangular_prisms import (
+    Space,
+    TaskBuilder,
+    pack,
+    perfect_boxes,
+    sections_for,
+)
 from scbench.catalog import get_task
 from scbench.schemas.pack_rectangular_prisms import Params
 from scbench.scoring.judge import judge

@@ -7,11 +7,16 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
-from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED
-from scbench.builders.pipe_loop_fitting.lattice_loops import square_lattice, triangular_lattice
-from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
-from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, many_pointed, star
+from scbench.builders.pipe_loop_fitting import MEASURED, Space, TaskBuilder
+from scbench.builders.pipe_loop_fitting.solver import (
+    FAMILIES,
+    crossed_star,
+    loops,
+    many_pointed,
+    square_lattice,
+    star,
+    triangular_lattice,
+)
 from scbench.catalog import get_task
 from scbench.graders.pipe_loop_fitting.closed_loops import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import measure

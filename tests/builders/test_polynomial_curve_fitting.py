@@ -9,9 +9,12 @@ from PIL import Image
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.polynomial_curve_fitting import Space, TaskBuilder, _cut, field
-from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
+from scbench.builders.polynomial_curve_fitting import (
+    Space,
+    TaskBuilder,
+    _cut,
     as_text,
+    field,
     row_by_row,
     separate,
 )

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shikaku_rectangles import Space, TaskBuilder
-from scbench.builders.shikaku_rectangles.solver import solve
+from scbench.builders.shikaku_rectangles import Space, TaskBuilder, solve
 
 # Game descriptions by the program that made the puzzles.
 DESCRIPTIONS = [

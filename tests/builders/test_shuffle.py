@@ -7,8 +7,7 @@ from typing import get_args
 
 import pytest
 
-from scbench.builders.shuffle import TaskBuilder, stories
-from scbench.builders.shuffle.names import names
+from scbench.builders.shuffle import TaskBuilder, names, stories
 from scbench.schemas.shuffle import AnchorFormat, Domain
 
 BUILDER = TaskBuilder()

@@ -11,13 +11,14 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.tetrahedra_shadow_projection import Space, TaskBuilder
-from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
-from scbench.builders.tetrahedra_shadow_projection.targets import (
+from scbench.builders.tetrahedra_shadow_projection import (
+    Space,
+    TaskBuilder,
     draw_target,
     is_wide,
     smallest_corner,
 )
+from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.catalog import get_task
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
 from scbench.scoring.judge import judge

@@ -6,10 +6,10 @@ from itertools import combinations
 
 import pytest
 
-from scbench.builders.objects.number_words import in_words, numbers_in_words
+from scbench.builders.objects import in_words, numbers_in_words
 from scbench.builders.shared.list_markers import anchor, clock, letters, ordinal, roman
 from scbench.builders.shared.nouns import enumeration, things
-from scbench.builders.shuffle.names import names
+from scbench.builders.shuffle import names
 
 
 def test_eleven_groups_of_at_least_twenty_nouns_share_none():
