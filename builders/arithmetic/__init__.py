@@ -10,8 +10,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 

@@ -8,8 +8,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 

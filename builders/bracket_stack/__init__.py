@@ -6,8 +6,7 @@ from itertools import accumulate
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 

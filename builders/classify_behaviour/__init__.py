@@ -6,7 +6,7 @@ from typing import get_args
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import (
     CASES,
     ORDERS_ARE,
@@ -19,7 +19,6 @@ from scbench.builders.shared.corner_labels import (
     ring_labels,
     show_case,
 )
-from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS

@@ -13,8 +13,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
 

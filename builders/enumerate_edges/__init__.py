@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import (
     CASES,
     ORDERS_ARE,
@@ -18,7 +18,6 @@ from scbench.builders.shared.corner_labels import (
     ring_labels,
     show_case,
 )
-from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import (
     Pair,
     behaviour,

@@ -22,8 +22,7 @@ from scbench.builders.fluid_simulation.plans import (
     well,
 )
 from scbench.builders.fluid_simulation.rule_texts import prompt_words
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import carry_out
 from scbench.graders.fluid_simulation.falling_rock import settle

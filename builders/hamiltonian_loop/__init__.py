@@ -9,8 +9,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 

@@ -13,9 +13,14 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    plain,
+    prompt_template,
+    reply_as,
+)
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
 from scbench.graders.hide_and_seek.ray_casting import fitted, picture
 from scbench.schemas.hide_and_seek import Answer, Params

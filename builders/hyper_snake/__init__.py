@@ -12,8 +12,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place

@@ -11,9 +11,14 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    plain,
+    prompt_template,
+    reply_as,
+)
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, VOLUME
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (

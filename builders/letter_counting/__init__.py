@@ -6,10 +6,9 @@ from typing import Any, Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
-from scbench.builders.shared.word_list import CaseMode, in_case, word_list
+from scbench.builders.shared.words import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"

@@ -9,8 +9,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
 

@@ -12,10 +12,9 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.nouns import enumeration
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
 
 LABELS = "ABCDE"

@@ -8,11 +8,9 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.list_markers import anchor
-from scbench.builders.shared.nouns import enumeration, things
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
 _RULES = prompt_template(__name__)

@@ -13,8 +13,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200

@@ -6,9 +6,8 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
-from scbench.builders.shared.text_task import TextBuilder, plain, reply_short
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
 from scbench.schemas.pattern_interference import (
     Answer,
     BaseRule,
@@ -102,7 +101,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Draw an instance; the terms found in drawing are all that a case needs."""
         params, terms, hits = self._draw(point, rng)
         instance = self.as_json(params)
-        target = plain(terms[params.shown :])
+        target = answer_text(terms[params.shown :])
         return instance, _text(params, terms), target, {"hits": hits}
 
     def _draw(self, point: Space, rng: Stream) -> tuple[Params, list[int], int]:

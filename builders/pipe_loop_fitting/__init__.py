@@ -19,8 +19,7 @@ from scbench.builders.pipe_loop_fitting.solver import (
     solve,
     to_answer,
 )
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     Loop,

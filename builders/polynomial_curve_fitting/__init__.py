@@ -14,8 +14,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.graders.polynomial_curve_fitting.formula import (
     MAX_BRACKETS,
     MAX_CHARACTERS,

@@ -9,9 +9,10 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -306,3 +307,41 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
         f"The last JSON object in your reply counts.\n\n{form}\n"
     )
+
+
+Kind = Literal["scale", "depth", "interference", "semantic"]
+"""Length or scale, depth, interference, semantic complexity."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def parameter(default: object, description: str, kind: Kind | None = None, **bounds: Any) -> Any:  # noqa: ANN401
+    """Return the field of a parameter in a space.
+
+    Args:
+        default: its value if nothing is said.
+        description: one line for users.
+        kind: what kind of difficulty it sets, where tables group by it.
+        bounds: what else `pydantic.Field` takes, such as ``ge`` and ``le``.
+    """
+    extra: Any = {"kind": kind} if kind else None
+    return Field(default=default, description=description, json_schema_extra=extra, **bounds)
+
+
+def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
+    """Return the kind of every parameter of a space that has one, in the order of its fields."""
+    kinds: dict[str, Kind] = {}
+    for name, field in space.model_fields.items():
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and extra.get("kind") in KINDS:
+            kinds[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
+    return kinds
+
+
+def plain(value: float) -> str:
+    """Return every digit of a number, without an exponent or a useless ``.0``.
+
+    >>> plain(6.0), plain(0.5), plain(-1.902113), plain(1e-05)
+    ('6', '0.5', '-1.902113', '0.00001')
+    """
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")

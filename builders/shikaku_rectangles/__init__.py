@@ -8,8 +8,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _WORK = 250_000

@@ -9,11 +9,9 @@ from typing import NamedTuple
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.list_markers import anchor
-from scbench.builders.shared.nouns import enumeration
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"

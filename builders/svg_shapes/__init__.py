@@ -15,8 +15,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 

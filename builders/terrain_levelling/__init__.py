@@ -12,8 +12,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import (
     TRIFLE,

@@ -13,9 +13,14 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    plain,
+    prompt_template,
+    reply_as,
+)
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover, polygons

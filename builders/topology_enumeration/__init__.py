@@ -6,9 +6,8 @@ from typing import Literal
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
-from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 

@@ -13,9 +13,14 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import (
+    Builder,
+    Point,
+    parameter,
+    plain,
+    prompt_template,
+    reply_as,
+)
 from scbench.graders.two_segments.chords import Chord, exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Answer, Counts, Params
 

@@ -10,8 +10,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue, Voxel
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shared.word_list import CaseMode, families, in_case, word_list
+from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
 _RULES = prompt_template(__name__)

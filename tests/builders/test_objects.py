@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from scbench.base.seeding import Stream
 from scbench.builders.objects import Space, TaskBuilder
-from scbench.builders.shared.nouns import things
+from scbench.builders.shared.words import things
 
 BUILDER = TaskBuilder()
 

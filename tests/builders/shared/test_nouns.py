@@ -7,8 +7,15 @@ from itertools import combinations
 import pytest
 
 from scbench.builders.objects import in_words, numbers_in_words
-from scbench.builders.shared.list_markers import anchor, clock, letters, ordinal, roman
-from scbench.builders.shared.nouns import enumeration, things
+from scbench.builders.shared.words import (
+    anchor,
+    clock,
+    enumeration,
+    letters,
+    ordinal,
+    roman,
+    things,
+)
 from scbench.builders.shuffle import names
 
 

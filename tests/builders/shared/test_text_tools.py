@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from scbench.base.seeding import Stream
 from scbench.builders.arithmetic import Space as Arithmetic
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Point
-from scbench.builders.shared.parameters import KINDS, kinds_of, parameter
-from scbench.builders.shared.text_task import plain, reply_short
+from scbench.builders.shared.builder import KINDS, Point, kinds_of, parameter, plain
+from scbench.builders.shared.text_task import reply_short
 from scbench.builders.shikaku_rectangles import Space as Shikaku
 
 
