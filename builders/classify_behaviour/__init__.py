@@ -6,7 +6,7 @@ from typing import get_args
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.builders.shared.corner_labels import (
     CASES,
     ORDERS_ARE,
@@ -23,7 +23,6 @@ from scbench.graders.shared.corner_labels import behaviour, crossed_sides, lette
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
 
-_PROMPT = prompt_template(__name__)
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
 _BY_NAME = {name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name] for name in _NAMES}
 _ODD = tuple(i for i, ring in enumerate(CASES) if letters(ring) in {"abac", "abcb"})
@@ -54,14 +53,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "classify_behaviour"
     version = 2
+    form = '{"labels": [name, name, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares and the rules."""
         return {"squares": print_squares(params.squares, params.corner_order), "rules": RULES}
-
-    def prompt(self, params: Params) -> str:
-        """Return the squares, the rules and the three names."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"labels": [name, name, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Judge every square by the types of its crossed sides."""

@@ -12,7 +12,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.csg_union.counterexamples import as_answer, counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
-from scbench.builders.shared.builder import Builder, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union.convex_parts import MOST_PAIRS
 from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
 from scbench.graders.shared.meshes import Array
@@ -28,8 +28,6 @@ from scbench.schemas.csg_union import (
     UvSphere,
     Vertex,
 )
-
-_PROMPT = prompt_template(__name__)
 
 _TURNING = """\
 Turning by (a, b, c) rotates it about the origin of its frame: by a degrees about the x axis, then
@@ -50,6 +48,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "csg_union"
     version = 2
+    form = (
+        '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
+        "[i, j, k, ...]}, ...]}}"
+    )
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the solids, in full and in brief, and the limits of a mesh."""
@@ -68,11 +70,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "brief": "\n".join(f"- {_briefly(solid)}" for solid in params.solids),
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the solids, the rules for a mesh, and how it is scored."""
-        form = '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
-        return _PROMPT.format(**self.words(params)) + reply_as(form + "[i, j, k, ...]}, ...]}}")
-
     def reference(self, params: Params) -> Answer:
         """Unite the solids and merge what lies in one plane."""
         mesh = polygon_mesh(union_body(params))
@@ -88,8 +85,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counterexamples(params)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the convex hull of all solids, and the largest one."""
-        return baselines(params)
+        """Return the convex hull of all solids, and the largest of them."""
+        bodies = [solid_body(solid) for solid in params.solids]
+        bodies_by_name = {
+            "convex hull": union_body(params).hull(),
+            "largest solid": max(bodies, key=lambda body: float(body.volume())),
+        }
+        return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}
 
     def measure(self, params: Params) -> float:
         """Return how much there is to find out about the union; see `work`."""
@@ -254,13 +256,3 @@ def _levels(bodies: list[Manifold]) -> list[Array]:
             for axis in np.flatnonzero(np.ptp(points, axis=0) < _SAME):
                 levels[axis].append(float(points[0, axis]))
     return [np.array(values).reshape(-1, 1) for values in levels]
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return the convex hull of all solids, and the largest of them."""
-    bodies = [solid_body(solid) for solid in params.solids]
-    bodies_by_name = {
-        "convex hull": union_body(params).hull(),
-        "largest solid": max(bodies, key=lambda body: float(body.volume())),
-    }
-    return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.shared.plane_geometry import (
     XY,
     in_circle,
@@ -20,8 +20,6 @@ from scbench.graders.shared.plane_geometry import (
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _TRIES = 200
-
-_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):
@@ -46,6 +44,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "delaunay_triangulation"
     version = 2
+    form = '{"triangles": [[i, j, k], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the points."""
@@ -54,10 +53,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for i, (x, y) in enumerate(params.points)
         )
         return {"n": len(params.points), "points": rows}
-
-    def prompt(self, params: Params) -> str:
-        """Return the points and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"triangles": [[i, j, k], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Sweep and flip with exact predicates."""

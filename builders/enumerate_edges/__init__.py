@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.builders.shared.corner_labels import (
     CASES,
     ORDERS_ARE,
@@ -28,7 +28,6 @@ from scbench.graders.shared.corner_labels import (
 from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 
-_PROMPT = prompt_template(__name__)
 _DECIDED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
 _ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
 
@@ -53,6 +52,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "enumerate_edges"
     version = 2
+    form = '{"edges": [[[i, j], ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares, the numbering and the rules."""
@@ -64,10 +64,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ),
             "rules": RULES,
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the squares, the numbering and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"edges": [[[i, j], ...], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Pair the crossed sides of every square by type."""

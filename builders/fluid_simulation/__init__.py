@@ -22,7 +22,7 @@ from scbench.builders.fluid_simulation.plans import (
     well,
 )
 from scbench.builders.fluid_simulation.rule_texts import prompt_words
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import carry_out
 from scbench.graders.fluid_simulation.falling_rock import settle
@@ -31,7 +31,6 @@ from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Answer, GroundBox, Params, Zone
 
 _TRIES = 40
-_PROMPT = prompt_template(__name__)
 
 HEIGHT = 8
 
@@ -86,15 +85,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "fluid_simulation"
     version = 2
+    form = '{"earthworks": [{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the world and the goal, in full and in brief."""
         return prompt_words(params)
-
-    def prompt(self, params: Params) -> str:
-        """Return the world, every rule of the simulation, and the goal."""
-        box = '{"xyzMin": [x, y, z], "xyzMax": [x, y, z], "material": "Rock"}'
-        return _PROMPT.format(**self.words(params)) + reply_as(f'{{"earthworks": [{box}, ...]}}')
 
     def reference(self, params: Params) -> Answer:
         """Put together parts that hold water until the simulation agrees.
@@ -117,8 +112,21 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counters
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return two plans that are the same whatever the goal."""
-        return baselines(params)
+        """Return a pit in each quarter of the world, and one walled basin in its middle."""
+        n, ground, top = params.width, params.rock_layers, params.height - 1
+        middle, side = n // 2, max(1, n // 2 - 4)
+        pits = [
+            Box((x, y, 1), (x + side - 1, y + side - 1, ground - 1), "Air")
+            for x in (2, middle + 1)
+            for y in (2, middle + 1)
+        ]
+        half = min(5, middle)
+        basin = [
+            Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
+            Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
+        ]
+        plans = {"four pits": pits, "block with a basin": basin}
+        return {name: as_answer(plan).model_dump(mode="json") for name, plan in plans.items()}
 
     def measure(self, params: Params) -> float:
         """Return boxes of a plan by things they keep clear of by the bits of what is asked for.
@@ -163,24 +171,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             f"no {point.goal} goal for this point was found in {_TRIES} tries; ask for smaller or "
             "fewer lakes, a wider world, or fewer hills, holes and zones"
         )
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return a pit in each quarter of the world, and one walled basin in its middle."""
-    n, ground, top = params.width, params.rock_layers, params.height - 1
-    middle, side = n // 2, max(1, n // 2 - 4)
-    pits = [
-        Box((x, y, 1), (x + side - 1, y + side - 1, ground - 1), "Air")
-        for x in (2, middle + 1)
-        for y in (2, middle + 1)
-    ]
-    half = min(5, middle)
-    basin = [
-        Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
-        Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
-    ]
-    plans = {"four pits": pits, "block with a basin": basin}
-    return {name: as_answer(plan).model_dump(mode="json") for name, plan in plans.items()}
 
 
 def draw_ground(

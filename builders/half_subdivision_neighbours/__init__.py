@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     Box,
     boxes,
@@ -21,7 +21,6 @@ _TREES = 50
 _TARGETS = 20
 _PER_LINE = 8
 
-_PROMPT = prompt_template(__name__)
 
 _WORDS = {
     "2D": {
@@ -72,6 +71,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "half_subdivision_neighbours"
     version = 2
+    form = '{"neighbors": ["...", ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the axis of every depth, the leaves and the target."""
@@ -86,10 +86,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "target": params.target,
             **_WORDS[params.dimension],
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the rule, the axis of every depth, the leaves and the target."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"neighbors": ["...", ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Compare every leaf's intervals with the target's."""

@@ -9,7 +9,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
@@ -18,7 +18,6 @@ _WORK = 36_000
 """Cells of all grids that one draw may try, but ten grids at the least."""
 _PROPOSALS = 20
 
-_PROMPT = prompt_template(__name__)
 
 _BLOCKED = prompt_template(__name__, "prompt_blocked.txt")
 
@@ -68,6 +67,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hamiltonian_loop"
     version = 2
+    form = '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the grid, as a picture and as a list."""
@@ -80,12 +80,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "avoiding": ", and no blocked cell is" if params.blocked else "",
             "count": params.size**2 - len(params.blocked),
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the grid, as a picture and as a list, and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Cover the free cells by loops and merge them.

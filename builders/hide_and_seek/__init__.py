@@ -13,14 +13,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import (
-    Builder,
-    Point,
-    parameter,
-    plain,
-    prompt_template,
-    reply_as,
-)
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
 from scbench.graders.hide_and_seek.ray_casting import fitted, picture
 from scbench.schemas.hide_and_seek import Answer, Params
@@ -32,7 +25,6 @@ _PLACES = 40
 _PATCH = 0.1
 """Side of the squares that hidden ground is counted in."""
 
-_PROMPT = prompt_template(__name__)
 _BASELINE_DECIMALS = 6
 Floats = NDArray[np.float64]
 
@@ -76,6 +68,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hide_and_seek"
     version = 2
+    form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every size and place."""
@@ -94,10 +87,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             **dict(zip(names, chain(*places), strict=True)),
         }
         return {"tolerance": f"{TOLERANCE:.9f}", **{n: plain(v) for n, v in values.items()}}
-
-    def prompt(self, params: Params) -> str:
-        """Return the scene, the rules and the camera."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"people": [{"xy": [x, y]}, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Fill the building's shadow from the walls outwards.
@@ -150,8 +139,34 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return crowds behind the building, without a look at who is seen."""
-        return baselines(params)
+        """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
+        x, y, _ = params.sniper
+        away = (-x / hypot(x, y), -y / hypot(x, y))
+        half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
+        # Where a person touches the building on the line from the sniper through its middle.
+        steps = [h / abs(a) for h, a in zip(half, away, strict=True) if a]
+        wall = min(steps)
+        places = []
+        spans = [int(params.max_distance / p) + 1 for p in params.person[:2]]
+        for i, j in product(*(range(-n, n + 1) for n in spans)):
+            spot = (i * params.person[0], j * params.person[1])
+            # Neighbours touch; beside the building the grid keeps clear of it.
+            if any(abs(v) >= h for v, h in zip(spot, half, strict=True)) and (
+                hypot(*spot) <= params.max_distance
+            ):
+                far = hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
+                places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
+        huddle = [spot for *_, spot in sorted(places)]
+        pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)
+        file = [
+            tuple((wall + i * pitch) * a for a in away)
+            for i in range(params.people)
+            if wall + i * pitch <= params.max_distance
+        ]
+        return {
+            "huddle behind the building": _answer(huddle[: params.people]),
+            "file behind the building": _answer(file),
+        }
 
     def measure(self, params: Params) -> float:
         """Return which share of the hidden ground people have to take up.
@@ -332,37 +347,6 @@ def _in_picture(params: Params) -> bool:
         if abs(aside) > ahead * camera.tangent * columns / rows:
             return False
     return True
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
-    x, y, _ = params.sniper
-    away = (-x / hypot(x, y), -y / hypot(x, y))
-    half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
-    # Where a person touches the building on the line from the sniper through its middle.
-    steps = [h / abs(a) for h, a in zip(half, away, strict=True) if a]
-    wall = min(steps)
-    places = []
-    spans = [int(params.max_distance / p) + 1 for p in params.person[:2]]
-    for i, j in product(*(range(-n, n + 1) for n in spans)):
-        spot = (i * params.person[0], j * params.person[1])
-        # Neighbours touch; beside the building the grid keeps clear of it.
-        if any(abs(v) >= h for v, h in zip(spot, half, strict=True)) and (
-            hypot(*spot) <= params.max_distance
-        ):
-            far = hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
-            places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
-    huddle = [spot for *_, spot in sorted(places)]
-    pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)
-    file = [
-        tuple((wall + i * pitch) * a for a in away)
-        for i in range(params.people)
-        if wall + i * pitch <= params.max_distance
-    ]
-    return {
-        "huddle behind the building": _answer(huddle[: params.people]),
-        "file behind the building": _answer(file),
-    }
 
 
 def _answer(places: Sequence[tuple[float, ...]]) -> JsonValue:

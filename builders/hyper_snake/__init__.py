@@ -145,8 +145,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return _free(params) * (1 + len(params.walls) + len(params.food))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return paths that look no further than the next cell."""
-        return baselines(params)
+        """Return a path that turns only when it must, and one into the narrowest cell each time."""
+        return {
+            "straight on": _path(params, narrow=False),
+            "narrowest cell first": _path(params, narrow=True),
+        }
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw boxes until a path with the full score is found in one.
@@ -302,14 +305,6 @@ def _sides(point: Space, rng: Stream) -> Cell:
 
 def _corner(size: Cell, rng: Stream) -> Cell:
     return tuple(rng.choice((0, n - 1)) for n in size)
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return a path that turns only when it must, and one into the narrowest cell each time."""
-    return {
-        "straight on": _path(params, narrow=False),
-        "narrowest cell first": _path(params, narrow=True),
-    }
 
 
 def _path(params: Params, *, narrow: bool) -> JsonValue:

@@ -16,14 +16,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     lowest,
     tallest,
 )
-from scbench.builders.shared.builder import (
-    Builder,
-    Point,
-    parameter,
-    plain,
-    prompt_template,
-    reply_as,
-)
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
@@ -40,7 +33,6 @@ _TAILLESS = tuple(
 _SHORT_FACTOR = 0.9
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
 
-_PROMPT = prompt_template(__name__)
 
 _SAMPLES: tuple[tuple[Tower, str], ...] = (
     ([(1, "flat"), (7, "rotate90Y")], "a 7 on its long side on a flat 1."),
@@ -86,6 +78,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "largest_printable_prime"
     version = 2
+    form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
     def words(self, params: Params) -> dict[str, object]:
@@ -110,11 +103,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "most": MAX_DIGITS,
             "sample": _samples(params),
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the digits and the rules."""
-        form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
-        return _PROMPT.format(**self.words(params)) + reply_as(form)
 
     def reference(self, params: Params) -> Answer:
         """Search all towers, the longest first.

@@ -11,14 +11,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import (
-    Builder,
-    Point,
-    parameter,
-    plain,
-    prompt_template,
-    reply_as,
-)
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, VOLUME
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
@@ -33,7 +26,6 @@ _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
 
-_PROMPT = prompt_template(__name__)
 
 _TARGETS = {
     "hemisphere": "A hemispherical shell with its open side down on the table: all points with "
@@ -103,6 +95,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "lego_hemispherical_shell"
     version = 2
+    form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target, its volume and what depends on them."""
@@ -119,11 +112,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "most": rules.MAX_BRICKS,
             "full": plain(params.full_marks),
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the brick, the target, the rules and the score."""
-        form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
-        return _PROMPT.format(**self.words(params)) + reply_as(form)
 
     def reference(self, params: Params) -> Answer:
         """Lay bricks greedily on lattices at three places until one is good enough.
@@ -192,8 +180,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns of bricks that stand on the table."""
-        return baselines(params)
+        """Return columns in rows, and columns put greedily wherever one adds most."""
+        return {
+            "rows of brick columns": _columns(params, in_rows=True),
+            "brick columns": _columns(params, in_rows=False),
+        }
 
     def measure(self, params: Params) -> float:
         """Return middle radius over thickness by full marks.
@@ -284,14 +275,6 @@ def _entry(brick: Brick) -> dict[str, JsonValue]:
 
 def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
     return {"bricks": [_entry(brick) for brick in bricks]}
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return columns in rows, and columns put greedily wherever one adds most."""
-    return {
-        "rows of brick columns": _columns(params, in_rows=True),
-        "brick columns": _columns(params, in_rows=False),
-    }
 
 
 def _columns(params: Params, *, in_rows: bool) -> JsonValue:

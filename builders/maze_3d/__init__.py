@@ -9,14 +9,13 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
 
 _TRIES = 200
 _DRAWS = 20
 
-_PROMPT = prompt_template(__name__)
 _HEIGHTS = range(10)
 
 Line = tuple[int, int, int]
@@ -44,6 +43,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "maze_3d"
     version = 2
+    form = '{"maze": [row, row, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the requirements."""
@@ -60,14 +60,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "share": params.max_height_percent,
             "most": params.max_height_percent * n * n // 100,
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the requirements and the rules of moving."""
-        n = params.size
-        form = (
-            f"The {n} rows are strings of {n} characters each, without blanks, the top row first.\n"
-        )
-        return _PROMPT.format(**self.words(params)) + form + reply_as('{"maze": [row, row, ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Carve mazes until one keeps every rule."""

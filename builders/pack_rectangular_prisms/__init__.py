@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.schemas.pack_rectangular_prisms import Answer, Params, Prisms
 
 _DRAWS = 200
@@ -24,7 +24,6 @@ _DENSE = 95
 _EDGES = range(2, 51)
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 
-_PROMPT = prompt_template(__name__)
 
 Size = tuple[int, int, int]
 
@@ -65,6 +64,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pack_rectangular_prisms"
     version = 2
+    form = '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the list, its volume and the score."""
@@ -82,12 +82,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "lines": "\n".join(lines),
             "score": score,
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the list and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"boxes": [{"XyzMin": [x, y, z], "XyzMax": [x, y, z]}, ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Stack slabs and fill the rest with blocks."""
@@ -152,8 +146,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return two rows of all prisms, and a greedy packing."""
-        return baselines(params)
+        """Return rows of all prisms, and what the greediest of packings makes."""
+        sizes = [_ascending(line.size) for line in params.prisms for _ in range(line.count)]
+        packings = {
+            "one row, end to end": _row([(c, b, a) for a, b, c in sizes]),
+            "one row, face to face": _row(sizes),
+        }
+        if len(sizes) <= _LARGEST_LIST:
+            packings["each where the box grows least"] = _greedy(sizes)
+        return {name: _answer(*boxes) for name, boxes in packings.items()}
 
     def measure(self, params: Params) -> float:
         """Return sizes by different edges: the more edges there are, the fewer faces match."""
@@ -317,18 +318,6 @@ def _in_a_row(params: Params) -> list[tuple[Size, Size]]:
             row.append(_corners((x, 0, 0), (a, b, c)))
             x += a
     return row
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return rows of all prisms, and what the greediest of packings makes."""
-    sizes = [_ascending(line.size) for line in params.prisms for _ in range(line.count)]
-    packings = {
-        "one row, end to end": _row([(c, b, a) for a, b, c in sizes]),
-        "one row, face to face": _row(sizes),
-    }
-    if len(sizes) <= _LARGEST_LIST:
-        packings["each where the box grows least"] = _greedy(sizes)
-    return {name: _answer(*boxes) for name, boxes in packings.items()}
 
 
 def _row(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from scbench.builders.pipe_loop_fitting.solver import (
     solve,
     to_answer,
 )
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     Loop,
@@ -45,7 +45,6 @@ from scbench.schemas.pipe_loop_fitting import (
     WallMargin,
 )
 
-_PROMPT = prompt_template(__name__)
 _NEAR = 1e-6
 """Kept between a limit and what the loop has, so that both stay on their sides when rounded."""
 
@@ -79,6 +78,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pipe_loop_fitting"
     version = 2
+    form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the room and the constraints, in full and in brief."""
@@ -98,12 +98,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "brief": "".join(f" {_briefly(c, params.side)}" for c in params.constraints),
             "times": rule if params.crossings else "The loop does not cross or touch itself.",
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the room, the rules and the constraints."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Search families of loops for one that keeps every rule."""

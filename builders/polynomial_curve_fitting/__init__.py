@@ -14,7 +14,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.polynomial_curve_fitting.formula import (
     MAX_BRACKETS,
     MAX_CHARACTERS,
@@ -40,8 +40,6 @@ _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
 
-_PROMPT = prompt_template(__name__)
-_QUOTING = "The text goes into one JSON string, in which a line break is written as \\n.\n"
 
 _TEXT_PICTURE = """\
 Below is a picture of {n} x {n} cells. # is a black cell and . is a white one.
@@ -126,6 +124,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "polynomial_curve_fitting"
     version = 2
+    form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the picture, or where to find it, and the limits of a formula."""
@@ -156,10 +155,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "shown": brief,
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the picture, or where to find it, and the rules."""
-        return _PROMPT.format(**self.words(params)) + _QUOTING + reply_as('{"function": text}')
-
     def images(self, params: Params) -> tuple[bytes, ...]:
         """Return the picture as a PNG file if the prompt does not print it."""
         n = len(params.grid)
@@ -188,8 +183,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a line and a conic through the picture."""
-        return baselines(params)
+        """Return the line and the conic that are nearest to the picture by least squares."""
+        kinds = {"line by least squares": 1, "conic by least squares": 2}
+        return {name: {"function": _fitted(params, degree)} for name, degree in kinds.items()}
 
     def measure(self, params: Params) -> float:
         """Return the least total degree that draws every cell right.
@@ -366,12 +362,6 @@ def _loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
         "refusal": "I cannot find such a polynomial.",
         "empty": "",
     }
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return the line and the conic that are nearest to the picture by least squares."""
-    kinds = {"line by least squares": 1, "conic by least squares": 2}
-    return {name: {"function": _fitted(params, degree)} for name, degree in kinds.items()}
 
 
 def _fitted(params: Params, degree: int) -> str:

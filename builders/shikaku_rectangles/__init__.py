@@ -8,7 +8,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _WORK = 250_000
@@ -20,7 +20,6 @@ _DRIFT = 1.5
 """How many times more or fewer candidates there can be once clues have moved."""
 _REFERENCE_NODES = 200_000
 
-_PROMPT = prompt_template(__name__)
 
 Rectangle = tuple[int, ...]
 """Left, top, right, bottom, both ends included."""
@@ -91,6 +90,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "shikaku_rectangles"
     version = 2
+    form = '{"rectangles": [[left, top, right, bottom], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the grid, with numbered rows and columns."""
@@ -102,12 +102,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ]
         lines.insert(1, "-" * len(lines[0]))
         return {"width": params.width, "height": params.height, "grid": "\n".join(lines)}
-
-    def prompt(self, params: Params) -> str:
-        """Return the grid, with numbered rows and columns, and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"rectangles": [[left, top, right, bottom], ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Solve by propagation and search."""

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import (
     TRIFLE,
@@ -29,7 +29,6 @@ _MAPS = 4
 _GRADIENTS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 _OCTAVES = 4
 
-_PROMPT = prompt_template(__name__)
 _SIDE = 20
 """Of the corner that is worked on; larger plans take minutes to simulate and gain no more."""
 
@@ -94,6 +93,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "terrain_levelling"
     version = 2
+    form = '{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the map, and what the score is measured by."""
@@ -113,12 +113,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "before": before,
             "wanted": f"{min(params.share * n * n, n * n - before):g}",
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the map, the rules, the score and the physics."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"blasts": [{"x": 0, "y": 0, "z": 0.0}, ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Return the stored plan of a paper instance; simulate one for any other."""
@@ -160,8 +154,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: {"blasts": blasts} for name, blasts in counters.items()}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return cuts planned as if no rubble came down anywhere."""
-        return baselines(params)
+        """Return a plan that cuts the hills of one corner to its middle height, the highest first."""
+        cells = sorted(
+            (
+                (h, x, y)
+                for y, row in enumerate(params.heights[:_SIDE])
+                for x, h in enumerate(row[:_SIDE])
+            ),
+            reverse=True,
+        )
+        level = cells[len(cells) // 2][0]
+        blasts: list[JsonValue] = []
+        for height, x, y in cells[: params.max_blasts]:
+            # Rounded down: no cell may be lowered by more than its height.
+            depth = math.floor(round(100 * (height - level), 6)) / 100
+            if depth > params.flat_tolerance / 2:
+                blasts.append({"x": x, "y": y, "z": depth})
+        return {"hills cut to the middle height": {"blasts": blasts}}
 
     def measure(self, params: Params) -> float:
         """Return the share of cells to be levelled over the tolerance, more with few blasts.
@@ -287,26 +296,6 @@ def _stored() -> dict[Params, Plan]:
     plans = json.loads(path.read_text("utf-8"))["plans"]
     items = TaskBuilder().paper()
     return {item.params: plan for item, plan in zip(items, plans, strict=True)}
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return a plan that cuts the hills of one corner to its middle height, the highest first."""
-    cells = sorted(
-        (
-            (h, x, y)
-            for y, row in enumerate(params.heights[:_SIDE])
-            for x, h in enumerate(row[:_SIDE])
-        ),
-        reverse=True,
-    )
-    level = cells[len(cells) // 2][0]
-    blasts: list[JsonValue] = []
-    for height, x, y in cells[: params.max_blasts]:
-        # Rounded down: no cell may be lowered by more than its height.
-        depth = math.floor(round(100 * (height - level), 6)) / 100
-        if depth > params.flat_tolerance / 2:
-            blasts.append({"x": x, "y": y, "z": depth})
-    return {"hills cut to the middle height": {"blasts": blasts}}
 
 
 class Settings(NamedTuple):

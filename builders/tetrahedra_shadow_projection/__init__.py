@@ -13,14 +13,7 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import (
-    Builder,
-    Point,
-    parameter,
-    plain,
-    prompt_template,
-    reply_as,
-)
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.graders import tetrahedra_shadow_projection as rules
 from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover, polygons
@@ -33,7 +26,6 @@ _SEARCHES = 6
 _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 
-_PROMPT = prompt_template(__name__)
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
 """Beginnings of titles that leave nothing open once the middle is known."""
 _MAX_CORNERS = 12
@@ -97,6 +89,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "tetrahedra_shadow_projection"
     version = 2
+    form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target and the numbers of the score."""
@@ -124,13 +117,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "most": rules.MAX_TETRAHEDRA,
             "shape": _briefly(params),
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the tetrahedron, the target and the score rule."""
-        form = (
-            '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
-        )
-        return _PROMPT.format(**self.words(params)) + reply_as(form)
 
     def reference(self, params: Params) -> Answer:
         """Search, more finely if need be, until the cover is good enough for a full score.
@@ -170,8 +156,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: {"tetrahedrons": poses} for name, poses in wrong.items()}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a grid of square shadows, and grids stacked on each other."""
-        return baselines(params)
+        """Return a grid of squares side by side, and grids stacked on each other, a third aside."""
+        return {
+            "grid of shadows": _grid(params, 1, _WORTH),
+            "stacked grids of shadows": _grid(params, 3, 0.9),
+        }
 
     def measure(self, params: Params) -> float:
         """Return the length of the rim by how winding it is: its square over the target's area."""
@@ -299,14 +288,6 @@ def _readings(
 def _rotated(quaternions: Floats, vectors: Floats) -> Floats:
     twice = 2 * np.cross(quaternions[:, 1:], vectors)
     return vectors + quaternions[:, :1] * twice + np.cross(quaternions[:, 1:], twice)
-
-
-def baselines(params: Params) -> dict[str, JsonValue]:
-    """Return a grid of squares side by side, and grids stacked on each other, a third aside."""
-    return {
-        "grid of shadows": _grid(params, 1, _WORTH),
-        "stacked grids of shadows": _grid(params, 3, 0.9),
-    }
 
 
 def _grid(params: Params, parts: int, least: float) -> JsonValue:

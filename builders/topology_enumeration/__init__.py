@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
@@ -14,7 +14,6 @@ from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
-_PROMPT = prompt_template(__name__)
 
 _HINT = prompt_template(__name__, "prompt_known.txt")
 
@@ -37,6 +36,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "topology_enumeration"
     version = 2
+    form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the figure, the order of its corners and what is known."""
@@ -52,12 +52,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "known": _HINT.format(known=", ".join(params.known)) if params.known else "",
             "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the order of the corners, the rules and the question."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"configs": [[label, label, ...], ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Go through all patterns."""

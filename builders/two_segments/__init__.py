@@ -13,14 +13,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import (
-    Builder,
-    Point,
-    parameter,
-    plain,
-    prompt_template,
-    reply_as,
-)
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.graders.two_segments.chords import Chord, exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Answer, Counts, Params
 
@@ -34,7 +27,6 @@ _TRIES = 200
 _MOST_ON_GRID = 11
 """More places on the sides of a square would make too many pairs to try."""
 
-_PROMPT = prompt_template(__name__)
 
 _GRID = """\
 - Both coordinates of every endpoint are among these values: {values}.
@@ -100,6 +92,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "two_segments"
     version = 2
+    form = '{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the frame, the regions wanted and the tolerance."""
@@ -123,12 +116,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 for name, (x, y) in zip("ABCD", params.corners, strict=True)
             },
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the frame, the regions wanted and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"segments": [[[x1, y1], [x2, y2]], [[x3, y3], [x4, y4]]]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Try pairs of chords until one makes the regions.

@@ -10,7 +10,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue, Voxel
 
@@ -18,8 +18,6 @@ _TRIES = 40
 _FILLINGS = 20
 _SQUARES = 400
 _STEPS = 100
-
-_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):
@@ -62,6 +60,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "voxel_grid_projection"
     version = 2
+    form = '{"voxels": [{"xyz": [x, y, z]}, ...]}'
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def words(self, params: Params) -> dict[str, object]:
@@ -75,12 +74,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "rules": "".join(f"{rule}\n" for rule in _extra_rules(params)),
             "digit": "" if digit is None else f" No cell's sum x + y + z has the digit {digit}.",
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the grid and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"voxels": [{"xyz": [x, y, z]}, ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Cover the three views with a Latin square, then add random cells."""
