@@ -8,7 +8,6 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation.counterexamples import without_effect, wrong
 from scbench.builders.fluid_simulation.plans import (
     Box,
     Structure,
@@ -20,15 +19,24 @@ from scbench.builders.fluid_simulation.plans import (
     solve,
     undo_ground,
     well,
+    without_effect,
+    wrong,
 )
-from scbench.builders.fluid_simulation.rule_texts import prompt_words
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import carry_out
 from scbench.graders.fluid_simulation.falling_rock import settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
-from scbench.schemas.fluid_simulation import Answer, GroundBox, Params, Zone
+from scbench.schemas.fluid_simulation import (
+    Answer,
+    Goal,
+    GroundBox,
+    Params,
+    WaterLevels,
+    WideLakes,
+    Zone,
+)
 
 _TRIES = 40
 
@@ -327,3 +335,66 @@ def _draft(
         case "hidden_lakes":
             return {"lakes": lakes}, [roofed(LAYERS, lakes, *sides())]
     raise AssertionError(kind)
+
+
+def prompt_words(params: Params) -> dict[str, object]:
+    """Return what the names in the templates of the prompts stand for."""
+    ground = "".join(f"\n- {_box(box)}: {box.material}" for box in params.ground)
+    if ground:
+        ground = (
+            " Then the ground was shaped by these boxes, in this order (both ends included, later "
+            f"ones overwrite earlier ones):{ground}"
+        )
+    protected = "".join(f"\n- {_box(zone)}" for zone in params.protected)
+    if protected:
+        protected = (
+            "The same holds for a box that shares even one voxel with a protected zone. The "
+            f"protected zones (both ends included) are:{protected}\n"
+        )
+    limit = "There is no limit on the number of boxes."
+    if params.max_boxes is not None:
+        limit = (
+            f"You may list at most {params.max_boxes} boxes, ignored ones included; a longer list "
+            "scores 0."
+        )
+    return {
+        "width": params.width,
+        "height": params.height,
+        "last": params.width - 1,
+        "top": params.height - 1,
+        "rock_top": params.rock_layers - 1,
+        "ground": ground,
+        "protected": protected,
+        "limit": limit,
+        "rain": ", ".join(f"({x}, {y})" for x, y in params.rain),
+        **_goal_words(params.goal),
+    }
+
+
+def _box(box: Zone) -> str:
+    return ", ".join(
+        f"{axis} = {a} to {b}" for axis, a, b in zip("xyz", box.low, box.high, strict=True)
+    )
+
+
+def _goal_words(goal: Goal) -> dict[str, str]:
+    """Return what is asked for and how it is scored, and without definitions and score."""
+    numbers = goal.model_dump()
+    if isinstance(goal, WideLakes):
+        numbers["area"] = goal.side**2
+    elif isinstance(goal, WaterLevels):
+        dry = _levels(goal.dry_at, "or") if goal.dry_at else ""
+        numbers |= {
+            "wet": _levels(goal.water_at, "and"),
+            "count": len(goal.water_at),
+            "and_none": f", and none at all at {dry}" if dry else "",
+            "but_none": f", but none at {dry}" if dry else "",
+            "void": f"0 if there is any water at {dry}; otherwise " if dry else "",
+        }
+    texts = data_file(__package__, "goals.json")[goal.kind]
+    return {name: text.format(**numbers) for name, text in texts.items()}
+
+
+def _levels(levels: tuple[int, ...], word: str) -> str:
+    *earlier, last = [f"z = {z}" for z in levels]
+    return f"{', '.join(earlier)} {word} {last}" if earlier else last
