@@ -1,9 +1,7 @@
 """But-for causation: events that bring about one another, and one struck out in thought."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
@@ -11,7 +9,7 @@ from pydantic import Field, JsonValue
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation.graphs import Graph, Rule, by_product, depth_of, flips, grow
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.but_for_causation import Answer, Params, Question
 
@@ -273,10 +271,9 @@ class Setting(NamedTuple):
 @cache
 def settings() -> tuple[Setting, ...]:
     """Return all settings."""
-    text = files(__package__).joinpath("stories.json").read_text("utf-8")
     return tuple(
         Setting(item["id"], item["opening"], tuple(map(tuple, item["events"])))
-        for item in json.loads(text)["themes"]
+        for item in data_file(__package__, "stories.json")["themes"]
     )
 
 

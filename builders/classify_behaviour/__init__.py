@@ -6,19 +6,9 @@ from typing import get_args
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
+from scbench.builders.shared import corner_labels
 from scbench.builders.shared.builder import Builder, Point, parameter
-from scbench.builders.shared.corner_labels import (
-    CASES,
-    ORDERS_ARE,
-    RENAME,
-    RULES,
-    Order,
-    draw_order,
-    is_walk,
-    print_squares,
-    ring_labels,
-    show_case,
-)
+from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
@@ -44,8 +34,8 @@ class Space(Point):
         ge=0,
         le=2,
     )
-    corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
-    rename: bool = RENAME
+    corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)
+    rename: bool = corner_labels.RENAME
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -57,7 +47,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares and the rules."""
-        return {"squares": print_squares(params.squares, params.corner_order), "rules": RULES}
+        return {
+            "squares": corner_labels.print_squares(params.squares, params.corner_order),
+            "rules": corner_labels.RULES,
+        }
 
     def reference(self, params: Params) -> Answer:
         """Judge every square by the types of its crossed sides."""
@@ -97,7 +90,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return how many crossed sides there are, counted twice if the corners are no walk."""
         rings = [ring_labels(square, params.corner_order) for square in params.squares]
         crossed = sum(len(crossed_sides(ring)) for ring in rings)
-        return crossed * (1 if is_walk(params.corner_order, CORNERS) else 2)
+        return crossed * (1 if corner_labels.is_walk(params.corner_order, CORNERS) else 2)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return names by nothing but the number of classes at the corners."""
@@ -125,10 +118,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             cases.append(decks[name].pop(rng.below(len(decks[name]))))
             count[name] += 1
         rng.shuffle(cases)
-        order = draw_order(CORNERS, point.corner_order, rng)
+        order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         return Params(
             corner_order=order,
-            squares=tuple(show_case(case, order, rng, rename=point.rename) for case in cases),
+            squares=tuple(
+                corner_labels.show_case(case, order, rng, rename=point.rename) for case in cases
+            ),
         )
 
 

@@ -13,15 +13,8 @@ from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.shared.builder import Point, parameter
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
+from scbench.graders.shared import meshes
 from scbench.graders.shared.mesh_booleans import unite, volume
-from scbench.graders.shared.meshes import (
-    Array,
-    Indices,
-    edge_faults,
-    shells,
-    signed_volumes,
-    triangulate,
-)
 from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
@@ -271,7 +264,7 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     bodies = [solid_body(solid) for solid in solids]
     union = unite(bodies)
     mesh = polygon_mesh(union)
-    if len(mesh.points) > point.max_vertices or any(edge_faults(mesh.faces)):
+    if len(mesh.points) > point.max_vertices or any(meshes.edge_faults(mesh.faces)):
         return False
     for i, body in enumerate(bodies):
         neighbours = [neighbour for j, neighbour in enumerate(bodies) if j != i]
@@ -286,13 +279,13 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
     if gaps[np.triu_indices(len(gaps), 1)].min() < _CLEAR**2:
         return False
-    triangles = triangulate(mesh)
-    shell = shells(mesh.faces)
+    triangles = meshes.triangulate(mesh)
+    shell = meshes.shells(mesh.faces)
     # The mesh is made by booleans that can fail, so it has to have the volume of the union.
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
     exact_volume, mesh_volume = (
         union_volume(parts),
-        float(signed_volumes(mesh.points, triangles, shell).sum()),
+        float(meshes.signed_volumes(mesh.points, triangles, shell).sum()),
     )
     common = common_volume(parts, mesh.points[triangles.corners])
     if (
@@ -310,7 +303,7 @@ def _shape_of(body: Manifold) -> tuple[int, int, int]:
     return outer, len(parts) - outer, sum(part.genus() for part in parts)
 
 
-def _roomy(corners: Array, shell: Indices) -> bool:
+def _roomy(corners: meshes.Array, shell: meshes.Indices) -> bool:
     """Whether triangles keep out of each other's way at five times the grader's tolerance."""
     pairs = close_pairs(corners, _CLEAR, 10**6)
     if pairs is None:

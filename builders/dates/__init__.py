@@ -1,11 +1,9 @@
 """Dates: a short story whose events are so many days, months or weekdays from one another."""
 
-import json
 from calendar import isleap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.builder import Case, Composed, Point, data_file, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
 
@@ -464,8 +462,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, scenarios are not
-    text = files(__package__).joinpath("stories.json").read_text("utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+    return data_file(__package__, "stories.json")  # type: ignore[no-any-return]
 
 
 def story_of(params: Params | Instance) -> str:

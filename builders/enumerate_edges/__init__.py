@@ -5,19 +5,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
+from scbench.builders.shared import corner_labels
 from scbench.builders.shared.builder import Builder, Point, parameter
-from scbench.builders.shared.corner_labels import (
-    CASES,
-    ORDERS_ARE,
-    RENAME,
-    RULES,
-    Order,
-    draw_order,
-    is_walk,
-    print_squares,
-    ring_labels,
-    show_case,
-)
+from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import (
     Pair,
     behaviour,
@@ -42,9 +32,9 @@ class Space(Point):
         le=300,
     )
     all_crossed: int = parameter(2, "at least so many squares have four crossed sides", ge=0, le=4)
-    corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
-    edge_order: Order = parameter("any", "numbering of the sides: " + ORDERS_ARE)
-    rename: bool = RENAME
+    corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)
+    edge_order: Order = parameter("any", "numbering of the sides: " + corner_labels.ORDERS_ARE)
+    rename: bool = corner_labels.RENAME
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -58,11 +48,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return the squares, the numbering and the rules."""
         ends = {side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)}
         return {
-            "squares": print_squares(params.squares, params.corner_order),
+            "squares": corner_labels.print_squares(params.squares, params.corner_order),
             "sides": "\n".join(
                 f"  {i}: {side} ({ends[side]})" for i, side in enumerate(params.edge_order)
             ),
-            "rules": RULES,
+            "rules": corner_labels.RULES,
         }
 
     def reference(self, params: Params) -> Answer:
@@ -134,8 +124,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return how many crossed sides there are, counted again for each order that is no walk."""
         rings = [ring_labels(square, params.corner_order) for square in params.squares]
         jumbled = (
-            not is_walk(params.corner_order, CORNERS),
-            not is_walk(params.edge_order, SIDES),
+            not corner_labels.is_walk(params.corner_order, CORNERS),
+            not corner_labels.is_walk(params.edge_order, SIDES),
         )
         return sum(len(crossed_sides(ring)) for ring in rings) * (1 + sum(jumbled))
 
@@ -156,11 +146,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
                 unused = list(_DECIDED)
         rng.shuffle(cases)
-        order = draw_order(CORNERS, point.corner_order, rng)
+        order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         return Params(
             corner_order=order,
-            edge_order=draw_order(SIDES, point.edge_order, rng),
-            squares=tuple(show_case(case, order, rng, rename=point.rename) for case in cases),
+            edge_order=corner_labels.draw_order(SIDES, point.edge_order, rng),
+            squares=tuple(
+                corner_labels.show_case(case, order, rng, rename=point.rename) for case in cases
+            ),
         )
 
 

@@ -8,20 +8,8 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation.plans import (
-    Box,
-    Structure,
-    as_answer,
-    assemble,
-    basin,
-    moat,
-    roofed,
-    solve,
-    undo_ground,
-    well,
-    without_effect,
-    wrong,
-)
+from scbench.builders.fluid_simulation import plans
+from scbench.builders.fluid_simulation.plans import Box, Structure, as_answer
 from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import carry_out
@@ -105,15 +93,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         Raises:
             GenerationError: no plan was found; cannot happen for worlds that `draw` made.
         """
-        plan = solve(params)
+        plan = plans.solve(params)
         if plan is None:
             raise GenerationError("no plan of the parts that are known meets this goal")
         return as_answer(plan)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return answers without effect, plans with a mistake, and near misses of the goal."""
-        plan = solve(params) or []
-        counters = {**without_effect(params, plan), **wrong(params, plan)}
+        plan = plans.solve(params) or []
+        counters = {**plans.without_effect(params, plan), **plans.wrong(params, plan)}
         if params.max_boxes is not None:
             boxes: list[JsonValue] = list(as_answer(plan).model_dump(mode="json")["earthworks"])
             counters["too_many_boxes"] = {"earthworks": boxes + boxes[-1:] * params.max_boxes}
@@ -133,8 +121,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             Box((middle - half,) * 2 + (ground,), (middle + half - 1,) * 2 + (top,), "Rock"),
             Box((middle - half + 1,) * 2 + (1,), (middle + half - 2,) * 2 + (top,), "Air"),
         ]
-        plans = {"four pits": pits, "block with a basin": basin}
-        return {name: as_answer(plan).model_dump(mode="json") for name, plan in plans.items()}
+        plans_by_name = {"four pits": pits, "block with a basin": basin}
+        return {
+            name: as_answer(plan).model_dump(mode="json") for name, plan in plans_by_name.items()
+        }
 
     def measure(self, params: Params) -> float:
         """Return boxes of a plan by things they keep clear of by the bits of what is asked for.
@@ -169,7 +159,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             )
             if params is None or grade(params, Answer(earthworks=())).score == 1:
                 continue
-            plan = solve(params)
+            plan = plans.solve(params)
             if plan is None:
                 continue
             if point.spare_boxes is None:
@@ -243,11 +233,11 @@ def draw_goal(
     """
     numbers, parts = _draft(rng, kind, world.rain, side, lakes)
     target = (rng.below(2 * world.width), rng.below(2 * world.width))
-    plan = assemble(world, parts, target, smooth=True)
+    plan = plans.assemble(world, parts, target, smooth=True)
     if plan is None:
         return None
     if kind in {"hidden_water", "hidden_lakes", "water_levels"}:
-        plan = [*undo_ground(world, holes_only=True), *plan]
+        plan = [*plans.undo_ground(world, holes_only=True), *plan]
     water = _water(world, plan)
     goal = _read(kind, numbers, water, rng.below(slack + 1))
     if goal is None:
@@ -299,41 +289,43 @@ def _draft(
         return rng.between(least, side), rng.between(least, side)
 
     def pit() -> Structure:
-        return basin(LAYERS, *sides(), rng.between(1, top), top)
+        return plans.basin(LAYERS, *sides(), rng.between(1, top), top)
 
     match kind:
         case "lake_surface":
-            return {}, [basin(LAYERS, *sides(), top, top)]
+            return {}, [plans.basin(LAYERS, *sides(), top, top)]
         case "wide_lakes":
             size = rng.between(2, 3)
-            return {"side": size}, [basin(LAYERS, *sides(size), top, top) for _ in range(lakes)]
+            return {"side": size}, [
+                plans.basin(LAYERS, *sides(size), top, top) for _ in range(lakes)
+            ]
         case "high_water":
             z = rng.between(LAYERS + 1, HEIGHT - 1)
-            return {"min_z": z}, [basin(LAYERS, *sides(), z, HEIGHT - 1)]
+            return {"min_z": z}, [plans.basin(LAYERS, *sides(), z, HEIGHT - 1)]
         case "hidden_water":
-            return {}, [roofed(LAYERS, 1, *sides())]
+            return {}, [plans.roofed(LAYERS, 1, *sides())]
         case "lakes_on_levels":
             levels = rng.between(2, lakes)
             heights = [top + min(i, levels - 1) for i in range(lakes)]
-            parts = [basin(LAYERS, *sides(), z, z) for z in heights]
+            parts = [plans.basin(LAYERS, *sides(), z, z) for z in heights]
             return {"lakes": lakes, "levels": levels}, parts
         case "deep_water":
-            return {}, [well(LAYERS, rng.choice(rain), rng.between(LAYERS, HEIGHT - 1))]
+            return {}, [plans.well(LAYERS, rng.choice(rain), rng.between(LAYERS, HEIGHT - 1))]
         case "large_lakes":
             return {"lakes": lakes}, [pit() for _ in range(lakes)]
         case "ring_lake":
             island = rng.between(2, max(3, side - 1))
-            return {"dry_side": island}, [moat(LAYERS, island, rng.between(1, 2))]
+            return {"dry_side": island}, [plans.moat(LAYERS, island, rng.between(1, 2))]
         case "water_levels":
             heights = sorted(rng.sample(range(top, HEIGHT), 4))
             wet = sorted(rng.sample(heights, 2))
             dry = tuple(z for z in heights if z not in wet)
-            parts = [basin(LAYERS, *sides(), z, z) for z in wet]
+            parts = [plans.basin(LAYERS, *sides(), z, z) for z in wet]
             return {"water_at": tuple(wet), "dry_at": dry}, parts
         case "exact_volume":
             return {}, [pit(), pit()]
         case "hidden_lakes":
-            return {"lakes": lakes}, [roofed(LAYERS, lakes, *sides())]
+            return {"lakes": lakes}, [plans.roofed(LAYERS, lakes, *sides())]
     raise AssertionError(kind)
 
 

@@ -16,12 +16,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
-from scbench.graders.interlocking_parts.printed_parts import (
-    FARTHEST,
-    MOST_CHARACTERS,
-    MOST_STEPS,
-    MOST_TRIANGLES,
-)
+from scbench.graders.interlocking_parts import printed_parts
 from scbench.schemas.interlocking_parts import Answer, Params, Part, Spacing, Survey
 
 _TRIES = 60
@@ -279,10 +274,10 @@ def _words(params: Params) -> dict[str, Any]:
         "nut": rods.gripped,
         "facets": rods.facets,
         "grips": rods.least,
-        "most_characters": MOST_CHARACTERS,
-        "most_triangles": MOST_TRIANGLES,
-        "most_steps": MOST_STEPS,
-        "farthest": FARTHEST,
+        "most_characters": printed_parts.MOST_CHARACTERS,
+        "most_triangles": printed_parts.MOST_TRIANGLES,
+        "most_steps": printed_parts.MOST_STEPS,
+        "farthest": printed_parts.FARTHEST,
     }
     for name in ("slack", "level", "flat", "hanging", "bridge"):
         words[name] = getattr(printing, name)

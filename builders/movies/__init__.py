@@ -1,10 +1,8 @@
 """Movies: which choice has most in common with the films that somebody likes."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
-from importlib.resources import files
 from operator import and_
 from typing import NamedTuple, Self
 
@@ -12,7 +10,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
@@ -269,10 +267,9 @@ class Marks(NamedTuple):
 @cache
 def films() -> tuple[Film, ...]:
     """Return every film, with its genres and themes in the order of the data file."""
-    text = files(__package__).joinpath("films.json").read_text("utf-8")
     return tuple(
         (film["title"], film["year"], tuple(film["genres"]), tuple(film["themes"]))
-        for film in json.loads(text)["films"]
+        for film in data_file(__package__, "films.json")["films"]
     )
 
 

@@ -2,48 +2,20 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pipe_loop_fitting.solver import (
-    CROSSED,
-    FAMILIES,
-    XY,
-    Joints,
-    accepted,
-    grown_on_squares,
-    loops,
-    many_pointed,
-    solve,
-    to_answer,
-)
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.pipe_loop_fitting import solver
+from scbench.builders.pipe_loop_fitting.solver import XY, Joints
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.graders.pipe_loop_fitting import loop_constraints
 from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
-from scbench.graders.pipe_loop_fitting.loop_constraints import (
-    Loop,
-    centroid,
-    joint_distances,
-    measure,
-    straight_joints,
-    wall_distances,
-)
-from scbench.schemas.pipe_loop_fitting import (
-    AngleRange,
-    Answer,
-    CentroidBox,
-    Constraint,
-    CoverQuadrants,
-    FixedStart,
-    HullArea,
-    JointSeparation,
-    MaxStraightRun,
-    MinTurns,
-    Params,
-    TouchWalls,
-    WallMargin,
-)
+from scbench.graders.pipe_loop_fitting.loop_constraints import Loop
+from scbench.schemas import pipe_loop_fitting as schema
+from scbench.schemas.pipe_loop_fitting import Answer, Constraint, Params
 
 _NEAR = 1e-6
 """Kept between a limit and what the loop has, so that both stay on their sides when rounded."""
@@ -87,7 +59,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if params.crossings:
             times = "once" if params.crossings == 1 else f"{params.crossings} times"
             rule = f"The loop crosses itself exactly {times}: no more and no less."
-        extra = "".join(f"- {_sentence(constraint)}\n" for constraint in params.constraints)
+        rules = [_constraint_texts(c, params.side) for c in params.constraints]
+        extra = "".join(f"- {full}\n" for full, _ in rules)
         return {
             "n": n,
             "last": n - 1,
@@ -95,16 +68,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "tolerance": params.length_tolerance,
             "crossings": rule,
             "constraints": f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
-            "brief": "".join(f" {_briefly(c, params.side)}" for c in params.constraints),
+            "brief": "".join(f" {brief}" for _, brief in rules),
             "times": rule if params.crossings else "The loop does not cross or touch itself.",
         }
 
     def reference(self, params: Params) -> Answer:
         """Search families of loops for one that keeps every rule."""
-        loop = solve(params)
+        loop = solver.solve(params)
         if loop is None:
             raise GenerationError(f"no loop of {params.pipes} pipes found for this room")
-        return to_answer(loop)
+        return solver.to_answer(loop)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what models get wrong, and answers that older graders let through."""
@@ -162,13 +135,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             crossings=point.crossings,
             constraints=(),
         )
-        families = [CROSSED] if point.crossings else list(FAMILIES)
+        families = [solver.CROSSED] if point.crossings else list(solver.FAMILIES)
         rng.shuffle(families)
         for family in families:
-            candidates = list(loops(family, point.pipes, point.side, point.crossings))
+            candidates = list(solver.loops(family, point.pipes, point.side, point.crossings))
             rng.shuffle(candidates)
             for loop in candidates:
-                constraints = _draw_constraints(point, loop, rng) if accepted(bare, loop) else None
+                constraints = (
+                    _draw_constraints(point, loop, rng) if solver.accepted(bare, loop) else None
+                )
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
         raise GenerationError(
@@ -190,7 +165,7 @@ def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constrai
         for kind in kinds
         if (constraint := draw_constraint(kind, loop, point.side, point.strictness, rng))
     ]
-    coarse = TouchWalls | CoverQuadrants | MinTurns | MaxStraightRun
+    coarse = schema.TouchWalls | schema.CoverQuadrants | schema.MinTurns | schema.MaxStraightRun
     candidates.sort(key=lambda constraint: isinstance(constraint, coarse))
     selection = candidates[:1] + rng.sample(
         candidates[1:], max(0, min(len(candidates), point.constraints) - 1)
@@ -200,87 +175,20 @@ def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constrai
     return tuple(selection[: point.constraints])
 
 
-def _briefly(rule: Constraint, side: float) -> str:
-    """Return a constraint without its tolerance and without a definition."""
-
-    def share(length: float) -> str:
-        return f"{100 * length / side:g} %"
-
+def _constraint_texts(rule: Constraint, side: float) -> tuple[str, str]:
+    """Return a constraint in full, and without its tolerance and without a definition."""
+    words: dict[str, Any] = rule.model_dump(exclude={"type"})
+    words |= {f"{name}_percent": 100 * value / side for name, value in words.items()}
     match rule:
-        case AngleRange(min_deg=least, max_deg=most):
-            return (
-                f"Every interior angle (180 degrees is straight) is between {least:g} and {most:g} "
-                "degrees."
-            )
-        case CentroidBox():
-            return (
-                "The mean of the joints lies between "
-                f"{share(rule.xmin)} and {share(rule.xmax)} of the side in x and between "
-                f"{share(rule.ymin)} and {share(rule.ymax)} in y."
-            )
-        case TouchWalls(walls=n):
-            return f"The loop touches at least {n} different sides of the square."
-        case MinTurns(turns=n):
-            return f"It makes at least {n} real turns."
-        case MaxStraightRun(joints=n):
-            return f"No more than {n} joints in a row are straight."
-        case CoverQuadrants():
-            return "It reaches all four quadrants of the square."
-        case WallMargin(margin=margin):
-            return f"It keeps {share(margin)} of the side away from the boundary."
-        case HullArea(area=area):
-            return f"Its convex hull covers at least {100 * area / side**2:g} % of the square."
-        case FixedStart():
-            return f"It starts near the point at {share(rule.x)}, {share(rule.y)} of the side."
-        case JointSeparation(distance=d):
-            return f"Joints that are not neighbours are at least {d:g} m apart."
-
-
-def _sentence(rule: Constraint) -> str:
-    match rule:
-        case AngleRange():
-            return (
-                f"The interior angle at every joint is at least {rule.min_deg:g} and at most "
-                f"{rule.max_deg:g} degrees."
-            )
-        case CentroidBox():
-            return (
-                "The centre of gravity of the joints, which is the mean of their coordinates, lies "
-                f"where {rule.xmin:g} <= x <= {rule.xmax:g} and "
-                f"{rule.ymin:g} <= y <= {rule.ymax:g}."
-            )
-        case TouchWalls():
-            walls = "all 4 walls" if rule.walls == 4 else f"at least {rule.walls} of the 4 walls"
-            return (
-                f"Joints touch {walls}. A wall is touched if a joint is at most "
-                f"{rule.tolerance:g} m from its line; a joint in a corner touches two."
-            )
-        case MinTurns():
-            return (
-                f"At least {rule.turns} joints are turns. A joint is straight if its interior "
-                "angle is above 175 degrees, otherwise it is a turn."
-            )
-        case MaxStraightRun():
-            run = f"At most {rule.joints} straight joints follow each other around the loop"
-            return (
-                f"{run if rule.joints else 'No joint is straight'}. A joint is straight if its "
-                f"interior angle is above 175 degrees; joint 0 follows the last joint."
-            )
-        case CoverQuadrants():
-            return (
-                "Each of the four quadrants, into which the lines through the middle of the room "
-                "cut it, has a joint inside, more than 0.000000001 m from both lines."
-            )
-        case WallMargin():
-            return f"Every joint is at least {rule.margin:g} m from every wall."
-        case HullArea():
-            return f"The convex hull of the joints has at least {rule.area:g} square metres."
-        case FixedStart():
-            return (
-                f"Joint 0 is at most {rule.tolerance:g} m from the point ({rule.x:g}, {rule.y:g})."
-            )
-        case JointSeparation():
-            return f"Joints that no pipe connects are at least {rule.distance:g} m apart."
+        case schema.TouchWalls(walls=n):
+            words["which_walls"] = "all 4 walls" if n == 4 else f"at least {n} of the 4 walls"
+        case schema.MaxStraightRun(joints=n):
+            run = f"At most {n} straight joints follow each other around the loop"
+            words["run"] = run if n else "No joint is straight"
+        case schema.HullArea(area=area):
+            words["share"] = 100 * area / side**2
+    texts = data_file(__package__, "constraints.json")[rule.type]
+    return texts["full"].format(**words), texts["brief"].format(**words)
 
 
 def around(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:
@@ -297,23 +205,23 @@ def wrong_loops(params: Params, joints: Sequence[XY]) -> Iterator[tuple[str, Seq
     centred = [(x - side / 2, y - side / 2) for x, y in joints]
     if min(min(place) for place in centred) < -0.01:
         yield "origin_in_the_middle", centred
-    pointed = many_pointed(n, side)
+    pointed = solver.many_pointed(n, side)
     if pointed and n > params.crossings:
         # Every pipe crosses at least two others, so there are n crossings or more.
         yield "many_pointed_star", pointed
     if params.crossings or params.constraints:
-        plain = solve(params.model_copy(update={"crossings": 0, "constraints": ()}))
+        plain = solver.solve(params.model_copy(update={"crossings": 0, "constraints": ()}))
         if plain and (params.crossings or list(plain) != list(joints)):
             yield "constraints_left_out", plain
     for constraint in params.constraints:
-        if isinstance(constraint, FixedStart):
+        if isinstance(constraint, schema.FixedStart):
             x, y = constraint.x, constraint.y
             away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
             square, at = max(away)
             if square > (constraint.tolerance + 0.01) ** 2:
                 yield "other_start", [*joints[at:], *joints[:at]]
     for name, gadget in _GADGETS.items():
-        base = grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
+        base = solver.grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
         changed = gadget(base, side) if base else None
         if changed:
             yield name, changed
@@ -375,24 +283,26 @@ def draw_constraint(
         strictness: from 0 to 1, how far the limit may reach towards what the loop just keeps.
         rng: draws the limit.
     """
-    return MEASURED[kind](measure(joints), side, strictness * rng.uniform(0.6, 1.0), rng)
+    return MEASURED[kind](
+        loop_constraints.measure(joints), side, strictness * rng.uniform(0.6, 1.0), rng
+    )
 
 
-def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> AngleRange | None:
+def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.AngleRange | None:
     degrees = [math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()]
     smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
     if largest > 172:
         return None
-    return AngleRange(
+    return schema.AngleRange(
         min_deg=math.floor(9 + (smallest - 9) * strict),
         max_deg=math.ceil(179 - (179 - largest) * strict),
     )
 
 
-def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> CentroidBox:
+def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> schema.CentroidBox:
     half = side * (0.25 - 0.2 * strict)
-    x, y = (v + rng.uniform(-0.8, 0.8) * half for v in centroid(loop))
-    return CentroidBox(
+    x, y = (v + rng.uniform(-0.8, 0.8) * half for v in loop_constraints.centroid(loop))
+    return schema.CentroidBox(
         xmin=max(0.0, _down(x - half)),
         xmax=min(float(side), _up(x + half)),
         ymin=max(0.0, _down(y - half)),
@@ -400,52 +310,58 @@ def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> Centroid
     )
 
 
-def _touch_walls(loop: Loop, side: int, _: float, __: Stream) -> TouchWalls | None:
+def _touch_walls(loop: Loop, side: int, _: float, __: Stream) -> schema.TouchWalls | None:
     tolerance = max(0.001, side / 1000)
-    nearest = wall_distances(side, loop).min(axis=0)
+    nearest = loop_constraints.wall_distances(side, loop).min(axis=0)
     walls = int((nearest < tolerance / 2).sum())
-    return TouchWalls(walls=walls, tolerance=tolerance) if walls else None
+    return schema.TouchWalls(walls=walls, tolerance=tolerance) if walls else None
 
 
-def _min_turns(loop: Loop, _: int, strict: float, __: Stream) -> MinTurns:
-    straight = straight_joints(loop)
-    return MinTurns(turns=max(1, math.floor((len(straight) - sum(straight)) * strict)))
+def _min_turns(loop: Loop, _: int, strict: float, __: Stream) -> schema.MinTurns:
+    straight = loop_constraints.straight_joints(loop)
+    return schema.MinTurns(turns=max(1, math.floor((len(straight) - sum(straight)) * strict)))
 
 
-def _max_straight_run(loop: Loop, _: int, strict: float, __: Stream) -> MaxStraightRun | None:
-    run = len(longest_run(straight_joints(loop)))
-    return MaxStraightRun(joints=run + math.floor(3 * (1 - strict))) if run <= 4 else None
+def _max_straight_run(
+    loop: Loop, _: int, strict: float, __: Stream
+) -> schema.MaxStraightRun | None:
+    run = len(longest_run(loop_constraints.straight_joints(loop)))
+    return schema.MaxStraightRun(joints=run + math.floor(3 * (1 - strict))) if run <= 4 else None
 
 
-def _cover_quadrants(loop: Loop, side: int, _: float, __: Stream) -> CoverQuadrants | None:
+def _cover_quadrants(loop: Loop, side: int, _: float, __: Stream) -> schema.CoverQuadrants | None:
     offset = loop.points - side / 2
     inside = offset[abs(offset).min(axis=1) > _NEAR] > 0
-    return CoverQuadrants() if len({tuple(quadrant) for quadrant in inside.tolist()}) == 4 else None
+    return (
+        schema.CoverQuadrants()
+        if len({tuple(quadrant) for quadrant in inside.tolist()}) == 4
+        else None
+    )
 
 
-def _wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> WallMargin | None:
-    margin = _down((float(wall_distances(side, loop).min()) - _NEAR) * strict)
-    return WallMargin(margin=margin) if margin > 0 else None
+def _wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> schema.WallMargin | None:
+    margin = _down((float(loop_constraints.wall_distances(side, loop).min()) - _NEAR) * strict)
+    return schema.WallMargin(margin=margin) if margin > 0 else None
 
 
-def _hull_area(loop: Loop, side: int, strict: float, __: Stream) -> HullArea | None:
+def _hull_area(loop: Loop, side: int, strict: float, __: Stream) -> schema.HullArea | None:
     area = _down((hull_area(list(map(tuple, loop.points.tolist()))) - _NEAR) * strict)
-    return HullArea(area=area) if area > 0.1 * side * side else None
+    return schema.HullArea(area=area) if area > 0.1 * side * side else None
 
 
-def _fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> FixedStart:
+def _fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> schema.FixedStart:
     joint = rng.choice(loop.points.tolist())
     x, y = (min(float(side), max(0.0, round(v, 1))) for v in joint)
     # Rounding moves the place by at most 0.071 m.
-    return FixedStart(x=x, y=y, tolerance=_up(0.1 + 0.3 * (1 - strict)))
+    return schema.FixedStart(x=x, y=y, tolerance=_up(0.1 + 0.3 * (1 - strict)))
 
 
-def _separation(loop: Loop, _: int, strict: float, __: Stream) -> JointSeparation | None:
-    nearest = float(joint_distances(loop).min())
+def _separation(loop: Loop, _: int, strict: float, __: Stream) -> schema.JointSeparation | None:
+    nearest = float(loop_constraints.joint_distances(loop).min())
     if math.isinf(nearest):  # a triangle: every joint is next to every other
         return None
     distance = _down((nearest - _NEAR) * strict)
-    return JointSeparation(distance=distance) if distance >= 0.05 else None
+    return schema.JointSeparation(distance=distance) if distance >= 0.05 else None
 
 
 def _down(value: float) -> float:

@@ -15,20 +15,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
 from scbench.builders.shared.builder import Builder, Point, parameter
-from scbench.graders.polynomial_curve_fitting.formula import (
-    MAX_BRACKETS,
-    MAX_CHARACTERS,
-    MAX_DEGREE,
-    MAX_EXPONENT,
-    MAX_NODES,
-    MAX_NUMBER,
-)
-from scbench.graders.polynomial_curve_fitting.formula_values import (
-    MAX_BITS,
-    MAX_BYTES,
-    MAX_WORK,
-    WORD_BITS,
-)
+from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 _TRIES = 60
@@ -141,17 +128,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": n,
             "last": n - 1,
             "cells": n * n,
-            "number": MAX_NUMBER,
-            "exponent": MAX_EXPONENT,
-            "degree": MAX_DEGREE,
-            "characters": MAX_CHARACTERS,
-            "nodes": MAX_NODES,
-            "brackets": MAX_BRACKETS,
-            "bits": MAX_BITS,
+            "number": formula.MAX_NUMBER,
+            "exponent": formula.MAX_EXPONENT,
+            "degree": formula.MAX_DEGREE,
+            "characters": formula.MAX_CHARACTERS,
+            "nodes": formula.MAX_NODES,
+            "brackets": formula.MAX_BRACKETS,
+            "bits": formula_values.MAX_BITS,
             "largest": sys.float_info.max,
-            "work": MAX_WORK,
-            "bytes": MAX_BYTES,
-            "word": WORD_BITS,
+            "work": formula_values.MAX_WORK,
+            "bytes": formula_values.MAX_BYTES,
+            "word": formula_values.WORD_BITS,
             "shown": brief,
         }
 

@@ -293,8 +293,9 @@ _GIVE = "Give your answer"
 """Begins the closing lines of a prompt."""
 
 
-def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (what is in a file is for its reader to say)
-    """Return what a JSON file in a task's folder holds."""
+@cache
+def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows what it holds)
+    """Return what a JSON file in a task's folder holds; it is read once, and not to be changed."""
     return json.loads(files(package).joinpath(name).read_text("utf-8"))
 
 

@@ -1,12 +1,11 @@
 """The word list of the text tasks: plain English words of 3 to 12 small letters, in order."""
 
-import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
 from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import data_file
 
 CaseMode = Literal["lower", "upper", "mixed"]
 """How words are written: small letters, capitals, or each word in a way of its own."""
@@ -16,8 +15,7 @@ _WAYS = (str.lower, str.capitalize, str.upper)
 @cache
 def word_list() -> tuple[str, ...]:
     """Return every word, in alphabetical order."""
-    text = files(__package__).joinpath("word_list.json").read_text("utf-8")
-    return tuple(json.loads(text)["words"])
+    return tuple(data_file(__package__, "word_list.json")["words"])
 
 
 @cache
@@ -54,8 +52,7 @@ class Things(NamedTuple):
 @cache
 def things() -> Things:
     """Return the nouns, adjectives and openings."""
-    text = files(__package__).joinpath("nouns.json").read_text("utf-8")
-    data = json.loads(text)
+    data = data_file(__package__, "nouns.json")
     return Things(
         groups={
             group: tuple((singular, plural) for singular, plural in nouns)

@@ -1,15 +1,13 @@
 """Shuffle: who has what after people have swapped, among events that move nothing."""
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
@@ -70,13 +68,12 @@ class Story(NamedTuple):
 @cache
 def stories() -> Mapping[str, Story]:
     """Return the sentences of every domain, from the data file."""
-    text = files(__package__).joinpath("texts.json").read_text("utf-8")
     return {
         domain: Story._make(
             tuple(part) if isinstance(part, list) else part
             for part in (story[name] for name in Story._fields)
         )
-        for domain, story in json.loads(text).items()
+        for domain, story in data_file(__package__, "texts.json").items()
     }
 
 
@@ -252,5 +249,4 @@ def _label(params: Params, thing: str) -> str:
 @cache
 def names() -> tuple[str, ...]:
     """Return every name, in alphabetical order."""
-    text = files(__package__).joinpath("names.json").read_text("utf-8")
-    return tuple(sorted(json.loads(text)["names"]))
+    return tuple(sorted(data_file(__package__, "names.json")["names"]))

@@ -1,18 +1,16 @@
 """Terrain levelling: prompts, fresh height maps of Perlin noise, and plans that were simulated."""
 
 import heapq
-import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError, WorkSpentError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.terrain_levelling import MAX_WORK
 from scbench.graders.terrain_levelling.blast_simulation import (
     TRIFLE,
@@ -292,8 +290,7 @@ def _plan(params: Params, work: Work | None = None) -> Plan:
 @cache
 def _stored() -> dict[Params, Plan]:
     """Return the plans of the paper's instances, found by the programs tools/level_*.py."""
-    path = files(__package__).joinpath("references.json")
-    plans = json.loads(path.read_text("utf-8"))["plans"]
+    plans = data_file(__package__, "references.json")["plans"]
     items = TaskBuilder().paper()
     return {item.params: plan for item, plan in zip(items, plans, strict=True)}
 
