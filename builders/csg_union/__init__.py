@@ -98,11 +98,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return work(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw solids whose union has no edge or point contact, each adding to it.
-
-        Raises:
-            GenerationError: no such set in 30 tries.
-        """
+        """Draw solids whose union has no edge or point contact, each adding to it."""
         return draw_scene(point, rng)
 
 
@@ -214,7 +210,7 @@ def work(params: Params) -> int:
     corners = [polygon_mesh(body).points for body in bodies]
     turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
     union = polygon_mesh(union_body(params)).points
-    meeting = sum(_meet(a, b) for a, b in combinations(bodies, 2))
+    meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
     gone = sum(int((~_among(points, union)).sum()) for points in corners)
     straight_corners = np.zeros(len(union), dtype=bool)
     turned_corners = np.zeros(len(union), dtype=bool)
@@ -231,11 +227,6 @@ def work(params: Params) -> int:
         for axis, levels in enumerate(square_levels)
     )
     return meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
-
-
-def _meet(first: Manifold, second: Manifold) -> bool:
-    """Whether two bodies share a point, to within `_SAME`."""
-    return bool(first.min_gap(second, 2 * _SAME) < _SAME)
 
 
 def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -66,23 +66,6 @@ def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
     }
 
 
-def _face_missing(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, mesh.faces[1:])
-
-
-def _face_turned(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:]))
-
-
-def _face_twice(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0]))
-
-
-def _both_sides_of_a_face(mesh: PolygonMesh) -> PolygonMesh:
-    """A sheet without thickness: every edge is used in both directions, but four times."""
-    return PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1]))
-
-
 def _flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     """A sheet of its own vertices, well away from the rest."""
     n = len(mesh.points)
@@ -91,18 +74,6 @@ def _flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     sheet = corner + np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
     faces = ((n, n + 1, n + 2), (n, n + 2, n + 1))
     return PolygonMesh(np.concatenate([mesh.points, sheet]), (*mesh.faces, *faces))
-
-
-def _index_past_the_end(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:]))
-
-
-def _index_repeated(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:]))
-
-
-def _counted_from_one(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces))
 
 
 def _corner_doubled(mesh: PolygonMesh) -> PolygonMesh:
@@ -140,19 +111,10 @@ def _edge_split_on_one_side(mesh: PolygonMesh) -> PolygonMesh:
     return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *faces))
 
 
-def _overlapping_copy(mesh: PolygonMesh) -> PolygonMesh:
-    """The whole mesh once more, a little aside."""
-    shift = 0.05 * (mesh.points.max(axis=0) - mesh.points.min(axis=0))
-    return _together([mesh, PolygonMesh(mesh.points + shift, mesh.faces)])
-
-
-def _half_its_size_away(mesh: PolygonMesh) -> PolygonMesh:
-    shift = mesh.points.max(axis=0) - mesh.points.min(axis=0)
-    return PolygonMesh(mesh.points + 0.5 * shift, mesh.faces)
-
-
-def _enlarged(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points * 1.1, mesh.faces)
+def _aside(mesh: PolygonMesh, share: float) -> PolygonMesh:
+    """The mesh moved by a share of its size along each axis."""
+    shift = share * (mesh.points.max(axis=0) - mesh.points.min(axis=0))
+    return PolygonMesh(mesh.points + shift, mesh.faces)
 
 
 def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
@@ -270,19 +232,28 @@ def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
 
 
 _FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
-    "face_missing": _face_missing,
-    "face_turned": _face_turned,
-    "face_twice": _face_twice,
-    "both_sides_of_a_face": _both_sides_of_a_face,
+    "face_missing": lambda mesh: PolygonMesh(mesh.points, mesh.faces[1:]),
+    "face_turned": lambda mesh: PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:])),
+    "face_twice": lambda mesh: PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0])),
+    # A sheet without thickness: every edge is used in both directions, but four times.
+    "both_sides_of_a_face": lambda mesh: PolygonMesh(
+        mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1])
+    ),
     "flat_shell": _flat_shell,
-    "index_past_the_end": _index_past_the_end,
-    "index_repeated": _index_repeated,
-    "counted_from_one": _counted_from_one,
+    "index_past_the_end": lambda mesh: PolygonMesh(
+        mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:])
+    ),
+    "index_repeated": lambda mesh: PolygonMesh(
+        mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:])
+    ),
+    "counted_from_one": lambda mesh: PolygonMesh(
+        mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces)
+    ),
     "corner_doubled": _corner_doubled,
     "all_corners_doubled": _all_corners_doubled,
     "degenerate_face": _degenerate_face,
     "edge_split_on_one_side": _edge_split_on_one_side,
-    "overlapping_copy": _overlapping_copy,
-    "half_its_size_away": _half_its_size_away,
-    "ten_percent_larger": _enlarged,
+    "overlapping_copy": lambda mesh: _together([mesh, _aside(mesh, 0.05)]),
+    "half_its_size_away": lambda mesh: _aside(mesh, 0.5),
+    "ten_percent_larger": lambda mesh: PolygonMesh(mesh.points * 1.1, mesh.faces),
 }

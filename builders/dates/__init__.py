@@ -135,7 +135,9 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "the_date_told": path[0],
             "last_step_left_out": path[-2] if len(path) > 1 else right - 2 * _DAY,
             "months_of_30_days": _roughly(params),
-            "day_and_month_swapped": _swapped(right),
+            "day_and_month_swapped": right.replace(month=right.day, day=right.month)
+            if right.day <= 12
+            else right,
             "a_year_late": right.replace(year=right.year + 1, day=min(right.day, 28)),
         }
         wrong: dict[str, JsonValue] = {
@@ -263,10 +265,6 @@ def _roughly(params: Params) -> date:
         days = {"months": 30, "years": 365, "counted_day": 1}.get(kind)
         at = take_step(at, (kind, amount)) if days is None else at + days * amount * _DAY
     return at
-
-
-def _swapped(day: date) -> date:
-    return day.replace(month=day.day, day=day.month) if day.day <= 12 else day
 
 
 def _month(day: date) -> int:

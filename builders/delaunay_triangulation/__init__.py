@@ -88,11 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return sum(precision - abs(det).bit_length() for det in _inner_tests(points))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw points, round them, and keep the set if it is in general position.
-
-        Raises:
-            GenerationError: no such set in 200 tries; ask for fewer points or more decimals.
-        """
+        """Draw points, round them, and keep the set if it is in general position."""
         scale = 10**point.decimals
         for _ in range(_TRIES):
             points = tuple(

@@ -88,11 +88,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return prompt_words(params)
 
     def reference(self, params: Params) -> Answer:
-        """Put together parts that hold water until the simulation agrees.
-
-        Raises:
-            GenerationError: no plan was found; cannot happen for worlds that `draw` made.
-        """
+        """Put together parts that hold water until the simulation agrees."""
         plan = plans.solve(params)
         if plan is None:
             raise GenerationError("no plan of the parts that are known meets this goal")
@@ -137,12 +133,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return len(self.reference(params).earthworks) * things * (1 + math.log2(amount))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a world, build something that holds water, and ask for what it holds.
-
-        Raises:
-            GenerationError: in 40 tries no goal was found that a plan meets and nothing done does
-                not; ask for smaller or fewer lakes, or fewer hills, holes and zones.
-        """
+        """Draw a world, build something that holds water, and ask for what it holds."""
         for _ in range(_TRIES):
             kind = rng.choice(GOAL_KINDS) if point.goal == "any" else point.goal
             world = draw_ground(

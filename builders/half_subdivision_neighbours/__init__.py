@@ -131,11 +131,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return sum(map(len, contacts(params.leaves, params.axis_cycle, axes, params.target)))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw cycles and trees until one has a target as asked for.
-
-        Raises:
-            GenerationError: none in 50 trees with up to 20 targets each.
-        """
+        """Draw cycles and trees until one has a target as asked for."""
         axes = AXES[point.dimension]
         max_depth = point.min_depth + point.depth_spread
         depths = min(point.neighbour_depths, point.depth_spread + 1)

@@ -82,11 +82,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Cover the free cells by loops and merge them.
-
-        Raises:
-            GenerationError: there is no tour, or none was found.
-        """
+        """Cover the free cells by loops and merge them."""
         loop = _loop(params)
         if loop is None:
             raise GenerationError(f"no loop found in a grid of size {params.size}")
@@ -129,12 +125,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return sum(near in free for cell in free for near in neighbours(cell)) / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Block cells at random where that leaves no dead end, until a loop is found.
-
-        Raises:
-            GenerationError: no such grid in 200 tries, or fewer if it is large; ask for fewer
-                blocked cells.
-        """
+        """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
         for _ in range(tries):
             blocked = _tree_gaps(point, rng) if point.obstacles == "tree" else _block(point, rng)

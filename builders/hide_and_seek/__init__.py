@@ -89,11 +89,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {"tolerance": f"{TOLERANCE:.9f}", **{n: plain(v) for n, v in values.items()}}
 
     def reference(self, params: Params) -> Answer:
-        """Fill the building's shadow from the walls outwards.
-
-        Raises:
-            GenerationError: the shadow holds too few people.
-        """
+        """Fill the building's shadow from the walls outwards."""
         places = _places(params)
         if len(places) < params.people:
             raise GenerationError(
@@ -184,12 +180,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return params.people * params.person[0] * params.person[1] / ground
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw the sniper's direction; count hiding places and take a share of them.
-
-        Raises:
-            GenerationError: the sniper stands among the people, nobody can hide, too many can, or
-                the picture does not hold the scene or shows people too small.
-        """
+        """Draw the sniper's direction; count hiding places and take a share of them."""
         # A tenth for the sniper's place, which is rounded.
         near = point.radius + 2 * point.person_width + 0.1
         if point.sniper_distance <= near:

@@ -97,11 +97,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
     def reference(self, params: Params) -> Answer:
-        """Extend and rotate a path until it is as long as colours allow, or long enough.
-
-        Raises:
-            GenerationError: no path with the full score was found.
-        """
+        """Extend and rotate a path until it is as long as colours allow, or long enough."""
         path = _longest(params)
         if path is None:
             raise GenerationError(f"no path with a full score found in a box of {params.size}")
@@ -152,11 +148,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw boxes until a path with the full score is found in one.
-
-        Raises:
-            GenerationError: none came up in 40 tries; ask for fewer walls, even or fewer sides.
-        """
+        """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = _scatter(point, rng)
             if params is not None and _enough(params) is not None:

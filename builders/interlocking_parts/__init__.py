@@ -193,12 +193,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return sum(bars[params.shown :])
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw sizes until the construction of the reference fits them.
-
-        Raises:
-            GenerationError: it fits none in 60 tries; ask for smaller gaps, thinner rods or larger
-                sides.
-        """
+        """Draw sizes until the construction of the reference fits them."""
         for _ in range(_TRIES):
             side = point.side - rng.below(30)
             low = point.gap + rng.below(6)

@@ -105,11 +105,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Search all towers, the longest first.
-
-        Raises:
-            GenerationError: there is no tower, or too much work to find it.
-        """
+        """Search all towers, the longest first."""
         return Answer.model_validate(_sequence(_longest(params).tower))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:

@@ -114,11 +114,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Lay bricks greedily on lattices at three places until one is good enough.
-
-        Raises:
-            GenerationError: none is.
-        """
+        """Lay bricks greedily on lattices at three places until one is good enough."""
         return Answer.model_validate(_structure(_lay(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -196,11 +192,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return (inner + outer) / 2 / (outer - inner) * params.full_marks
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw radii until the bricklayer gets full marks.
-
-        Raises:
-            GenerationError: it never does in 10 draws, or a range holds no multiple of 0.5 mm.
-        """
+        """Draw radii until the bricklayer gets full marks."""
         for _ in range(_TRIES):
             inner = _length(point.min_inner_cm, point.max_inner_cm, rng)
             outer = inner + _length(point.min_thickness_cm, point.max_thickness_cm, rng)

@@ -116,11 +116,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return _least_cells(params) + 2 * params.jumps
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw what is left open until the solver finds a maze.
-
-        Raises:
-            GenerationError: no requirements that the solver can meet in 20 draws.
-        """
+        """Draw what is left open until the solver finds a maze."""
         n = point.size
 
         def pick(fixed: int | None, low: int, high: int) -> int:

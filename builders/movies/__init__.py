@@ -150,11 +150,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 1 / len(params.choices)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw films that are alike, and choices among which one wins.
-
-        Raises:
-            GenerationError: no choice wins by the margin in a set number of tries.
-        """
+        """Draw films that are alike, and choices among which one wins."""
         catalogue = films()
         choose = _by_titles if point.template == "titles" else _by_points
         for _ in range(_TRIES):

@@ -168,9 +168,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         fits. Where no such edges exist it is impossible, and where the solver finds one it is not;
         other lists are thrown away, as are those that the solver packs too loosely and those of
         three sizes or more that all stack in one column.
-
-        Raises:
-            GenerationError: nothing in 200 draws, or ten lists that cannot be packed well.
         """
         loose = draws = 0
         while draws < _DRAWS and loose < _PACKINGS:

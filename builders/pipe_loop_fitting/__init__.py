@@ -123,11 +123,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return params.pipes * crowding * (1 + len(params.constraints)) * (1 + params.crossings)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Choose a loop, then constraints that it keeps.
-
-        Raises:
-            GenerationError: no loop of this size with so many constraints is known.
-        """
+        """Choose a loop, then constraints that it keeps."""
         bare = Params(
             pipes=point.pipes,
             side=point.side,

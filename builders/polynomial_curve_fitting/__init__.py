@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,22 +90,6 @@ class Space(Point):
         return self
 
 
-class RandomSource(Protocol):
-    """What `field` needs of a source of random numbers."""
-
-    def uniform(self, low: float, high: float) -> float:
-        """Return a float from low to high."""
-        ...
-
-    def between(self, low: int, high: int) -> int:
-        """Return a whole number from low to high, both included."""
-        ...
-
-    def unit(self) -> float:
-        """Return a float in [0, 1)."""
-        ...
-
-
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
@@ -175,22 +159,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: {"function": _fitted(params, degree)} for name, degree in kinds.items()}
 
     def measure(self, params: Params) -> float:
-        """Return the least total degree that draws every cell right.
-
-        Raises:
-            GenerationError: none that is tried does.
-        """
+        """Return the least total degree that draws every cell right."""
         for degree in range(1, _MAX_DEGREE + 1):
             if separate(params.grid, degree).possible:
                 return degree
         raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw pictures until one needs a degree in the wanted range.
-
-        Raises:
-            GenerationError: no such picture in 60 tries, or fewer if they are large.
-        """
+        """Draw pictures until one needs a degree in the wanted range."""
         terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
         tries = min(_TRIES, max(2, _WORK // (terms * point.size**2)))
         for _ in range(tries):
@@ -220,7 +196,7 @@ def _solve(params: Params) -> str:
     return row_by_row(params.grid)
 
 
-def field(point: Space, rng: RandomSource) -> NDArray[np.float64]:
+def field(point: Space, rng: Stream) -> NDArray[np.float64]:
     """Return the smooth field that a picture is cut from, as a (row, column) array.
 
     The numbers are drawn in the order of the paper's generator.

@@ -128,7 +128,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     @abstractmethod
     def reference(self, params: ParamsT) -> AnswerT:
-        """Solve the instance. The answer must score 1.0."""
+        """Solve the instance. The answer must score 1.0.
+
+        Raises:
+            GenerationError: none was found; it always is for what `draw` gave.
+        """
 
     @abstractmethod
     def counter_references(self, params: ParamsT) -> Mapping[str, JsonValue]:
@@ -167,6 +171,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return how hard an instance of the ladder is: the count that ``ladder.toml`` names.
 
         It depends on the instance alone, and rises from rung to rung in the mean.
+
+        Raises:
+            GenerationError: it rests on a search that came to nothing.
         """
         raise NotImplementedError(f"{self.task} has no measure, so no ladder can be drawn of it")
 

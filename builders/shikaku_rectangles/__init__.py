@@ -114,6 +114,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return other readings of the coordinates, and cuts with one mistake each."""
         right = self.reference(params).rectangles
         width, height = params.width, params.height
+        x0, y0, x1, y1 = right[-1]
         clues = [(x, y, x, y) for y, row in enumerate(params.grid) for x, v in enumerate(row) if v]
         wrong: dict[str, Sequence[Sequence[float | str]]] = {
             "empty": [],
@@ -129,7 +130,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "far_ends_left_out": [(l, t, r + 1, b + 1) for l, t, r, b in right],
             "width_and_height": [(l, t, r - l + 1, b - t + 1) for l, t, r, b in right],
             "top_below_bottom": [*right, (0, height, 0, height - 1)],
-            "one_beyond_the_grid": [*right[:-1], _beyond(right[-1], width)],
+            "one_beyond_the_grid": [*right[:-1], (width - (x1 - x0), y0, width, y1)],
             "fraction": [[v + 0.9 for v in right[0]], *right[1:]],
             "strings": [[str(v) for v in rectangle] for rectangle in right],
             # In another order as well, because Python holds True for equal to 1.
@@ -151,11 +152,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return result.candidates * result.nodes
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Cut a grid at random, then move clues until the cut is the only solution.
-
-        Raises:
-            GenerationError: no puzzle with a set amount of work.
-        """
+        """Cut a grid at random, then move clues until the cut is the only solution."""
         work = proofs = 0
         while work < _WORK:
             work += point.width * point.height
@@ -186,12 +183,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             f"search nodes came up in {proofs} calls of the solver; ask for fewer search nodes, "
             "another range of candidates, a smaller min_area, a larger max_area or single cells"
         )
-
-
-def _beyond(rectangle: Rectangle, width: int) -> Rectangle:
-    """Return a rectangle of the same size that juts out on the right."""
-    x0, top, x1, bottom = rectangle
-    return width - (x1 - x0), top, width, bottom
 
 
 def _local_faults(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:

@@ -181,11 +181,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 1 / len(params.options)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw an outline, lay it on the page, and write it down.
-
-        Raises:
-            GenerationError: rounding has spoiled every one of a set number of outlines.
-        """
+        """Draw an outline, lay it on the page, and write it down."""
         options = list(KINDS)
         rng.shuffle(options)
         kind = rng.choice(KINDS) if point.shape == "any" else point.shape

@@ -119,11 +119,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Search, more finely if need be, until the cover is good enough for a full score.
-
-        Raises:
-            GenerationError: the finest search does not find such a cover.
-        """
+        """Search, more finely if need be, until the cover is good enough for a full score."""
         for effort in _EFFORTS:
             result = _search(params.exterior, params.holes, effort)
             if result.raw >= rules.FULL * params.divisor:
@@ -168,11 +164,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return float(target.length**3 / target.area)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw figures until the search covers one; how well it does becomes the divisor.
-
-        Raises:
-            GenerationError: none in 200 figures and 6 searches.
-        """
+        """Draw figures until the search covers one; how well it does becomes the divisor."""
         searches = 0
         figures: Sequence[Figure] = ("regular", "star", "blocks", "slanted")
         for _ in range(_FIGURES_TRIED):

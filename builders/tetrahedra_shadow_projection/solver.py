@@ -271,11 +271,6 @@ def _needed(selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]
     return needed
 
 
-def _window(step: float) -> int:
-    """Return how many sample points the widest shadow, of width 1, can span."""
-    return int(1 / step) + 2
-
-
 def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     """Return what every sample point is worth, and the corner that the grid starts from."""
     x0, y0, x1, y1 = target.bounds
@@ -300,7 +295,7 @@ def _stamps(candidates: _Candidates, shape: tuple[int, ...], origin: XY, step: f
     )
     column = np.floor((x.min(axis=1) - origin[0]) / step).astype(np.intp)
     row = np.floor((y.min(axis=1) - origin[1]) / step).astype(np.intp)
-    window = _window(step)
+    window = int(1 / step) + 2  # sample points that the widest shadow, of width 1, can span
     on_sheet = (column >= 0) & (row >= 0)
     on_sheet &= (column + window <= shape[0]) & (row + window <= shape[1])
     keep = np.nonzero(on_sheet)[0]

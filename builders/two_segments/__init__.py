@@ -118,11 +118,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def reference(self, params: Params) -> Answer:
-        """Try pairs of chords until one makes the regions.
-
-        Raises:
-            GenerationError: no pair on the instance's grid does.
-        """
+        """Try pairs of chords until one makes the regions."""
         return Answer.model_validate({"segments": _solve(params)})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -180,11 +176,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw a frame and regions until two segments can make them.
-
-        Raises:
-            GenerationError: not in 200 tries; the grid is too coarse for the target.
-        """
+        """Draw a frame and regions until two segments can make them."""
         names = _TARGETS.get(point.target, (point.target,))
         for _ in range(_TRIES):
             corners, grid = _frame(point, rng)

@@ -115,11 +115,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return (3 * n * n + barred) / (params.cells - n * n + 1)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw what is forbidden until the solver finds a set.
-
-        Raises:
-            GenerationError: no solvable grid in 40 tries.
-        """
+        """Draw what is forbidden until the solver finds a set."""
         for _ in range(_TRIES):
             params = _draw_rules(point, rng)
             if _solve(params) is not None:
@@ -191,7 +187,8 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
     n = params.size
     sums, single = forbidden(params)
     permitted = [cell for cell in _grid(n) if sum(cell) not in sums and cell not in single]
-    cover = _three_faces(n) if params.connected else _cover(n, frozenset(permitted))
+    three_faces = [cell for cell in _grid(n) if min(cell) == 0]
+    cover = three_faces if params.connected else _cover(n, frozenset(permitted))
     if cover is None or len(cover) > params.cells:
         return None
     for _ in range(_FILLINGS):
@@ -217,10 +214,6 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
 
 def _grid(n: int) -> list[Cell]:
     return [(x, y, z) for x in range(n) for y in range(n) for z in range(n)]
-
-
-def _three_faces(n: int) -> list[Cell]:
-    return [cell for cell in _grid(n) if min(cell) == 0]
 
 
 def _step_from(cell: Cell, axis: int, step: int) -> Cell:
