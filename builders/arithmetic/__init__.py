@@ -113,7 +113,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
         brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
-        terms = _terms(point.min_number, point.max_number, division=point.division)
+        terms = _signed_terms(point.min_number, point.max_number, division=point.division)
         picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
         for term, opened, closed in zip(picks, *brackets, strict=True):
@@ -135,7 +135,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 @cache
-def _terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
+def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
     """Return every operator with every number."""
     operators = "+-*/" if division else "+-*"
     return tuple(product(operators, map(str, range(low, high + 1))))
@@ -251,22 +251,22 @@ def value_of(
     Raises:
         ZeroDivisor: it divides by zero.
     """
-    value, _ = _chain(tokens, ranks, 0, 1, step=0 if from_right else 1)
+    value, _ = _value_of_ranks(tokens, ranks, 0, 1, step=0 if from_right else 1)
     return value
 
 
-def _chain(
+def _value_of_ranks(
     tokens: Sequence[str], ranks: Mapping[str, int], at: int, least: int, step: int
 ) -> tuple[Fraction, int]:
     """Return the value of the operations of this rank and higher from a place on, and its end."""
     if tokens[at] == "(":
-        value, at = _chain(tokens, ranks, at + 1, 1, step)
+        value, at = _value_of_ranks(tokens, ranks, at + 1, 1, step)
     else:
         value = Fraction(int(tokens[at]))
     at += 1
     while at < len(tokens) and ranks.get(tokens[at], 0) >= least:
         place, operator = at, tokens[at]
-        right, at = _chain(tokens, ranks, at + 1, ranks[operator] + step, step)
+        right, at = _value_of_ranks(tokens, ranks, at + 1, ranks[operator] + step, step)
         if operator == "+":
             value += right
         elif operator == "-":

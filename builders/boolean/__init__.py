@@ -198,23 +198,23 @@ def _value(params: Params) -> bool:
     true, false = LITERALS[params.format]
     # NOT comes before NO: after a value no word begins with T.
     tokens = re.findall(rf"NOT|AND|XOR|OR|[()]|{true}|{false}", params.expression)
-    value, _ = _chain(tokens, true, 0, 1)
+    value, _ = _truth_of_ranks(tokens, true, 0, 1)
     return value
 
 
-def _chain(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:
+def _truth_of_ranks(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:
     """Return the value of the operations of this rank and higher from a place on, and its end."""
     negated = False
     while tokens[at] == "NOT":
         negated, at = not negated, at + 1
     if tokens[at] == "(":
-        value, at = _chain(tokens, true, at + 1, 1)
+        value, at = _truth_of_ranks(tokens, true, at + 1, 1)
     else:
         value = tokens[at] == true
     value, at = value != negated, at + 1
     while at < len(tokens) and _RANKS.get(tokens[at], 0) >= least:
         operator = tokens[at]
-        right, at = _chain(tokens, true, at + 1, _RANKS[operator] + 1)
+        right, at = _truth_of_ranks(tokens, true, at + 1, _RANKS[operator] + 1)
         if operator == "AND":
             value = value and right
         elif operator == "XOR":

@@ -11,6 +11,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation.graphs import Graph, Rule, by_product, depth_of, flips, grow
 from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import capitalised
 from scbench.schemas.but_for_causation import Answer, Params, Question
 
 _TRIES = 200
@@ -98,14 +99,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Work out at once all events that would flip the outcome."""
-        needed = _needed(params)
+        needed = _necessary(params)
         if params.question == "but_for":
             return Answer(answer="no" if needed[0] else "yes")
         return Answer(answer=_letters(needed))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other answer in several forms, faulty sets, and answers that are neither."""
-        needed = _needed(params)
+        needed = _necessary(params)
         wrong: dict[str, JsonValue]
         if params.question == "but_for":
             word, opposite = ("no", "yes") if needed[0] else ("yes", "no")
@@ -250,7 +251,7 @@ def _system(params: Params) -> tuple[dict[int, Rule], dict[int, bool]]:
     return rules, dict(params.told)
 
 
-def _needed(params: Params) -> tuple[bool, ...]:
+def _necessary(params: Params) -> tuple[bool, ...]:
     """Return for each candidate whether it was necessary."""
     bits = flips(*_system(params), params.outcome)
     return tuple(bits >> event & 1 == 1 for event in params.candidates)
@@ -280,8 +281,8 @@ def settings() -> tuple[Setting, ...]:
 def story_of(params: Params) -> str:
     """Return the rules, what happened, what supposing means, and the question."""
     head = _RULES_FIRST[params.style % 3].format(opening=params.opening)
-    rules = "\n".join(f"- {sentence}" for sentence in _rules(params))
-    first = " ".join(_capital(_past(params, event, did=did)) for event, did in params.told)
+    rules = "\n".join(f"- {sentence}" for sentence in _rule_sentences(params))
+    first = " ".join(capitalised(_past(params, event, did=did)) for event, did in params.told)
     end = f"Everything else followed from the rules. In the end, {_past(params, params.outcome)}"
     facts = f"One day, this happened at the beginning: {first} {end}"
     parts = [f"{head}\n\n{rules}", facts, _WORKINGS.rstrip(), _question(params)]
@@ -318,7 +319,7 @@ def _question(params: Params) -> str:
     )
 
 
-def _rules(params: Params) -> Iterator[str]:
+def _rule_sentences(params: Params) -> Iterator[str]:
     for i, (event, kind, conditions) in enumerate(params.rules):
         subject, _, present, *_ = params.events[event]
         effect = f"{subject} {present}"
@@ -332,9 +333,9 @@ def _rules(params: Params) -> Iterator[str]:
             premise = _join_with([*holding, *failing], "and" if kind == "all" else "or")
             note = _note(kind, len(conditions))
         if (params.style + i) % 3 == 0:
-            yield _capital(f"if {premise}, then {effect}{note}.")
+            yield capitalised(f"if {premise}, then {effect}{note}.")
         else:
-            yield _capital(f"{effect} if {premise}{note}.")
+            yield capitalised(f"{effect} if {premise}{note}.")
 
 
 def _note(kind: str, conditions: int) -> str:
@@ -352,7 +353,3 @@ def _condition(params: Params, event: int, *, holds: bool) -> str:
 
 def _join_with(parts: Sequence[str], word: str) -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else parts[0]
-
-
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]

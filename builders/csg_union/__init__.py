@@ -67,7 +67,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "turning": _TURNING if turned else "",
             "example": _EXAMPLE,
             "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
-            "brief": "\n".join(f"- {_briefly(solid)}" for solid in params.solids),
+            "brief": "\n".join(f"- {_brief_solid(solid)}" for solid in params.solids),
         }
 
     def reference(self, params: Params) -> Answer:
@@ -106,7 +106,7 @@ def _described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
     match solid:
         case Box():
-            x, y, z = map(_number, solid.size)
+            x, y, z = map(_digits, solid.size)
             shape = f"Box with edges {x}, {y} and {z} along x, y and z, centred on the origin"
         case Prism():
             shape = _prism(solid)
@@ -127,14 +127,14 @@ def _described(solid: Solid) -> str:
     return f"{shape}; {', then '.join(steps) or 'left where it is'}."
 
 
-def _briefly(solid: Solid) -> str:
+def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
     place, middle = _triple(solid.translation), "centred at"
     match solid:
         case Box():
-            shape = f"box of {' x '.join(map(_number, solid.size))} along x, y, z"
+            shape = f"box of {' x '.join(map(_digits, solid.size))} along x, y, z"
         case Prism():
-            size = f"circumradius {_number(solid.radius_bottom)}, height {_number(solid.height)}"
+            size = f"circumradius {_digits(solid.radius_bottom)}, height {_digits(solid.height)}"
             if not solid.centred_z:
                 middle = "the centre of its base at"
             if not solid.radius_top:
@@ -142,11 +142,14 @@ def _briefly(solid: Solid) -> str:
             elif solid.radius_top == solid.radius_bottom:
                 kind = "prism"
             else:
-                kind, size = "frustum", f"{size}, circumradius {_number(solid.radius_top)} on top"
+                kind, size = (
+                    "frustum",
+                    f"{size}, circumradius {_digits(solid.radius_top)} on top",
+                )
             shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
         case UvSphere():
             shape = (
-                f"sphere of radius {_number(solid.radius)} with {solid.segments} longitudes (the "
+                f"sphere of radius {_digits(solid.radius)} with {solid.segments} longitudes (the "
                 f"first towards +x) and {solid.segments // 2} latitudes (poles along z; rings of "
                 "vertices at half steps, none at a pole)"
             )
@@ -154,7 +157,7 @@ def _briefly(solid: Solid) -> str:
             corners = ", ".join(map(_triple, solid.vertices))
             shape, middle = f"convex solid with the corners {corners}", "moved by"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
-    turned = "".join(f", turned {_number(t)} about {axis}" for axis, t in turns if t)
+    turned = "".join(f", turned {_digits(t)} about {axis}" for axis, t in turns if t)
     return f"{shape}{turned}, {middle} {place}"
 
 
@@ -163,23 +166,23 @@ def _prism(prism: Prism) -> str:
     low = -prism.height / 2 if prism.centred_z else 0.0
     high = low + prism.height
     ring = f"at the angles 360 k / {n} (k = 0, ..., {n - 1}) from the direction +x towards +y"
-    below = _number(prism.radius_bottom)
+    below = _digits(prism.radius_bottom)
     if prism.radius_top == 0:
         return (
-            f"Pyramid over a regular {n}-gon in the plane z = {_number(low)}, whose corners lie "
-            f"{below} from the z axis {ring}; its apex is (0, 0, {_number(high)})"
+            f"Pyramid over a regular {n}-gon in the plane z = {_digits(low)}, whose corners lie "
+            f"{below} from the z axis {ring}; its apex is (0, 0, {_digits(high)})"
         )
-    ends = f"two flat {n}-gons, in the planes z = {_number(low)} and z = {_number(high)}"
+    ends = f"two flat {n}-gons, in the planes z = {_digits(low)} and z = {_digits(high)}"
     if prism.radius_top == prism.radius_bottom:
         return f"Prism between {ends}; the corners of both lie {below} from the z axis {ring}"
     return (
-        f"Frustum between {ends}; the corners lie {below} (lower) and {_number(prism.radius_top)} "
+        f"Frustum between {ends}; the corners lie {below} (lower) and {_digits(prism.radius_top)} "
         f"(upper) from the z axis, both {ring}"
     )
 
 
 def _sphere(sphere: UvSphere) -> str:
-    n, rings, r = sphere.segments, sphere.segments // 2, _number(sphere.radius)
+    n, rings, r = sphere.segments, sphere.segments // 2, _digits(sphere.radius)
     return (
         f"Faceted sphere of radius {r} around the origin: {rings} horizontal rings of {n} vertices "
         f"each. With t = 180 (i + 0.5) / {rings} degrees, ring i (i = 0, ..., {rings - 1}) lies at "
@@ -191,10 +194,10 @@ def _sphere(sphere: UvSphere) -> str:
 
 
 def _triple(values: Sequence[float]) -> str:
-    return f"({', '.join(map(_number, values))})"
+    return f"({', '.join(map(_digits, values))})"
 
 
-def _number(value: float) -> str:
+def _digits(value: float) -> str:
     """Return a number as JSON would print it, whole ones without a point."""
     return str(int(value)) if value == int(value) else repr(value)
 
@@ -219,7 +222,7 @@ def work(params: Params) -> int:
         turned_corners |= matches & is_turned
         straight_corners |= matches & (not is_turned)
     crossings = union[~(turned_corners | straight_corners)]
-    square_levels = _levels(
+    square_levels = _axis_levels(
         [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
     )
     computed = sum(
@@ -237,7 +240,7 @@ def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[
     return np.asarray(gaps.min(axis=1) < _SAME)
 
 
-def _levels(bodies: list[Manifold]) -> list[Array]:
+def _axis_levels(bodies: list[Manifold]) -> list[Array]:
     """Return, for each axis, where flat faces of bodies lie square to it, as a column."""
     levels: list[list[float]] = [[], [], []]
     for body in bodies:

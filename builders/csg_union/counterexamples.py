@@ -42,7 +42,7 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     wrong = {name: make(mesh) for name, make in _FAULTS.items()}
     wrong |= _unmerged(params, bodies)
     wrong |= {name: polygon_mesh(body) for name, body in _other_bodies(union, bodies).items()}
-    wrong |= {f"cut_in_two_{gap:g}_apart": polygon_mesh(_cut(union, gap)) for gap in _GAPS}
+    wrong |= {f"cut_in_two_{gap:g}_apart": polygon_mesh(_cut_in_two(union, gap)) for gap in _GAPS}
     if len(mesh.points) >= _MANY:
         wrong["far_vertex"] = _far_vertex(mesh)
     bent = _bent_face(mesh)
@@ -154,7 +154,7 @@ def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMe
     return variants
 
 
-def _cut(union: Manifold, gap: float) -> Manifold:
+def _cut_in_two(union: Manifold, gap: float) -> Manifold:
     """Return a union whose largest body is cut in two, across its longest side."""
     largest = max(union.decompose(), key=lambda part: part.volume())
     low, high = np.array(largest.bounding_box()).reshape(2, 3)

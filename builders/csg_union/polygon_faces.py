@@ -20,7 +20,9 @@ def polygon_mesh(body: Manifold) -> PolygonMesh:
     mesh = body.as_original().simplify(_FLAT).to_mesh64()
     points = np.round(np.asarray(mesh.vert_properties)[:, :3], DECIMALS) + 0.0
     triangles = np.asarray(mesh.tri_verts).astype(np.int64)
-    rings = _merge([list(three) for three in triangles.tolist()], _inner_edges(points, triangles))
+    rings = _merge_rings(
+        [list(three) for three in triangles.tolist()], _inner_edges(points, triangles)
+    )
     _drop_straight(rings, points)
     used = sorted({i for ring in rings for i in ring})
     number = {old: new for new, old in enumerate(used)}
@@ -45,7 +47,7 @@ def _inner_edges(points: Array, triangles: Indices) -> list[Edge]:
     return sorted(inner)
 
 
-def _merge(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
+def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
     """Join rings across inner edges wherever the result is again one ring without repeats."""
     owner: dict[Edge, int] = {}
     for i, ring in enumerate(rings):

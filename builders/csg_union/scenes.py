@@ -133,7 +133,7 @@ def _place_solid(point: Space, rng: Stream, target: Manifold, heap: Manifold) ->
     axis = rng.below(3)
     shape = _shape(point, rng, small=relation == "nested")
     shape = shape.model_copy(
-        update={"rotation_deg_xyz": _turn(point, rng, axis if relation == "contact" else None)}
+        update={"rotation_deg_xyz": _draw_turn(point, rng, axis if relation == "contact" else None)}
     )
     box, there, every = (
         np.array(body.bounding_box()).reshape(2, 3) for body in (solid_body(shape), target, heap)
@@ -153,21 +153,21 @@ def _place_solid(point: Space, rng: Stream, target: Manifold, heap: Manifold) ->
         middle = (there[0] + there[1] - box[0] - box[1]) / 2
         move = [round(2 * (m + rng.uniform(-1, 1))) / 2 for m in middle.tolist()]
     shape = shape.model_copy(update={"translation": tuple(move)})
-    return shape if _lies(shape, relation, target, heap) else None
+    return shape if _lies_as(shape, relation, target, heap) else None
 
 
-def _lies(shape: Solid, relation: Relation, target: Manifold, heap: Manifold) -> bool:
+def _lies_as(shape: Solid, relation: Relation, target: Manifold, heap: Manifold) -> bool:
     """Whether a solid at its place lies to a target as wanted."""
     body = solid_body(shape)
     size = volume(body)
     if relation == "nested":
-        return volume(_grown(body, _CLEAR) - target) == 0
+        return volume(_inflated(body, _CLEAR) - target) == 0
     if volume(body - heap) < _SHARE * size:
         return False
     if relation == "overlap":
         return volume(body ^ target) >= _SHARE * size
     if relation == "disjoint":
-        return volume(_grown(body, _CLEAR) ^ heap) == 0
+        return volume(_inflated(body, _CLEAR) ^ heap) == 0
     hidden = body.surface_area() + target.surface_area() - (body + target).surface_area()
     return volume(body ^ target) == 0 and bool(hidden >= 2 * _GAP)
 
@@ -219,7 +219,7 @@ def _shape(point: Space, rng: Stream, *, small: bool) -> Solid:
             )
 
 
-def _turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, float, float]:
+def _draw_turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, float, float]:
     """Draw a rotation, about one axis only if an axis is given."""
     step = {"none": 360, "90": 90, "45": 45, "free": 1}[point.rotation]
     angles = [float(step * rng.below(360 // step)) for _ in range(3)]
@@ -250,7 +250,7 @@ def _panels(rng: Stream) -> list[Solid]:
     return panels
 
 
-def _grown(body: Manifold, margin: float) -> Manifold:
+def _inflated(body: Manifold, margin: float) -> Manifold:
     """Return a body scaled about its middle so that its box grows by a margin on its thin side."""
     box = np.array(body.bounding_box()).reshape(2, 3)
     middle = (box[0] + box[1]) / 2
@@ -269,11 +269,11 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     for i, body in enumerate(bodies):
         neighbours = [neighbour for j, neighbour in enumerate(bodies) if j != i]
         added = volume(body - unite(neighbours))
-        inside = any(volume(_grown(body, _CLEAR) - neighbour) == 0 for neighbour in neighbours)
+        inside = any(volume(_inflated(body, _CLEAR) - neighbour) == 0 for neighbour in neighbours)
         if added < _SHARE * volume(body) and not inside:
             return False
     margins = [_GROWTH] if point.relation in _TOUCHING else [_GROWTH, -_GROWTH]
-    if any(_shape_of(unite(_grown(b, m) for b in bodies)) != _shape_of(union) for m in margins):
+    if any(_shape_of(unite(_inflated(b, m) for b in bodies)) != _shape_of(union) for m in margins):
         return False
     # Not only along edges: where a surface touches itself in a point, two vertices are one place.
     gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)

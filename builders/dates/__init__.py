@@ -13,6 +13,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Case, Composed, Point, data_file, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
+from scbench.builders.shared.words import capitalised, ordinal
 from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
 
 _DAY = timedelta(days=1)
@@ -121,11 +122,11 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Follow the chain of steps back from the event asked for, then forth."""
-        return Answer(answer=_slashed(_path(params)[-1]))
+        return Answer(answer=_slashed(_dates_to(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return dates that mistakes lead to, and answers that are not dates."""
-        path = _path(params)
+        path = _dates_to(params)
         right = path[-1]
         clues = [_date_of(clue) for clue in params.given if clue[0] != params.asked]
         mistakes = {
@@ -152,7 +153,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the scenario, and the steps from the given date to the date asked for."""
-        return _facts(params.story, _path(params))
+        return _facts(params.story, _dates_to(params))
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance to name the right one of the dates told; 0 where it is not told."""
@@ -161,7 +162,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
-        path, moves = _draw_path(point.tier, rng)
+        path, moves = _draw_dates(point.tier, rng)
         decoys: list[date] = []
         for _ in range(2 if point.tier == 0 else 1):
             decoy = path[0] + rng.between(1, 200) * (_DAY if rng.below(2) else -_DAY)
@@ -209,7 +210,7 @@ def _facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
     }
 
 
-def _draw_path(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
+def _draw_dates(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
     """Return the dates from the one told to the one asked for, and the steps between them."""
     if tier == 0:
         return [draw_date(rng)], []
@@ -239,7 +240,7 @@ def _date_of(clue: Sequence[int]) -> date:
     return date(year, month, day) + after * _DAY
 
 
-def _chain(params: Params) -> tuple[date, list[Move]]:
+def _steps_back(params: Params) -> tuple[date, list[Move]]:
     """Return the date that the event asked for depends on, and the steps from there."""
     clues = {clue[0]: clue for clue in params.given}
     leading = {step[0]: step for step in params.steps}
@@ -250,8 +251,8 @@ def _chain(params: Params) -> tuple[date, list[Move]]:
     return _date_of(clues[at]), moves[::-1]
 
 
-def _path(params: Params) -> list[date]:
-    start, moves = _chain(params)
+def _dates_to(params: Params) -> list[date]:
+    start, moves = _steps_back(params)
     path = [start]
     for move in moves:
         path.append(take_step(path[-1], move))
@@ -260,7 +261,7 @@ def _path(params: Params) -> list[date]:
 
 def _roughly(params: Params) -> date:
     """Return the date that months of 30 days, years of 365 and counting from 0 lead to."""
-    at, moves = _chain(params)
+    at, moves = _steps_back(params)
     for kind, amount in moves:
         days = {"months": 30, "years": 365, "counted_day": 1}.get(kind)
         at = take_step(at, (kind, amount)) if days is None else at + days * amount * _DAY
@@ -470,12 +471,12 @@ def story_of(params: Params | Instance) -> str:
         sentences = [*_tied(params), *_dated(params)]
     story = " ".join([params.opening, _LINKS[params.style % len(_LINKS)], *sentences])
     question = _QUESTIONS[params.style % len(_QUESTIONS)].format(params.events[params.asked])
-    rules = _rules(params.date_format, frozenset([step[1] for step in params.steps]))
+    rules = _calendar_rules(params.date_format, frozenset([step[1] for step in params.steps]))
     return f"{story}\n\n{question}\n\n{rules}\n\n"
 
 
 @cache
-def _rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
+def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
     rules = [_CALENDAR]
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
         rules.insert(0, _SLASHES)
@@ -493,7 +494,7 @@ def _rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
 def _dated(params: Params | Instance) -> Iterator[str]:
     for i, (event, *when) in enumerate(params.given):
         time = _when(params, when, i)
-        yield _capital(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")
+        yield capitalised(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")
 
 
 def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
@@ -504,7 +505,9 @@ def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
     form = (params.style // 3 + i) % 3
     if params.date_format == "ORDINAL_DAY":
         number = after + 1
-        return f"on day {number} of {year}" if form == 0 else f"on the {_th(number)} day of {year}"
+        return (
+            f"on day {number} of {year}" if form == 0 else f"on the {ordinal(number)} day of {year}"
+        )
     at = date(year, month, day)
     if after:
         at += timedelta(days=after)
@@ -512,7 +515,7 @@ def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
         return f"on {at.month:02}/{at.day:02}/{at.year}"
     name = MONTHS[at.month - 1]
     forms = (f"{name} {at.day}, {at.year}", f"{at.day} {name} {at.year}")
-    return f"on {forms[form]}" if form < 2 else f"on the {_th(at.day)} of {name} {at.year}"
+    return f"on {forms[form]}" if form < 2 else f"on the {ordinal(at.day)} of {name} {at.year}"
 
 
 def _tied(params: Params | Instance) -> Iterator[str]:
@@ -521,9 +524,9 @@ def _tied(params: Params | Instance) -> Iterator[str]:
         what, origin_event = params.events[event], params.events[origin]
         place = _place(kind, amount, origin_event)
         if kind in {"days", "weeks", "months", "years"} and (params.style // 5 + i) % 3 == 0:
-            yield _capital(f"exactly {place} {verb} {what}.")
+            yield capitalised(f"exactly {place} {verb} {what}.")
         else:
-            yield _capital(f"{what} {verb} {place}.")
+            yield capitalised(f"{what} {verb} {place}.")
 
 
 def _place(kind: StepKind, amount: int, origin: str) -> str:
@@ -543,12 +546,3 @@ def _place(kind: StepKind, amount: int, origin: str) -> str:
 
 def _many(number: int, unit: str) -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}"
-
-
-def _th(number: int) -> str:
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
-
-
-def _capital(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]

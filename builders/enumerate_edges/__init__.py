@@ -105,7 +105,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "index_out_of_range": with_pairs(*right[at], (0, 4)),
         }
         counters: dict[str, JsonValue] = {
-            name: {"edges": _plain(edges)}
+            name: {"edges": _edge_lists(edges)}
             for name, edges in lists.items()
             if [sorted(pairs) for pairs in edges] != right
         }
@@ -116,8 +116,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     for pairs in right
                 ]
             }
-        counters["bare_list"] = _plain(right)
-        counters["text"] = f"```json\n{_plain(right)}\n```"
+        counters["bare_list"] = _edge_lists(right)
+        counters["text"] = f"```json\n{_edge_lists(right)}\n```"
         return counters
 
     def measure(self, params: Params) -> float:
@@ -169,5 +169,5 @@ def _by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
     return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
 
 
-def _plain(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
+def _edge_lists(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
     return [[list(pair) for pair in pairs] for pairs in edges]

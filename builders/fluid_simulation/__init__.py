@@ -366,9 +366,9 @@ def _goal_words(goal: Goal) -> dict[str, str]:
     if isinstance(goal, WideLakes):
         numbers["area"] = goal.side**2
     elif isinstance(goal, WaterLevels):
-        dry = _levels(goal.dry_at, "or") if goal.dry_at else ""
+        dry = _level_list(goal.dry_at, "or") if goal.dry_at else ""
         numbers |= {
-            "wet": _levels(goal.water_at, "and"),
+            "wet": _level_list(goal.water_at, "and"),
             "count": len(goal.water_at),
             "and_none": f", and none at all at {dry}" if dry else "",
             "but_none": f", but none at {dry}" if dry else "",
@@ -378,6 +378,6 @@ def _goal_words(goal: Goal) -> dict[str, str]:
     return {name: text.format(**numbers) for name, text in texts.items()}
 
 
-def _levels(levels: tuple[int, ...], word: str) -> str:
+def _level_list(levels: tuple[int, ...], word: str) -> str:
     *earlier, last = [f"z = {z}" for z in levels]
     return f"{', '.join(earlier)} {word} {last}" if earlier else last

@@ -290,7 +290,7 @@ def without_effect(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValu
     width = params.width
 
     def rows(row: Callable[[Box], dict[str, JsonValue]]) -> JsonValue:
-        return {"earthworks": [_row(box) | row(box) for box in plan]}
+        return {"earthworks": [_earthwork(box) | row(box) for box in plan]}
 
     return {
         "nothing_done": {"earthworks": []},
@@ -315,7 +315,7 @@ def wrong(params: Params, plan: Sequence[Box]) -> Mapping[str, JsonValue]:
     return answers
 
 
-def _row(box: Box) -> dict[str, JsonValue]:
+def _earthwork(box: Box) -> dict[str, JsonValue]:
     return {"xyzMin": [*box.low], "xyzMax": [*box.high], "material": box.material}
 
 
@@ -345,7 +345,7 @@ def _faulty_plans(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, li
             Box((x + 4, y - 2, z), (x + 4, y + 4, z + 1), "Rock"),
         ],
     )
-    for name, parts in _near_misses(params):
+    for name, parts in _short_parts(params):
         for target in targets(params):
             smooth = assemble(params, parts, target, smooth=True)
             if smooth is not None:
@@ -359,7 +359,7 @@ def _faulty_plans(params: Params, plan: Sequence[Box]) -> Iterator[tuple[str, li
         yield from _broken_rings(plan)
 
 
-def _near_misses(params: Params) -> Iterator[tuple[str, list[Structure]]]:
+def _short_parts(params: Params) -> Iterator[tuple[str, list[Structure]]]:
     """Yield parts that fall short of the goal by a little."""
     ground = params.rock_layers
     top = ground - 1

@@ -148,7 +148,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 if (
                     len(touching) >= point.min_neighbours
                     and len(set(map(len, touching))) >= depths
-                    and _lies(box, max(map(len, leaves)), point.target_at)
+                    and _lies_at(box, max(map(len, leaves)), point.target_at)
                 ):
                     return Params(
                         dimension=point.dimension,
@@ -211,6 +211,6 @@ def _whole_faces(params: Params, right: list[str]) -> list[str]:
     ]
 
 
-def _lies(box: Box, depth: int, where: str) -> bool:
+def _lies_at(box: Box, depth: int, where: str) -> bool:
     outside = any(low == 0 or high == 1 << depth for low, high in box)
     return where == "anywhere" or outside == (where == "boundary")

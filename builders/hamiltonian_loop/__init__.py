@@ -121,14 +121,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return how many sides between free cells there are."""
-        free = set(_grid(params.size)).difference(params.blocked)
+        free = set(_grid_cells(params.size)).difference(params.blocked)
         return sum(near in free for cell in free for near in neighbours(cell)) / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
         for _ in range(tries):
-            blocked = _tree_gaps(point, rng) if point.obstacles == "tree" else _block(point, rng)
+            blocked = (
+                _tree_gaps(point, rng) if point.obstacles == "tree" else _block_cells(point, rng)
+            )
             if blocked is None:
                 continue
             in_order = sorted(blocked, key=lambda cell: (cell[1], cell[0]))
@@ -145,12 +147,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def _loop(params: Params) -> tuple[Cell, ...] | None:
     size = params.size
     blocked = set(params.blocked)
-    free = [cell for cell in _grid(size) if cell not in blocked]
+    free = [cell for cell in _grid_cells(size) if cell not in blocked]
     loop = find_loop(free, Stream("loop", size, sorted(params.blocked)))
     return None if loop is None else tuple(loop)
 
 
-def _grid(size: int) -> list[Cell]:
+def _grid_cells(size: int) -> list[Cell]:
     return [(x, y) for y in range(1, size + 1) for x in range(1, size + 1)]
 
 
@@ -176,7 +178,7 @@ def _picture(params: Params) -> str:
 
 def _is_loop(params: Params, cells: Sequence[Sequence[int]]) -> bool:
     """Whether these are the free cells in the order of a closed tour."""
-    free = set(_grid(params.size)).difference(params.blocked)
+    free = set(_grid_cells(params.size)).difference(params.blocked)
     pairs = zip(cells, [*cells[1:], cells[0]], strict=True)
     return (
         len(cells) == len(free)
@@ -210,10 +212,10 @@ def _comb(size: int) -> list[Cell]:
 # Fresh grids.
 
 
-def _block(point: Space, rng: Stream) -> set[Cell] | None:
+def _block_cells(point: Space, rng: Stream) -> set[Cell] | None:
     """Block about as many cells as wanted, with the colours balanced and no dead ends."""
     size = point.size
-    grid = _grid(size)
+    grid = _grid_cells(size)
     target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
     failures = 0
@@ -281,7 +283,7 @@ def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:
     while len(tree) < max(1, round(point.fill * half * half)):
         edge = sorted({near for block in tree for near in neighbours(block)} - tree)
         tree.add(rng.choice([c for c in edge if min(c) >= 0 and max(c) < half]))
-    return {(x, y) for x, y in _grid(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}
+    return {(x, y) for x, y in _grid_cells(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}
 
 
 def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
@@ -302,7 +304,7 @@ def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
         cover = find_cover(cells, rng)
         if cover is None:
             return None
-        if _merge(cover, rng):
+        if _merge_loops(cover, rng):
             return _loops(cover)[0]
     return None
 
@@ -390,7 +392,7 @@ def _loops(cover: Cover) -> list[list[Cell]]:
     return loops
 
 
-def _merge(cover: Cover, rng: Stream) -> bool:
+def _merge_loops(cover: Cover, rng: Stream) -> bool:
     """Swap sides of squares until one loop is left; False if a hundred rounds do not do it."""
     squares = [
         ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1))

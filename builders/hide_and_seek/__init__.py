@@ -160,8 +160,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if wall + i * pitch <= params.max_distance
         ]
         return {
-            "huddle behind the building": _answer(huddle[: params.people]),
-            "file behind the building": _answer(file),
+            "huddle behind the building": _crowd_answer(huddle[: params.people]),
+            "file behind the building": _crowd_answer(file),
         }
 
     def measure(self, params: Params) -> float:
@@ -340,7 +340,7 @@ def _in_picture(params: Params) -> bool:
     return True
 
 
-def _answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
+def _crowd_answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
     return {"people": [{"xy": [round(v, _BASELINE_DECIMALS) for v in place]} for place in places]}
 
 

@@ -98,7 +98,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Extend and rotate a path until it is as long as colours allow, or long enough."""
-        path = _longest(params)
+        path = _longest_path(params)
         if path is None:
             raise GenerationError(f"no path with a full score found in a box of {params.size}")
         return Answer(path=tuple(Place(pos=cell) for cell in path))
@@ -143,8 +143,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a path that turns only when it must, and one into the narrowest cell each time."""
         return {
-            "straight on": _path(params, narrow=False),
-            "narrowest cell first": _path(params, narrow=True),
+            "straight on": _shortsighted_path(params, narrow=False),
+            "narrowest cell first": _shortsighted_path(params, narrow=True),
         }
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -164,7 +164,7 @@ def _free(params: Params) -> int:
     return math.prod(params.size) - len(params.walls)
 
 
-def _needed(params: Params) -> int:
+def _needed_length(params: Params) -> int:
     """Return the least length with a full score: all free cells, or 98 % where there are walls."""
     return -(-98 * _free(params) // 100) if params.walls else _free(params)
 
@@ -172,17 +172,17 @@ def _needed(params: Params) -> int:
 @lru_cache(maxsize=64)
 def _enough(params: Params) -> tuple[Cell, ...] | None:
     """Return a path that is just long enough for the full score; None if none was found."""
-    return _search(params, _needed(params), _WORK)
+    return _search_path(params, _needed_length(params), _WORK)
 
 
 @lru_cache(maxsize=64)
-def _longest(params: Params) -> tuple[Cell, ...] | None:
+def _longest_path(params: Params) -> tuple[Cell, ...] | None:
     """Return a path as long as the colours allow, else one that is long enough."""
-    path = _search(params, None, 4 * _WORK)
-    return path if path is not None and len(path) >= _needed(params) else _enough(params)
+    path = _search_path(params, None, 4 * _WORK)
+    return path if path is not None and len(path) >= _needed_length(params) else _enough(params)
 
 
-def _search(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
+def _search_path(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
     box = Box.make(params.size, params.walls)
     start = box.number[params.start]
     food = [box.number[cell] for cell in params.food]
@@ -203,7 +203,7 @@ def _score_text(params: Params) -> str:
         text = (
             f"- Any other path scores (L / {free}) / 0.98, but at most 1. L is the number of cells "
             f"in the path,\n  the start included; {free} is the number of cells that are no walls. "
-            f"So {_needed(params)} cells are enough for 1."
+            f"So {_needed_length(params)} cells are enough for 1."
         )
     else:
         text = (
@@ -218,7 +218,7 @@ def _score_text(params: Params) -> str:
     return text
 
 
-def _inside(cell: Cell, size: Cell) -> bool:
+def _in_box(cell: Cell, size: Cell) -> bool:
     return all(0 <= c < n for c, n in zip(cell, size, strict=True))
 
 
@@ -229,12 +229,12 @@ def _full(params: Params, path: Sequence[Sequence[int]]) -> bool:
     """Whether a path is legal and gets the full score."""
     cells = [tuple(cell) for cell in path]
     return (
-        len(cells) >= _needed(params)
+        len(cells) >= _needed_length(params)
         and cells[0] == params.start
         and len(set(cells)) == len(cells)
         and set(params.food) <= set(cells)
         and not set(params.walls) & set(cells)
-        and all(_inside(cell, params.size) for cell in cells)
+        and all(_in_box(cell, params.size) for cell in cells)
         and all(sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1 for a, b in pairwise(cells))
     )
 
@@ -244,7 +244,7 @@ def _walls_ignored(params: Params) -> tuple[Cell, ...] | None:
     """Return the path of a solver that takes the walls for free cells, if it goes through one."""
     if not params.walls:
         return None
-    path = _search(params.model_copy(update={"walls": ()}), None, _WORK) or ()
+    path = _search_path(params.model_copy(update={"walls": ()}), None, _WORK) or ()
     return path if set(path) & set(params.walls) else None
 
 
@@ -253,7 +253,7 @@ def _walls_ignored(params: Params) -> tuple[Cell, ...] | None:
 
 def _scatter(point: Space, rng: Stream) -> Params | None:
     """Draw a box with walls and food; None if they do not fit."""
-    size = _sides(point, rng)
+    size = _draw_sides(point, rng)
     if math.prod(size) < point.walls + point.food + 4:
         return None
     cells = list(product(*map(range, size)))
@@ -264,7 +264,7 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
     reserved = {start}
     if point.wall_layout == "fence":
         food = [_corner(size, rng)]
-        beside = [cell for cell in side_neighbours(food[0]) if _inside(cell, size)]
+        beside = [cell for cell in side_neighbours(food[0]) if _in_box(cell, size)]
         gap = rng.choice(beside)
         walls = [cell for cell in beside if cell != gap]
         if start in {food[0], *beside}:
@@ -285,7 +285,7 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
     return params if tame else None
 
 
-def _sides(point: Space, rng: Stream) -> Cell:
+def _draw_sides(point: Space, rng: Stream) -> Cell:
     """Draw the sides so that the box is not too large."""
     sides: list[int] = []
     for axes in range(point.dims - 1, -1, -1):
@@ -299,7 +299,7 @@ def _corner(size: Cell, rng: Stream) -> Cell:
     return tuple(rng.choice((0, n - 1)) for n in size)
 
 
-def _path(params: Params, *, narrow: bool) -> JsonValue:
+def _shortsighted_path(params: Params, *, narrow: bool) -> JsonValue:
     """Move on until there is no free cell beside the last one; ways are tried axis by axis."""
     blocked = {tuple(cell) for cell in params.walls}
     here: Cell = tuple(params.start)

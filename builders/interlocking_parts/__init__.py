@@ -116,13 +116,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return Answer(
             parts=tuple(
                 Part(fileContents=contents, fileType="OpenSCAD", transform=matrix)
-                for contents, matrix in parts_of(params, _plan(params), to_openscad)
+                for contents, matrix in parts_of(params, _layout_of(params), to_openscad)
             )
         )
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return cages with one fault each, and answers that are not valid parts."""
-        plan = _plan(params)
+        plan = _layout_of(params)
         right: list[Any] = self.reference(params).model_dump(mode="json")["parts"]
         floor = plate(params, plan)
 
@@ -186,7 +186,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return how many bars the parts have that the prompt does not show."""
-        plan = _plan(params)
+        plan = _layout_of(params)
         bars = [len(plate(params, plan).boxes)] * 2
         for storey in range(len(plan.floors) - 1):
             bars += [len(panel(params, plan, storey).boxes)] * 4
@@ -227,7 +227,7 @@ def _spacing(params: Params, plan: Layout) -> Spacing:
     return params.spacing.model_copy(update=reach)
 
 
-def _plan(params: Params) -> Layout:
+def _layout_of(params: Params) -> Layout:
     plan = layout(params)
     if plan is None:
         raise GenerationError("the construction of plates and panels does not fit this cage")
@@ -366,21 +366,23 @@ def thickened(boxes: Sequence[Box], reach: float) -> list[Box]:
     return grown
 
 
-def _block(corners: Sequence[tuple[float, float, float]]) -> str:
+def _block_stl(corners: Sequence[tuple[float, float, float]]) -> str:
     halves = [(a, b, c) for a, b, c, _ in _SIDES] + [(a, c, d) for a, _, c, d in _SIDES]
     return to_ascii_stl([[corners[i] for i in three] for three in halves])
 
 
 def open_block() -> str:
     """Return a block with one facet left out."""
-    text = _block(_CORNERS)
+    text = _block_stl(_CORNERS)
     start, end = text.index("facet"), text.index("endfacet") + len("endfacet\n")
     return text[:start] + text[end:]
 
 
 def crossed_block() -> str:
     """Return a block one of whose lower corners is pushed out through its top."""
-    return _block([(20.0, 20.0, 15.0) if i == 0 else corner for i, corner in enumerate(_CORNERS)])
+    return _block_stl(
+        [(20.0, 20.0, 15.0) if i == 0 else corner for i, corner in enumerate(_CORNERS)]
+    )
 
 
 class Piece(NamedTuple):

@@ -106,11 +106,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Search all towers, the longest first."""
-        return Answer.model_validate(_sequence(_longest(params).tower))
+        return Answer.model_validate(_sequence(_longest_prime(params).tower))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return towers with one fault each, and the holes of older graders."""
-        number, tower, composite = _longest(params)
+        number, tower, composite = _longest_prime(params)
         towers: dict[str, Tower | None] = {
             "nothing": [],
             "last_digit_left_out": tower[:-1],
@@ -191,7 +191,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 best_digits=1,
             )
             try:
-                number = _longest(params).number
+                number = _longest_prime(params).number
             except WorkSpentError:
                 long += 1
                 if long == _LONG_SEARCHES:
@@ -217,12 +217,12 @@ class _Longest(NamedTuple):
     composite: str
 
 
-def _longest(params: Params) -> _Longest:
-    return _search(params.model_copy(update={"best_digits": 1}))
+def _longest_prime(params: Params) -> _Longest:
+    return _cached_search(params.model_copy(update={"best_digits": 1}))
 
 
 @lru_cache(maxsize=64)
-def _search(params: Params) -> _Longest:
+def _cached_search(params: Params) -> _Longest:
     result = longest_prime(params)
     composite = result.first if result.candidates > 1 else ""
     return _Longest(result.number, _tower(params, result.number) or [], composite)

@@ -156,7 +156,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if params.inner_radius_mm > 21:
             wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
         answers: dict[str, JsonValue] = {name: _structure(bricks) for name, bricks in wrong.items()}
-        entries: list[JsonValue] = [_entry(brick) for brick in built]
+        entries: list[JsonValue] = [_brick_entry(brick) for brick in built]
         answers["no_list"] = {}
         answers["bare_list"] = entries
         answers["middle_without_z"] = {
@@ -260,13 +260,13 @@ def _stairs(params: Params) -> list[Brick]:
     return [(x + 24 * level, 0.0, HEIGHT * (level + 0.5), 0.0) for level in range(3)]
 
 
-def _entry(brick: Brick) -> dict[str, JsonValue]:
+def _brick_entry(brick: Brick) -> dict[str, JsonValue]:
     x, y, z, turn = brick
     return {"Centroid": [x, y, round(z, 6)], "RotationDegrees": turn}
 
 
 def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
-    return {"bricks": [_entry(brick) for brick in bricks]}
+    return {"bricks": [_brick_entry(brick) for brick in bricks]}
 
 
 def _columns(params: Params, *, in_rows: bool) -> JsonValue:
@@ -360,7 +360,7 @@ def fill(cells: Lattice) -> list[Brick]:
     below = 0
     for level, candidates in enumerate(spots):
         standing = [spot for spot in candidates if spot.cells & below or not level]
-        layer = _exchange(_greedy(standing, below, level % 2), standing)
+        layer = _exchange(_greedy_layer(standing, below, level % 2), standing)
         layers.append(layer)
         below = _union(layer)
     _hang(layers, spots)
@@ -388,7 +388,7 @@ def _spots(cells: Lattice, level: int) -> list[_Spot]:
     return spots
 
 
-def _greedy(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
+def _greedy_layer(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
     """Take spots from the best down, of equal ones those that bridge most cells below."""
     occupied = 0
     layer: list[_Spot] = []
@@ -463,7 +463,7 @@ def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
             for adjacent in beside:
                 hold |= _union(layers[adjacent])
             free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
-            added = _exchange(_greedy(free, hold, level % 2), free)
+            added = _exchange(_greedy_layer(free, hold, level % 2), free)
             layers[level] += added
             growing |= bool(added)
 

@@ -66,7 +66,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         maze = _solve(params)
         if maze is None:
             raise GenerationError(f"no maze in {_TRIES} tries; ask for less")
-        return _answer(maze)
+        return _maze_answer(maze)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return mazes that break one rule, and other ways to write a maze down."""
@@ -95,10 +95,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "letters_for_walls": maze.replace(digit, "X", 1),
             "raised_digit": maze.replace(digit, "\N{SUPERSCRIPT TWO}", 1),
             "digits_of_another_script": maze.replace(digit, "\N{ARABIC-INDIC DIGIT TWO}", 1),
-            "flat": _flat(params),
+            "flat": _flat_maze(params),
             "sentinel": "__content_violation__",
         }
-        wrong |= dict(_near_misses(params, maze))
+        wrong |= dict(_rule_breakers(params, maze))
         counters: dict[str, JsonValue] = {
             name: {"maze": list[JsonValue](text.split("\n"))} for name, text in wrong.items()
         }
@@ -139,7 +139,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _answer(maze: str) -> Answer:
+def _maze_answer(maze: str) -> Answer:
     return Answer(maze=tuple(maze.split("\n")))
 
 
@@ -174,7 +174,7 @@ def _carved(
     for _ in range(_TRIES):
         maze = carve(plan, rng)
         if maze is not None:
-            failed = {check.id for check in grade(params, _answer(maze)).failed}
+            failed = {check.id for check in grade(params, _maze_answer(maze)).failed}
             if failed == broken:
                 return maze
     return None
@@ -189,13 +189,13 @@ def _broken(params: Params, jumps: int, longest: int, favourite: int | None) -> 
     return broken
 
 
-def _flat(params: Params) -> str:
+def _flat_maze(params: Params) -> str:
     n = params.size
     cells = "A" + str(params.a_height) * (n * n - 2) + "B"
     return "\n".join(cells[y * n : y * n + n] for y in range(n))
 
 
-def _near_misses(params: Params, maze: str) -> Iterator[tuple[str, str]]:
+def _rule_breakers(params: Params, maze: str) -> Iterator[tuple[str, str]]:
     """Yield mazes that are right but for one rule, where such a maze is found."""
     least, longest = _range_of_cells(params)
     fewer = _carved(params, params.jumps - 1, least, longest)

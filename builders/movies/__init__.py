@@ -97,7 +97,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             f"({label}) {_film_text(film, telling)}"
             for label, film in zip(LABELS, params.choices, strict=False)
         ]
-        rule = _RULE.format(genre=_points(params.genre_weight), theme=_points(params.theme_weight))
+        rule = _RULE.format(
+            genre=_points_text(params.genre_weight), theme=_points_text(params.theme_weight)
+        )
         text = _QUESTION.format(
             opening=OPENINGS[params.opening],
             liked=" ".join(sentences)
@@ -249,7 +251,7 @@ def _film_text(film: Film, telling: Template) -> str:
     return f"{name} is {article} {enumeration(genres)} film about {enumeration(themes)}."
 
 
-def _points(n: int) -> str:
+def _points_text(n: int) -> str:
     return f"{n} point{'' if n == 1 else 's'}"
 
 

@@ -118,7 +118,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_others": _total(params.entries) - right,
             "entries_instead_of_things": len(counting),
             "only_digits": sum(int(q) for q, *_ in counting if q.isdigit()),
-            "only_words": sum(_number(q) for q, *_ in counting if not q.isdigit()),
+            "only_words": sum(_quantity_value(q) for q, *_ in counting if not q.isdigit()),
             "without_those_with_an_adjective": _total(e for e in counting if not e[1]),
             "only_the_first_group": _total(e for e in counting if e[3] == params.groups[0]),
             "last_left_out": _total(counting[:-1]),
@@ -146,7 +146,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         The quantities are taken to go up to the largest one of the list, which is seldom less than
         what they were drawn from.
         """
-        largest = max(_number(quantity) for quantity, *_ in params.entries)
+        largest = max(_quantity_value(quantity) for quantity, *_ in params.entries)
         spread = len(_counting(params)) * (largest * largest - 1) / 12
         return min(1 / largest, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
 
@@ -194,10 +194,10 @@ def _counting(params: Params) -> list[Entry]:
 
 
 def _total(entries: Iterable[Entry]) -> int:
-    return sum(_number(entry[0]) for entry in entries)
+    return sum(_quantity_value(entry[0]) for entry in entries)
 
 
-def _number(quantity: str) -> int:
+def _quantity_value(quantity: str) -> int:
     return int(quantity) if quantity.isdigit() else numbers_in_words()[quantity]
 
 

@@ -68,7 +68,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the list, its volume and the score."""
-        counts = _counts(params)
+        counts = _stock_of(params)
         lines = [
             f"- {line.count} of size {' x '.join(map(str, line.size))}" for line in params.prisms
         ]
@@ -85,17 +85,17 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Stack slabs and fill the rest with blocks."""
-        packing = pack(_counts(params), params.full_marks_percent)
+        packing = pack(_stock_of(params), params.full_marks_percent)
         boxes = [_corners(*box) for box in packing.boxes]
-        return Answer.model_validate({"boxes": [_entry(low, high) for low, high in boxes]})
+        return Answer.model_validate({"boxes": [_box_entry(low, high) for low, high in boxes]})
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return packings with one mistake each, and answers that older graders let through."""
-        packing = pack(_counts(params), params.full_marks_percent)
+        packing = pack(_stock_of(params), params.full_marks_percent)
         boxes = [_corners(*box) for box in packing.boxes]
         *head, last = boxes
         low, high = last
-        small = min(_counts(params), key=math.prod)
+        small = min(_stock_of(params), key=math.prod)
         up = max(box[1][2] for box in boxes) - min(box[0][2] for box in boxes)
         wrong: dict[str, Sequence[tuple[Sequence[JsonValue], Sequence[JsonValue]]]] = {
             "empty": [],
@@ -132,13 +132,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             ]
         row = _in_a_row(params)
         around = math.prod(max(high[axis] for _, high in row) for axis in range(3))
-        if not _dense_enough(_counts(params), around, params.full_marks_percent):
+        if not _dense_enough(_stock_of(params), around, params.full_marks_percent):
             wrong["all_in_a_row"] = row
         answers: dict[str, JsonValue] = {
-            name: {"boxes": [_entry(low, high) for low, high in example]}
+            name: {"boxes": [_box_entry(low, high) for low, high in example]}
             for name, example in wrong.items()
         }
-        entries: list[JsonValue] = [_entry(low, high) for low, high in boxes]
+        entries: list[JsonValue] = [_box_entry(low, high) for low, high in boxes]
         answers["no_boxes"] = {}
         answers["bare_list"] = entries
         answers["list_of_answers"] = [{"boxes": entries}, {"boxes": []}]
@@ -149,12 +149,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return rows of all prisms, and what the greediest of packings makes."""
         sizes = [_ascending(line.size) for line in params.prisms for _ in range(line.count)]
         packings = {
-            "one row, end to end": _row([(c, b, a) for a, b, c in sizes]),
-            "one row, face to face": _row(sizes),
+            "one row, end to end": _prism_row([(c, b, a) for a, b, c in sizes]),
+            "one row, face to face": _prism_row(sizes),
         }
         if len(sizes) <= _LARGEST_LIST:
-            packings["each where the box grows least"] = _greedy(sizes)
-        return {name: _answer(*boxes) for name, boxes in packings.items()}
+            packings["each where the box grows least"] = _greedy_packing(sizes)
+        return {name: _packing_answer(*boxes) for name, boxes in packings.items()}
 
     def measure(self, params: Params) -> float:
         """Return sizes by different edges: the more edges there are, the fewer faces match."""
@@ -172,7 +172,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         loose = draws = 0
         while draws < _DRAWS and loose < _PACKINGS:
             draws += 1
-            lines = _layers(point, rng) if point.perfect == "possible" else _chain(point, rng)
+            lines = (
+                _layers(point, rng) if point.perfect == "possible" else _sharing_sizes(point, rng)
+            )
             if lines is None:
                 continue
             counts = Counter({_ascending(size): n for size, n in lines})
@@ -218,7 +220,7 @@ def _plain_stack(counts: Mapping[Size, int]) -> bool:
     )
 
 
-def _chain(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
+def _sharing_sizes(point: Space, rng: Stream) -> list[tuple[Size, int]] | None:
     """Draw sizes that each share edges with the one before; None if two are the same."""
     pool = [e for e in (_PRIMES if point.primes else _EDGES) if e <= point.max_edge]
     size = [rng.choice(pool) for _ in range(3)]
@@ -273,7 +275,7 @@ def _finish_lines(
     return sorted(zip(ordered, counts, strict=True), key=lambda line: math.prod(line[0]))
 
 
-def _counts(params: Params) -> Counter[Size]:
+def _stock_of(params: Params) -> Counter[Size]:
     counts: Counter[Size] = Counter()
     for line in params.prisms:
         counts[_ascending(line.size)] += line.count
@@ -301,7 +303,7 @@ def _size(low: Size, high: Size) -> Size:
     return _ascending([h - l for l, h in zip(low, high, strict=True)])
 
 
-def _entry(low: Sequence[JsonValue], high: Sequence[JsonValue]) -> dict[str, JsonValue]:
+def _box_entry(low: Sequence[JsonValue], high: Sequence[JsonValue]) -> dict[str, JsonValue]:
     return {"XyzMin": list(low), "XyzMax": list(high)}
 
 
@@ -317,14 +319,14 @@ def _in_a_row(params: Params) -> list[tuple[Size, Size]]:
     return row
 
 
-def _row(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
+def _prism_row(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
     extents = np.array(sizes)
     low = np.zeros_like(extents)
     low[1:, 0] = extents[:-1, 0].cumsum()
     return low, low + extents
 
 
-def _greedy(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
+def _greedy_packing(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
     """Put prism after prism, the largest first, at a free corner where the box stays smallest."""
     low, high = np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64)
     corners = np.zeros((1, 3), np.int64)
@@ -348,7 +350,7 @@ def _greedy(sizes: Sequence[Size]) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _answer(low: np.ndarray, high: np.ndarray) -> JsonValue:
+def _packing_answer(low: np.ndarray, high: np.ndarray) -> JsonValue:
     pairs = zip(low.tolist(), high.tolist(), strict=True)
     return {"boxes": [{"XyzMin": start, "XyzMax": stop} for start, stop in pairs]}
 
@@ -474,7 +476,7 @@ def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placement] | None:
         # The smallest room first: small boxes fit anywhere, large ones only where it is wide.
         k = min(range(len(waiting)), key=lambda k: math.prod(waiting[k].extent))
         at, extent = waiting.pop(k)
-        block = _block(extent, stock, rng)
+        block = _choose_block(extent, stock, rng)
         if block is None:
             spare -= math.prod(extent)
             if spare < 0:
@@ -494,12 +496,12 @@ def _filled(room: Size, counts: Counts, rng: Stream) -> list[Placement] | None:
     return None if stock else placements
 
 
-def _block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] | None:
+def _choose_block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] | None:
     """Choose a block for a room's corner: the extent of its boxes, and their numbers."""
     best: tuple[int, Size, Size] | None = None
     for kind, n in stock.items():
         volume = math.prod(kind)
-        for size in _turned(kind):
+        for size in _orientations(kind):
             numbers = _numbers(room, size, n, rng)
             if numbers is None:
                 continue
@@ -510,7 +512,7 @@ def _block(room: Size, stock: Counts, rng: Stream) -> tuple[Size, Size] | None:
     return None if best is None else best[1:]
 
 
-def _turned(kind: Size) -> list[Size]:
+def _orientations(kind: Size) -> list[Size]:
     return sorted({(a, b, c) for a, b, c in permutations(kind)})
 
 

@@ -55,20 +55,22 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the terms shown, all rules in the order they act, and what is asked for."""
-        return _text(params, _terms(params)[0])
+        return _text(params, _sequence_terms(params)[0])
 
     def reference(self, params: Params) -> Answer:
         """Go on step by step."""
-        terms, _ = _terms(params)
+        terms, _ = _sequence_terms(params)
         return Answer(answer=tuple(terms[params.shown :]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what comes out if a rule is forgotten, and lists that are off by one."""
-        terms, _ = _terms(params)
+        terms, _ = _sequence_terms(params)
         right = terms[params.shown :]
-        plain, _ = _terms(params.model_copy(update={"interference": ()}))
-        turned, _ = _terms(params.model_copy(update={"base": params.base[::-1]}))
-        last, _ = _terms(params.model_copy(update={"interference": params.interference[:-1]}))
+        plain, _ = _sequence_terms(params.model_copy(update={"interference": ()}))
+        turned, _ = _sequence_terms(params.model_copy(update={"base": params.base[::-1]}))
+        last, _ = _sequence_terms(
+            params.model_copy(update={"interference": params.interference[:-1]})
+        )
         lists: dict[str, Sequence[int]] = {
             "without_interference": plain[params.shown :],
             "without_the_last_rule": last[params.shown :],
@@ -86,7 +88,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often interference changes a term."""
-        _, hits = _terms(params)
+        _, hits = _sequence_terms(params)
         return {"hits": hits}
 
     def blind_floor(self, params: Params) -> float:
@@ -114,7 +116,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 shown=point.length_shown,
                 asked=point.length_asked,
             )
-            terms, hits = _terms(params)
+            terms, hits = _sequence_terms(params)
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
                 return params, terms, hits
         raise GenerationError(
@@ -151,7 +153,7 @@ def _interference(n: int, rng: Stream) -> list[Interference]:
     return rules
 
 
-def _terms(params: Params) -> tuple[list[int], int]:
+def _sequence_terms(params: Params) -> tuple[list[int], int]:
     """Return all terms, shown and asked for, and how often interference changed one."""
     terms = [params.start]
     hits = 0

@@ -49,7 +49,7 @@ def loops(family: str, pipes: int, side: int, crossings: int = 0) -> Iterator[Jo
     else:
         for k in range(TRIES):
             rng = Stream("pipe loops", family, pipes, side, k)
-            yield from _there(_grown(family, pipes, side, k, rng))
+            yield from _there(_grow_family(family, pipes, side, k, rng))
 
 
 def solve(params: Params) -> Joints | None:
@@ -73,7 +73,7 @@ def to_answer(loop: Joints) -> Answer:
     return Answer.model_validate({"points": [{"x": x, "y": y} for x, y in loop]})
 
 
-def _grown(family: str, pipes: int, side: int, k: int, rng: Stream) -> Joints | None:
+def _grow_family(family: str, pipes: int, side: int, k: int, rng: Stream) -> Joints | None:
     if family == "squares":
         return grown_on_squares(pipes, side, 0.0, rng)
     if family == "inset squares":

@@ -170,7 +170,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
         tries = min(_TRIES, max(2, _WORK // (terms * point.size**2)))
         for _ in range(tries):
-            grid = _cut(field(point, rng), point.fill)
+            grid = _cut_at_level(field(point, rng), point.fill)
             if grid is None:
                 continue
             black = sum(row.count("#") for row in grid) / point.size**2
@@ -239,7 +239,7 @@ def field(point: Space, rng: Stream) -> NDArray[np.float64]:
     return total
 
 
-def _cut(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
+def _cut_at_level(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
     """Return the picture of what reaches the level that leaves this share black.
 
     None if the level is so close to the next lower value that machines could differ.

@@ -75,6 +75,11 @@ _ROMAN = (
 _FIRST_MINUTE = 9 * 60
 
 
+def capitalised(sentence: str) -> str:
+    """Return a sentence with its first letter as a capital."""
+    return sentence[0].upper() + sentence[1:]
+
+
 def anchor(form: str, n: int) -> str:
     """Return the marker of the n-th line, with the blank after it; ``none`` is empty.
 

@@ -161,7 +161,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             clues = [_cell_of(rectangle, rng) for rectangle in cut]
             for _ in range(_MOVES):
-                grid = _grid(point, cut, clues)
+                grid = _clue_grid(point, cut, clues)
                 result = solve(grid, limit=2, max_nodes=_NODES)
                 proofs += 1
                 work += result.nodes * result.candidates
@@ -245,7 +245,7 @@ def _cell_of(rectangle: Rectangle, rng: Stream) -> tuple[int, int]:
     return rng.between(x0, x1), rng.between(y0, y1)
 
 
-def _grid(
+def _clue_grid(
     point: Space, cut: Sequence[Rectangle], clues: Sequence[tuple[int, int]]
 ) -> tuple[tuple[int, ...], ...]:
     grid = [[0] * point.width for _ in range(point.height)]
@@ -262,7 +262,7 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
         limit: stop at this number of solutions; 2 decides uniqueness.
         max_nodes: stop after this number of search nodes.
     """
-    places = _candidates(grid)
+    places = _clue_places(grid)
     full = (1 << len(grid) * len(grid[0])) - 1
     solutions: list[tuple[Rectangle, ...]] = []
     stack = [[list(at) for at in places]]
@@ -285,7 +285,7 @@ def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solution
     return Solutions(solutions, nodes, sum(map(len, places)), complete)
 
 
-def _candidates(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
+def _clue_places(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
     """Return for every clue the rectangles of its area around it alone, by their cells' bits."""
     height, width = len(grid), len(grid[0])
     clues = [(x, y, v) for y, row in enumerate(grid) for x, v in enumerate(row) if v]

@@ -186,7 +186,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         rng.shuffle(options)
         kind = rng.choice(KINDS) if point.shape == "any" else point.shape
         for _ in range(_TRIES):
-            path = _draw_path(kind, point, rng)
+            path = _draw_outline(kind, point, rng)
             if not _blurred(path) and kind_of(path) == kind:
                 return Params(path=path, options=tuple(options))
         raise GenerationError(
@@ -195,7 +195,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         )
 
 
-def _draw_path(kind: Kind, point: Space, rng: Stream) -> str:
+def _draw_outline(kind: Kind, point: Space, rng: Stream) -> str:
     stretch = rng.uniform(1, point.aspect)
     # What every kind has to have, those with a curve of these pieces included.
     cubics = max(2, point.segments)
@@ -255,7 +255,7 @@ def sides_of(path: str) -> list[tuple[complex, bool]]:
     A side goes from one corner to the next; an outline without corners has none.
     """
     pieces = pieces_of(path)
-    begins = [i for i in range(len(pieces)) if _turn(pieces[i - 1], pieces[i]) > _SMOOTH]
+    begins = [i for i in range(len(pieces)) if _turn_angle(pieces[i - 1], pieces[i]) > _SMOOTH]
     sides: list[tuple[complex, bool]] = []
     for i, j in pairwise([*begins, *(begins[:1] and [begins[0] + len(pieces)])]):
         side = [*pieces, *pieces][i:j]
@@ -266,7 +266,7 @@ def sides_of(path: str) -> list[tuple[complex, bool]]:
     return sides
 
 
-def _turn(before: tuple[list[complex], bool], after: tuple[list[complex], bool]) -> float:
+def _turn_angle(before: tuple[list[complex], bool], after: tuple[list[complex], bool]) -> float:
     """Return the angle between two pieces where they meet, in radians.
 
     Arcs are drawn so that they meet each other smoothly and anything else in a corner.
@@ -282,7 +282,7 @@ def _turn(before: tuple[list[complex], bool], after: tuple[list[complex], bool])
 def _blurred(path: str) -> bool:
     """Whether rounding has left a point that is hardly a corner."""
     pieces = pieces_of(path)
-    return any(_SMOOTH < _turn(pieces[i - 1], pieces[i]) < _SHARP for i in range(len(pieces)))
+    return any(_SMOOTH < _turn_angle(pieces[i - 1], pieces[i]) < _SHARP for i in range(len(pieces)))
 
 
 def kind_of(path: str) -> Kind | None:
@@ -488,16 +488,16 @@ def _arc_command(
     less = 2 if half else 0
     rx, ry = (round(100 * frame.size * along) - less for along in (stretch, 1))
     sweep = 1 if frame.mirror == 1 else 0
-    word = f"{'a' if relative else 'A'} {_number(rx)} {_number(ry)} {frame.degrees} 0 {sweep}"
+    word = f"{'a' if relative else 'A'} {_decimal(rx)} {_decimal(ry)} {frame.degrees} 0 {sweep}"
     return _command(word, [end], origin)
 
 
 def _command(word: str, points: Sequence[tuple[int, int]], origin: tuple[int, int]) -> str:
     x, y = origin
-    return " ".join([word, *[f"{_number(p - x)},{_number(q - y)}" for p, q in points]])
+    return " ".join([word, *[f"{_decimal(p - x)},{_decimal(q - y)}" for p, q in points]])
 
 
-def _number(hundredths: int) -> str:
+def _decimal(hundredths: int) -> str:
     """Return a number of hundredths as a decimal without idle zeros."""
     integer, fraction = divmod(abs(hundredths), 100)
     digits = f"{integer}.{fraction:02}".rstrip("0").rstrip(".")

@@ -96,7 +96,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def words(self, params: Params) -> dict[str, object]:
         """Return the map, and what the score is measured by."""
         n = len(params.heights)
-        before = len(largest_flat(_flat(params), n, params.flat_tolerance))
+        before = len(largest_flat(_ground(params), n, params.flat_tolerance))
         return {
             "n": n,
             "last": n - 1,
@@ -114,9 +114,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Return the stored plan of a paper instance; simulate one for any other."""
-        plan = _stored().get(params)
+        plan = _stored_plans().get(params)
         if plan is None:
-            plan = _plan(params)
+            plan = _blast_plan(params)
         return Answer(blasts=tuple(Blast(x=x, y=y, z=z) for x, y, z in plan))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
@@ -152,7 +152,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: {"blasts": blasts} for name, blasts in counters.items()}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a plan that cuts the hills of one corner to its middle height, the highest first."""
+        """Return a plan that cuts the hills of one corner to middle height, the highest first."""
         cells = sorted(
             (
                 (h, x, y)
@@ -198,7 +198,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 max_blasts=MAX_BLASTS,
             )
             try:
-                plan = _plan(params, work)
+                plan = _blast_plan(params, work)
             except GenerationError:
                 continue
             if plan:
@@ -278,17 +278,17 @@ def _blast(x: int, y: int, z: float) -> JsonValue:
     return {"x": x, "y": y, "z": z}
 
 
-def _flat(params: Params) -> tuple[float, ...]:
+def _ground(params: Params) -> tuple[float, ...]:
     return tuple(height for row in params.heights for height in row)
 
 
-def _plan(params: Params, work: Work | None = None) -> Plan:
+def _blast_plan(params: Params, work: Work | None = None) -> Plan:
     n, tolerance = len(params.heights), params.flat_tolerance
-    return solve(_flat(params), n, tolerance, params.share, work)
+    return solve(_ground(params), n, tolerance, params.share, work)
 
 
 @cache
-def _stored() -> dict[Params, Plan]:
+def _stored_plans() -> dict[Params, Plan]:
     """Return the plans of the paper's instances, found by the programs tools/level_*.py."""
     plans = data_file(__package__, "references.json")["plans"]
     items = TaskBuilder().paper()

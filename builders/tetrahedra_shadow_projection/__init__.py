@@ -115,13 +115,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "touch": rules.TOUCH,
             "reach": rules.REACH,
             "most": rules.MAX_TETRAHEDRA,
-            "shape": _briefly(params),
+            "shape": _brief_target(params),
         }
 
     def reference(self, params: Params) -> Answer:
         """Search, more finely if need be, until the cover is good enough for a full score."""
         for effort in _EFFORTS:
-            result = _search(params.exterior, params.holes, effort)
+            result = _cached_cover(params.exterior, params.holes, effort)
             if result.raw >= rules.FULL * params.divisor:
                 poses = [dict(zip(_NAMES, pose, strict=True)) for pose in result.poses]
                 return Answer.model_validate({"tetrahedrons": poses})
@@ -154,8 +154,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return a grid of squares side by side, and grids stacked on each other, a third aside."""
         return {
-            "grid of shadows": _grid(params, 1, _WORTH),
-            "stacked grids of shadows": _grid(params, 3, 0.9),
+            "grid of shadows": _shadow_grid(params, 1, _WORTH),
+            "stacked grids of shadows": _shadow_grid(params, 3, 0.9),
         }
 
     def measure(self, params: Params) -> float:
@@ -177,7 +177,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if smallest_corner(target) < point.min_angle:
                 continue
             rings = [tuple(ring.coords)[:-1] for ring in (target.exterior, *target.interiors)]
-            result = _search(rings[0], tuple(rings[1:]), _EFFORTS[0])
+            result = _cached_cover(rings[0], tuple(rings[1:]), _EFFORTS[0])
             if result.raw >= _LEAST:
                 return Params(
                     title=title,
@@ -200,7 +200,7 @@ class _ScoredCover(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _search(
+def _cached_cover(
     exterior: tuple[tuple[float, ...], ...],
     holes: tuple[tuple[tuple[float, ...], ...], ...],
     effort: Effort,
@@ -216,7 +216,7 @@ def _search(
     )
 
 
-def _briefly(params: Params) -> str:
+def _brief_target(params: Params) -> str:
     """Return the target in words, with as many numbers as say where it lies."""
     title = re.sub(r", (each |its rim )?given .*", "", params.title)
     if title.startswith(_CENTRED):
@@ -282,7 +282,7 @@ def _rotated(quaternions: Floats, vectors: Floats) -> Floats:
     return vectors + quaternions[:, :1] * twice + np.cross(quaternions[:, 1:], twice)
 
 
-def _grid(params: Params, parts: int, least: float) -> JsonValue:
+def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
     """Return tetrahedra over the squares of which at least a share lies in the target.
 
     Squares begin at every ``parts``-th of their side; those that overlap stand at other heights.
@@ -333,14 +333,14 @@ def draw_target(
     else:
         title, points = _FIGURES[figure](rng)
     if figure != "blocks":
-        points = _turn(points, *_direction(rng))
+        points = _turn_points(points, *_direction(rng))
     holes: list[list[XY]] = []
     if hole:
         title += ", with a square hole"
         centre = shapely.centroid(Polygon(points))
         side = math.sqrt(rng.uniform(0.05, 0.15) * Polygon(points).area)
         square = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)]
-        turned = square if figure == "blocks" else _turn(square, *_direction(rng))
+        turned = square if figure == "blocks" else _turn_points(square, *_direction(rng))
         holes = [[(centre.x + side * x, centre.y + side * y) for x, y in turned]]
     scale = math.sqrt(area / Polygon(points, holes).area)
     x0, y0, x1, y1 = (scale * v for v in Polygon(points).bounds)
@@ -386,7 +386,7 @@ def _direction(rng: Stream) -> XY:
     return x, y
 
 
-def _turn(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
+def _turn_points(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
     return [(cosine * x - sine * y, sine * x + cosine * y) for x, y in points]
 
 

@@ -100,13 +100,15 @@ def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
         x, y, z and the quaternion, scalar part first, of each; x, y and z rounded to 6 digits.
     """
     target = shapely.orient_polygons(target)
-    candidates = _candidates(target, effort.pitch)
+    candidates = _shadow_candidates(target, effort.pitch)
     selection = _choose(target, candidates, effort)
     poses: list[tuple[float, ...]] = []
     level = 0.0
     for i in selection:
         x, y = (round(float(v), _DECIMALS) for v in candidates.move[i])
-        quaternion = _turned(_templates()[candidates.template[i]].quaternion, *candidates.turn[i])
+        quaternion = _turned_quaternion(
+            _templates()[candidates.template[i]].quaternion, *candidates.turn[i]
+        )
         heights = corners(np.array([(x, y, 0.0, *quaternion)]))[0, :, 2]
         poses.append((x, y, round(level - float(heights.min()), _DECIMALS), *quaternion))
         level += float(heights.max() - heights.min()) + _GAP
@@ -144,7 +146,7 @@ def _upright(axis: Sequence[float]) -> tuple[float, float, float, float]:
     return math.sqrt(x * x + y * y + z * z) + z, y, -x, 0.0
 
 
-def _turned(
+def _turned_quaternion(
     quaternion: tuple[float, float, float, float], cosine: float, sine: float
 ) -> tuple[float, ...]:
     """Return a quaternion followed by a turn about z."""
@@ -156,15 +158,15 @@ def _turned(
     )
 
 
-def _candidates(target: Polygon, pitch: float) -> _Candidates:
-    sides = list(_sides(target))
+def _shadow_candidates(target: Polygon, pitch: float) -> _Candidates:
+    sides = list(_target_sides(target))
     sides = sides[:: max(1, -(-len(sides) // _EDGES))]
-    rows = [*_along(sides), *_inside(target, sides, pitch)]
+    rows = [*_side_candidates(sides), *_inside_candidates(target, sides, pitch)]
     table = np.array(rows)
     return _Candidates(table[:, 0].astype(np.intp), table[:, 1:3], table[:, 3:])
 
 
-def _sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
+def _target_sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
     """Yield start, direction and length of every side, the inside on its left."""
     for ring in (target.exterior, *target.interiors):
         points = shapely.get_coordinates(ring).tolist()
@@ -173,7 +175,7 @@ def _sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
             yield (ax, ay), ((bx - ax) / length, (by - ay) / length), length
 
 
-def _along(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]:
+def _side_candidates(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]:
     """Yield shadows with one side along a side of the target, at steps from end to end."""
     for (ax, ay), (dx, dy), length in sides:
         for k, template in enumerate(_templates()):
@@ -196,7 +198,7 @@ def _along(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]
                     )
 
 
-def _inside(
+def _inside_candidates(
     target: Polygon, sides: Sequence[tuple[XY, XY, float]], pitch: float
 ) -> Iterator[tuple[float, ...]]:
     """Yield squares and triangles, parallel to up to three sides, centred on a grid."""
@@ -243,7 +245,7 @@ def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[in
         worth.ravel()[selection[best]] = 0
         near = (np.abs(stamps.first - stamps.first[best]) < window).all(axis=1).nonzero()[0]
         gain[near] = _gains(worth, stamps.of(near))
-    return [int(stamps.candidate[i]) for i in _needed(selection, inside)]
+    return [int(stamps.candidate[i]) for i in _indispensable(selection, inside)]
 
 
 def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
@@ -256,7 +258,9 @@ def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
     return total
 
 
-def _needed(selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]) -> list[int]:
+def _indispensable(
+    selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]
+) -> list[int]:
     """Return the chosen candidates without those whose inside points all lie under others."""
     depth = np.zeros(inside.size, dtype=np.intp)
     for stamp in selection.values():

@@ -184,7 +184,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             params = Params(
                 corners=corners,
-                counts=_counts(rng.choice(names)),
+                counts=_counts_of(rng.choice(names)),
                 coordinate_grid=grid,
                 snap_decimals=point.snap_decimals,
             )
@@ -202,7 +202,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _counts(name: str) -> Counts:
+def _counts_of(name: str) -> Counts:
     """Return the regions that a name such as 2t1q1h stands for."""
     return Counts.model_validate({_KINDS[kind]: int(n) for n, kind in re.findall(r"(.)(.)", name)})
 
@@ -340,7 +340,7 @@ def _drawn_on(
         if kinds(pair, unit) == target and not all(
             _near(params, p) for chord in ends for p in chord
         ):
-            return _points(pair, spots)
+            return _segments_of(pair, spots)
     return None
 
 
@@ -361,7 +361,7 @@ def _off_grid(params: Params, target: RegionCounts) -> Segments | None:
     pair = first_pair(tuple(spots), 10**params.snap_decimals, target)
     if pair is None:
         return None
-    segments = _points(pair, spots)
+    segments = _segments_of(pair, spots)
     gaps = [
         min(abs(x - value) for value in grid)
         for chord in segments
@@ -371,7 +371,7 @@ def _off_grid(params: Params, target: RegionCounts) -> Segments | None:
     return segments if max(gaps) > 2 * 10**-params.snap_decimals else None
 
 
-def _points(pair: Pair, spots: dict[int, XY]) -> Segments:
+def _segments_of(pair: Pair, spots: dict[int, XY]) -> Segments:
     return [(spots[a], spots[b]) for a, b in pair]
 
 

@@ -111,7 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return how many squares of the views and barred cells there are for each spare cell."""
         n = params.size
         sums, single = forbidden(params)
-        barred = sum(sum(cell) in sums for cell in _grid(n)) + len(single)
+        barred = sum(sum(cell) in sums for cell in _all_cells(n)) + len(single)
         return (3 * n * n + barred) / (params.cells - n * n + 1)
 
     def draw(self, point: Space, rng: Stream) -> Params:
@@ -137,7 +137,7 @@ def _draw_rules(point: Space, rng: Stream) -> Params:
         modulus = rng.between(5, 12)
         residue = Residue(modulus=modulus, remainder=rng.below(modulus))
     elif point.forbidden == "cells":
-        everything = _grid(n)
+        everything = _all_cells(n)
         single = sorted(rng.sample(everything, min(point.forbidden_cells, len(everything) // 3)))
     return Params(
         size=n,
@@ -186,8 +186,8 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
     rng = Stream("voxel_grid_projection", "solver", params.model_dump(mode="json"))
     n = params.size
     sums, single = forbidden(params)
-    permitted = [cell for cell in _grid(n) if sum(cell) not in sums and cell not in single]
-    three_faces = [cell for cell in _grid(n) if min(cell) == 0]
+    permitted = [cell for cell in _all_cells(n) if sum(cell) not in sums and cell not in single]
+    three_faces = [cell for cell in _all_cells(n) if min(cell) == 0]
     cover = three_faces if params.connected else _cover(n, frozenset(permitted))
     if cover is None or len(cover) > params.cells:
         return None
@@ -212,7 +212,7 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
     return None
 
 
-def _grid(n: int) -> list[Cell]:
+def _all_cells(n: int) -> list[Cell]:
     return [(x, y, z) for x in range(n) for y in range(n) for z in range(n)]
 
 
@@ -267,7 +267,7 @@ def _faulty_sets(
     n = params.size
     sums, single = forbidden(params)
     occupied = set(right)
-    grid = [cell for cell in _grid(n) if cell not in occupied]
+    grid = [cell for cell in _all_cells(n) if cell not in occupied]
     free = [cell for cell in grid if sum(cell) not in sums and cell not in single]
     yield "empty", []
     yield "one_missing", right[:-1]
@@ -278,7 +278,7 @@ def _faulty_sets(
     yield "fraction", [[v + 0.5 for v in right[0]], *right[1:]]
     yield "a_little_off", [[v + 1e-6 for v in right[0]], *right[1:]]
     yield "one_outside", [*right[:-1], [n, 0, 0]]
-    yield "a_block_from_the_corner", _grid(n)[: params.cells]
+    yield "a_block_from_the_corner", _all_cells(n)[: params.cells]
     yield "latin_square_only", [(x, y, (x + y) % n) for x in range(n) for y in range(n)]
     yield "mirrored_in_x_and_y", _symmetric(params)
     if free:
@@ -298,7 +298,7 @@ def _symmetric(params: Params) -> list[Cell]:
     """Return as many cells as asked for that stay the same when x and y are exchanged."""
     n = params.size
     selection = {(x, y, (x + y) % n): None for x in range(n) for y in range(n)}
-    for x, y, z in _grid(n):
+    for x, y, z in _all_cells(n):
         pair = dict.fromkeys([(x, y, z), (y, x, z)])
         if not pair.keys() & selection.keys() and len(selection) + len(pair) <= params.cells:
             selection |= pair

@@ -12,7 +12,7 @@ from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting import (
     Space,
     TaskBuilder,
-    _cut,
+    _cut_at_level,
     as_text,
     field,
     row_by_row,
@@ -59,7 +59,7 @@ def test_the_papers_pictures_are_those_of_their_seeds(which):
         waves=waves,
         smoothing=smoothing,
     )
-    assert _cut(field(point, PaperSource(item.seed)), fill) == item.params.grid
+    assert _cut_at_level(field(point, PaperSource(item.seed)), fill) == item.params.grid
 
 
 def test_the_field_is_the_sum_it_is_said_to_be():
