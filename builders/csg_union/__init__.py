@@ -29,11 +29,6 @@ from scbench.schemas.csg_union import (
     Vertex,
 )
 
-_TURNING = """\
-Turning by (a, b, c) rotates it about the origin of its frame: by a degrees about the x axis, then
-by b about the y axis, then by c about the z axis, axes that stay where they are. A positive angle
-is counter-clockwise for someone whom the axis points at; 90 about z takes +x to +y.
-"""
 _UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
@@ -64,7 +59,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {
             "n": len(params.solids),
             "solids": "\n".join(solids),
-            "turning": _TURNING if turned else "",
+            "turning": prompt_template(__package__, "prompt_turning.txt") if turned else "",
             "example": _EXAMPLE,
             "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
             "brief": "\n".join(f"- {_brief_solid(solid)}" for solid in params.solids),

@@ -24,6 +24,7 @@ _CLOSING = reply_short(
 Move = tuple[StepKind, int]
 """A kind of step and its amount, as in the schema."""
 _TRIES = 200
+_VERBS = ("is", "falls", "comes")
 
 _KINDS: tuple[StepKind, ...] = (
     *("days", "weeks", "months", "years", "counted_day"),
@@ -40,39 +41,6 @@ MONTHS = (
 )
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-_LINKS = (
-    "This is known about the dates.",
-    "Here is what the plan says.",
-    "The calendar holds these notes.",
-    "Some of the dates are tied to others.",
-    "The following has been agreed.",
-)
-
-_VERBS = ("is", "falls", "comes")
-_QUESTIONS = ("On which date is {}?", "What is the date of {}?", "Which date does {} have?")
-_SLASHES = "Dates with slashes are written MM/DD/YYYY, with the month first."
-_ORDINAL = "January 1 is the first day of a year."
-
-_CALENDAR = (
-    "The calendar is the Gregorian one throughout: February has 29 days in years that can be "
-    "divided by 4, except those that can be divided by 100 but not by 400."
-)
-
-_COUNTING = (
-    "Days and weeks are counted in full: 1 day after a date is the day right after it, 1 day "
-    "before it is the day right before it."
-)
-
-_SAME_DAY = (
-    "Some months or years after or before a date is the day with the same number in the month "
-    "thus reached or, where that month has no such day, its last day."
-)
-
-_STRICTLY = (
-    "The first Monday after a date, or the last Monday before it, is never that date itself; so "
-    "with the other days of the week."
-)
 
 
 class Space(Point):
@@ -459,6 +427,10 @@ def names() -> tuple[str, ...]:
     return tuple(_data()["names"])
 
 
+def _sentences() -> dict[str, Any]:
+    return data_file(__package__, "sentences.json")  # type: ignore[no-any-return]
+
+
 @cache
 def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, scenarios are not
     return data_file(__package__, "stories.json")  # type: ignore[no-any-return]
@@ -469,25 +441,27 @@ def story_of(params: Params | Instance) -> str:
     sentences = [*_dated(params), *_tied(params)]
     if params.style % 4 == 1:  # what is tied can come before what it is tied to
         sentences = [*_tied(params), *_dated(params)]
-    story = " ".join([params.opening, _LINKS[params.style % len(_LINKS)], *sentences])
-    question = _QUESTIONS[params.style % len(_QUESTIONS)].format(params.events[params.asked])
+    links, questions = _sentences()["links"], _sentences()["questions"]
+    story = " ".join([params.opening, links[params.style % len(links)], *sentences])
+    question = questions[params.style % len(questions)].format(params.events[params.asked])
     rules = _calendar_rules(params.date_format, frozenset([step[1] for step in params.steps]))
     return f"{story}\n\n{question}\n\n{rules}\n\n"
 
 
 @cache
 def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
-    rules = [_CALENDAR]
+    say = _sentences()
+    rules = [say["calendar"]]
     if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
-        rules.insert(0, _SLASHES)
+        rules.insert(0, say["slashes"])
     if form == "ORDINAL_DAY":
-        rules.insert(0, _ORDINAL)
+        rules.insert(0, say["ordinal"])
     if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
-        rules.append(_COUNTING)
+        rules.append(say["counting"])
     if kinds & {"months", "years"}:
-        rules.append(_SAME_DAY)
+        rules.append(say["same_day"])
     if kinds & {"weekday_after", "weekday_before"}:
-        rules.append(_STRICTLY)
+        rules.append(say["strictly"])
     return " ".join(rules)
 
 

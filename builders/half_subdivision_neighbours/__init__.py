@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     Box,
     boxes,
@@ -20,26 +20,6 @@ from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Para
 _TREES = 50
 _TARGETS = 20
 _PER_LINE = 8
-
-
-_WORDS = {
-    "2D": {
-        "whole": "The unit square (0 <= x <= 1, 0 <= y <= 1)",
-        "noun": "square",
-        "cut": "straight line",
-        "shared": "a piece of a side, of positive length",
-        "part": "a side",
-        "excluded": "at a corner",
-    },
-    "3D": {
-        "whole": "The unit cube (0 <= x <= 1, 0 <= y <= 1, 0 <= z <= 1)",
-        "noun": "cube",
-        "cut": "plane",
-        "shared": "a piece of a face, of positive area",
-        "part": "a face",
-        "excluded": "along an edge or at a corner",
-    },
-}
 
 
 class Space(Point):
@@ -84,7 +64,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": len(leaves),
             "leaves": ",\n".join(", ".join(row) for row in rows),
             "target": params.target,
-            **_WORDS[params.dimension],
+            **data_file(__package__, "words.json")[params.dimension],
         }
 
     def reference(self, params: Params) -> Answer:

@@ -29,12 +29,6 @@ _FORM = """\
             "fileType": "OpenSCAD",
             "transform": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}, ...]}"""
 
-_HINT = """
-You need not design all of it. A right answer may begin with the {n} below; parts that are shown may
-also be used again, in other places. Your answer still lists every part.
-
-{parts}
-"""
 _IN_PLACE = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
 _CORNERS = [(x, y, z) for x in (0.0, 40.0) for y in (0.0, 40.0) for z in (0.0, 10.0)]
 _SIDES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -108,7 +102,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         text = _wrapped(_PROMPT.format(**self.words(params)))
         if params.shown:
             parts = self.reference(params).model_dump(mode="json")["parts"][: params.shown]
-            text += _HINT.format(n=len(parts), parts=json.dumps(parts, indent=1)) + "\n"
+            text += (
+                prompt_template(__package__, "prompt_shown.txt").format(
+                    n=len(parts), parts=json.dumps(parts, indent=1)
+                )
+                + "\n"
+            )
         return text + reply_as(_FORM)
 
     def reference(self, params: Params) -> Answer:

@@ -16,7 +16,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     lowest,
     tallest,
 )
-from scbench.builders.shared.builder import Builder, Point, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
@@ -41,14 +41,6 @@ _SAMPLES: tuple[tuple[Tower, str], ...] = (
         "on a flat 3, another on its long side, and on one of its points an upright 1.",
     ),
 )
-_MEANINGS: Mapping[str, str] = {
-    "flat": "it lies as described above",
-    "flippedX": "flat, mirrored left to right (x becomes -x): a 3 looks like an E",
-    "flippedY": "flat, mirrored top to bottom (y becomes -y): a 5 looks like a 2",
-    "rotate180Z": "flat, turned by half a turn (x becomes -x and y becomes -y)",
-    "rotate90X": "upright, with its y axis vertical: as tall as a digit is long",
-    "rotate90Y": "upright, with its x axis vertical: as tall as a digit is wide",
-}
 
 
 class Space(Point):
@@ -87,7 +79,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         up, down, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
         return {
             "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
-            "orientations": "\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
+            "orientations": "\n".join(f"- {name}: {text}." for name, text in _meanings().items()),
             "allowed": _allowed(params),
             "group": size,
             "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
@@ -242,12 +234,16 @@ def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
     return None
 
 
+def _meanings() -> Mapping[str, str]:
+    return data_file(__package__, "orientations.json")  # type: ignore[no-any-return]
+
+
 def _allowed(params: Params) -> str:
     """Return the paragraph on what may not be used; empty if everything may be."""
     parts: list[str] = []
     if len(params.digits) < 10:
         parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
-    missing = [name for name in _MEANINGS if name not in params.orientations]
+    missing = [name for name in _meanings() if name not in params.orientations]
     if missing:
         parts.append(f"These orientations may not be used: {', '.join(missing)}.")
     return "\n".join(parts) + "\n\n" if parts else ""

@@ -11,7 +11,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, parameter, plain
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
 from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, VOLUME
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
@@ -26,32 +26,6 @@ _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
 
-
-_TARGETS = {
-    "hemisphere": "A hemispherical shell with its open side down on the table: all points with "
-    "z >= 0\nwhose distance from the origin (0, 0, 0) is between {a} and {b}.",
-    "dome": "A solid hemisphere, its flat side down on the table: all points with z >= 0 "
-    "whose\ndistance from the origin (0, 0, 0) is at most {b}.",
-    "wall": "A round wall on the table: all points with z between 0 and {h} whose distance from "
-    "the\nz axis is between {a} and {b}.",
-    "ring": "The upper half of a ring (a torus) that lies on the table: all points with z >= 0 "
-    "whose\ndistance is at most {r} from the circle of radius {m} about the origin in the plane "
-    "z = 0.",
-}
-_STRAYS = {
-    "hemisphere": "No brick lies wholly inside the inner sphere, with all 8 corners of its box "
-    "nearer to the origin\n   than {a}, nor wholly outside the outer sphere, with every point "
-    "of its box farther from the\n   origin than {b}.",
-    "dome": "No brick lies wholly outside the sphere, with every point of its box farther from "
-    "the origin\n   than {b}.",
-    "wall": "No brick lies wholly in the hollow, with its whole box nearer to the z axis than {a}, "
-    "nor wholly\n   outside the wall, with its whole box farther from the z axis than {b} or "
-    "higher than z = {h}.",
-    "ring": "No brick lies wholly in the hole of the ring or outside the ring. It lies in the hole "
-    "if its whole\n   box is nearer to the z axis than every point of the ring between the "
-    "heights of the box's\n   bottom and top. It lies outside if its whole box is farther from "
-    "the z axis than every such\n   point, or higher than z = {r}.",
-}
 
 Brick = tuple[float, float, float, float]
 """x, y, z of the middle and the rotation in degrees."""
@@ -103,10 +77,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         a, b = params.inner_radius_mm, params.outer_radius_mm
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
         numbers = {name: plain(value) for name, value in lengths.items()}
+        texts = data_file(__package__, "targets.json")[kind]
         volume = body(params).volume
         return {
-            "target": _TARGETS[kind].format(**numbers),
-            "stray": _STRAYS[kind].format(**numbers),
+            **{name: text.format(**numbers) for name, text in texts.items()},
             "volume": volume,
             "bricks": volume / VOLUME,
             "most": rules.MAX_BRICKS,

@@ -28,15 +28,6 @@ _NEAR = 8
 """Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
 
 _QUESTION = prompt_template(__name__)
-_RULE = """\
-Go by this rule. Compare each choice with each film above. A genre that both have gives the choice
-{genre}, and a theme that both have gives it {theme}. Add up the points over all films above; the
-choice with the most points is the answer. Only what is said here about a film counts, and genres
-and themes are the same only if they are the same words."""
-_KINDS = """\
-Go by genre (such as comedy or western) and theme (such as robbery or family), as film guides give
-them. All films above have exactly one genre in common, and exactly one choice has it too. The other
-choices have no genre and no theme in common with any film above."""
 _VAGUE = {"drama", "thriller", "adventure", "action"}
 """Genres that film guides give to many films, and not all to the same."""
 
@@ -97,7 +88,8 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             f"({label}) {_film_text(film, telling)}"
             for label, film in zip(LABELS, params.choices, strict=False)
         ]
-        rule = _RULE.format(
+        points_rule = prompt_template(__package__, "prompt_points.txt")
+        rule = points_rule.format(
             genre=_points_text(params.genre_weight), theme=_points_text(params.theme_weight)
         )
         text = _QUESTION.format(
@@ -106,7 +98,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             if telling == "prose"
             else "\n".join(f"- {it}" for it in sentences),
             choices="\n".join(options),
-            rule=_KINDS if telling == "titles" else rule,
+            rule=prompt_template(__package__, "prompt_titles.txt") if telling == "titles" else rule,
         )
         return text + reply_short(f"the letter of one choice, A to {LABELS[len(options) - 1]}")
 

@@ -14,7 +14,7 @@ from pydantic import JsonValue, model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
-from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
@@ -28,17 +28,6 @@ _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
 
 
-_TEXT_PICTURE = """\
-Below is a picture of {n} x {n} cells. # is a black cell and . is a white one.
-
-{grid}"""
-
-_IMAGE_SHOWN = """\
-The attached image shows a picture of {n} x {n} cells, each black or white."""
-_IMAGE_PICTURE = """\
-The attached image is a picture of {n} x {n} cells. Every cell is a square of {factor} x {factor}
-pixels, so the image measures {side} x {side} pixels; there are no lines between cells and there is
-no border. A cell is either black or white."""
 _SCALE = 1e6
 _ROUNDS = 60
 _BATCH = 200
@@ -102,10 +91,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         n = len(params.grid)
         if n >= _IMAGE_FROM:
             factor = _pixels_per_cell(n)
-            picture = _IMAGE_PICTURE.format(n=n, factor=factor, side=n * factor)
-            brief = _IMAGE_SHOWN.format(n=n)
+            picture = prompt_template(__package__, "prompt_image.txt").format(
+                n=n, factor=factor, side=n * factor
+            )
+            brief = prompt_template(__package__, "prompt_image_brief.txt").format(n=n)
         else:
-            picture = _TEXT_PICTURE.format(n=n, grid="\n".join(_ruled(params.grid)))
+            picture = prompt_template(__package__, "prompt_text.txt").format(
+                n=n, grid="\n".join(_ruled(params.grid))
+            )
             brief = picture
         return {
             "picture": picture,

@@ -15,28 +15,12 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LETTERS = "ABCDEFGHIJ"
-_MEANINGS: Mapping[Kind, str] = {
-    "triangle": "three straight sides",
-    "rectangle": "four straight sides, opposite ones equally long and parallel, at right angles; "
-    "a square is a rectangle, too",
-    "trapezoid": "four straight sides, exactly two of them parallel",
-    "kite": "four straight sides, two neighbouring ones equally long, the two others equally long "
-    "as well and clearly longer",
-    "pentagon": "five straight sides, no corner points inwards",
-    "hexagon": "six straight sides, no corner points inwards",
-    "star": "five tips with straight sides between them, every second corner points inwards",
-    "ellipse": "one round curve without corners; a circle is an ellipse, too",
-    "half_ellipse": "one straight side through the centre of an ellipse, along one of its axes, "
-    "and half of that ellipse",
-    "sector": "two straight sides from the centre of an ellipse to its rim, and the part of the "
-    "rim between them, less than half of it, like a slice of a pie",
-}
 _ROUND: Mapping[tuple[int, int], Kind] = {
     (0, 0): "ellipse",
     (1, 2): "half_ellipse",
@@ -121,8 +105,9 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the path and what each kind means."""
+        meanings = data_file(__package__, "meanings.json")
         options = "\n".join(
-            f"{letter}) {kind_name(kind)}: {_MEANINGS[kind]}"
+            f"{letter}) {kind_name(kind)}: {meanings[kind]}"
             for letter, kind in zip(_LETTERS, params.options, strict=True)
         )
         return _RULES.format(path=params.path, options=options) + reply_short(
