@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from scbench.base.canonical import canonical_json
 from scbench.base.seeding import Stream
-from scbench.builders.terrain_levelling import TaskBuilder
-from scbench.builders.terrain_levelling.solver import Plan
+from scbench.builders.terrain_levelling import Plan, TaskBuilder
 from scbench.graders.terrain_levelling.blast_simulation import (
     ball_count,
     blast_cell,

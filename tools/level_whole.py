@@ -24,8 +24,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from scbench.base.canonical import canonical_json
-from scbench.builders.terrain_levelling import TaskBuilder
-from scbench.builders.terrain_levelling.solver import Plan
+from scbench.builders.terrain_levelling import Plan, TaskBuilder
 from scbench.graders.terrain_levelling.blast_simulation import blast_cell
 from scbench.schemas.terrain_levelling import Params
 

@@ -1,7 +1,7 @@
 """Arithmetic: one expression in brackets and signs, to be worked out exactly."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -9,21 +9,17 @@ from itertools import product
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.arithmetic.expressions import (
-    USUAL,
-    read_tokens,
-    usual_value,
-    value_of,
-    without_zero_divisors,
-)
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
 from scbench.schemas.arithmetic import Answer, Params
 
-_WHOLE = reply_short("a whole number", quoted=False)
+_WHOLE_NUMBER = reply_short("a whole number", quoted=False)
 _FRACTION = reply_short("a whole number, or a fraction in lowest terms such as -2/3")
+
+USUAL: Mapping[str, int] = {"+": 1, "-": 1, "*": 2, "/": 2}
+"""Rank of each operator: the higher binds closer."""
+_PART = re.compile(r"\d+|[-+*/()]")
 
 
 class Space(Point):
@@ -74,7 +70,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Work it out, products first, with recursion into brackets."""
-        return Answer(answer=_written(usual_value(read_tokens(params.expression))))
+        return Answer(answer=_exact_text(usual_value(read_tokens(params.expression))))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what other reading rules give, near misses, and answers that are not numbers."""
@@ -93,15 +89,15 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             "rounded_down": Fraction(right.numerator // right.denominator),
         }
         wrong: dict[str, JsonValue] = {
-            name: {"answer": _written(value)}
+            name: {"answer": _exact_text(value)}
             for name, value in mistakes.items()
             if value is not None and value != right
         }
-        shown = str(right)
+        digits = str(right)
         return wrong | {
             "expression": {"answer": params.expression},
-            "listed": {"answer": [shown]},
-            "two_numbers": {"answer": f"{shown} or {right + 1}"},
+            "listed": {"answer": [digits]},
+            "two_numbers": {"answer": f"{digits} or {right + 1}"},
             "boolean": {"answer": right == 1},
         }
 
@@ -117,10 +113,10 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw numbers, operators and brackets; a division by zero becomes a multiplication."""
         brackets = draw_brackets(point.length, point.max_depth, point.prob_open, rng)
-        terms = _terms(point.min_number, point.max_number, division=point.division)
-        drawn = rng.several(len(terms), point.length)
+        terms = _signed_terms(point.min_number, point.max_number, division=point.division)
+        picks = rng.several(len(terms), point.length)
         tokens: list[str] = []
-        for term, opened, closed in zip(drawn, *brackets, strict=True):
+        for term, opened, closed in zip(picks, *brackets, strict=True):
             if opened or closed:
                 operator, number = terms[term]
                 tokens += (operator, *"(" * opened, number, *")" * closed)
@@ -139,7 +135,7 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
 
 @cache
-def _terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
+def _signed_terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...]:
     """Return every operator with every number."""
     operators = "+-*/" if division else "+-*"
     return tuple(product(operators, map(str, range(low, high + 1))))
@@ -147,7 +143,7 @@ def _terms(low: int, high: int, *, division: bool) -> tuple[tuple[str, str], ...
 
 def _text(expression: str) -> str:
     """Return the expression and the rules it is read by."""
-    products, exact, closing = "* comes", "", _WHOLE
+    products, exact, closing = "* comes", "", _WHOLE_NUMBER
     if "/" in expression:
         products, closing = "* and / come", _FRACTION
         exact = " Work exactly with fractions; nothing\nis rounded."
@@ -174,5 +170,122 @@ def _attempt(
         return None
 
 
-def _written(value: int | Fraction) -> int | str:
+def _exact_text(value: int | Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
+
+
+class ZeroDivisor(ZeroDivisionError):  # noqa: N818  (the name of what was met)
+    """Something is divided by zero; ``at`` is the position of the operator."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(f"the divisor of operator {at} is zero")
+        self.at = at
+
+
+def read_tokens(text: str) -> list[str]:
+    """Return numbers with their signs, operators and brackets, from left to right."""
+    tokens: list[str] = []
+    signed = False
+    for part in _PART.findall(text):
+        if signed:
+            tokens[-1] += part
+            signed = False
+        else:
+            # After a number or a closing bracket it takes away; else it belongs to what follows.
+            signed = part == "-" and not (
+                tokens and (tokens[-1] == ")" or tokens[-1][-1].isdigit())
+            )
+            tokens.append(part)
+    return tokens
+
+
+def usual_value(tokens: Sequence[str]) -> int | Fraction:
+    """Return the exact value of an expression by the usual rules; what `value_of` gives, quicker.
+
+    Raises:
+        ZeroDivisor: it divides by zero.
+    """
+    return _sum(tokens, 0)[0]
+
+
+def _sum(tokens: Sequence[str], at: int) -> tuple[int | Fraction, int]:
+    """Return the value of what stands from a place to the end of its bracket, and that end."""
+    total: int | Fraction = 0
+    term: int | Fraction = 1
+    operator, place, end = "*", at, len(tokens)
+    while True:
+        right: int | Fraction
+        if tokens[at] == "(":
+            right, at = _sum(tokens, at + 1)
+        else:
+            right = int(tokens[at])
+        if operator == "*":
+            term *= right
+        elif operator == "+":
+            total += term
+            term = right
+        elif operator == "-":
+            total += term
+            term = -right
+        elif right:
+            term = Fraction(term) / right
+        else:
+            raise ZeroDivisor(place)
+        at += 1
+        if at >= end or tokens[at] == ")":
+            return total + term, at
+        operator, place = tokens[at], at
+        at += 1
+
+
+def value_of(
+    tokens: Sequence[str], ranks: Mapping[str, int], *, from_right: bool = False
+) -> Fraction:
+    """Return the exact value of an expression.
+
+    Args:
+        tokens: as `read_tokens` gives them.
+        ranks: rank of each operator, at least 1; the usual ones are `USUAL`.
+        from_right: whether operators of one rank are worked out from right to left.
+
+    Raises:
+        ZeroDivisor: it divides by zero.
+    """
+    value, _ = _value_of_ranks(tokens, ranks, 0, 1, step=0 if from_right else 1)
+    return value
+
+
+def _value_of_ranks(
+    tokens: Sequence[str], ranks: Mapping[str, int], at: int, least: int, step: int
+) -> tuple[Fraction, int]:
+    """Return the value of the operations of this rank and higher from a place on, and its end."""
+    if tokens[at] == "(":
+        value, at = _value_of_ranks(tokens, ranks, at + 1, 1, step)
+    else:
+        value = Fraction(int(tokens[at]))
+    at += 1
+    while at < len(tokens) and ranks.get(tokens[at], 0) >= least:
+        place, operator = at, tokens[at]
+        right, at = _value_of_ranks(tokens, ranks, at + 1, ranks[operator] + step, step)
+        if operator == "+":
+            value += right
+        elif operator == "-":
+            value -= right
+        elif operator == "*":
+            value *= right
+        elif right:
+            value /= right
+        else:
+            raise ZeroDivisor(place)
+    return value, at
+
+
+def without_zero_divisors(tokens: list[str]) -> None:
+    """Turn every division by zero into a multiplication, in place."""
+    while True:
+        try:
+            usual_value(tokens)
+        except ZeroDivisor as met:
+            tokens[met.at] = "*"
+        else:
+            return

@@ -8,8 +8,7 @@ from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.boolean import LITERALS, Answer, Format, Params
 
@@ -77,16 +76,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other value in several forms, and answers that are not truth values."""
         right = _value(params)
-        word, other = _word(right, params.format), _word(not right, params.format)
+        word, opposite = _word(right, params.format), _word(not right, params.format)
         strange = _word(not right, "YES_NO" if params.format == "TRUE_FALSE" else "TRUE_FALSE")
         wrong: dict[str, JsonValue] = {
-            "other": other,
-            "other_in_small_letters": f" {other.lower()}.",
+            "other": opposite,
+            "other_in_small_letters": f" {opposite.lower()}.",
             "other_in_another_format": strange,
             "other_as_json": not right,
             "other_as_number": int(not right),
-            "both": f"{word} {other}",
-            "negated": f"NOT {other}",
+            "both": f"{word} {opposite}",
+            "negated": f"NOT {opposite}",
             "neither": "UNKNOWN",
             "listed": [word],
             "expression": params.expression,
@@ -145,11 +144,11 @@ def _tokens(row: _Row, words: tuple[str, str], rng: Stream, *, value: bool) -> l
     """Return the tokens of a row whose terms are drawn so that it has the given value."""
     values = _spread(row.operators, value, rng)
     tokens: list[str] = []
-    for i, ((chain, inside), wanted) in enumerate(zip(row.terms, values, strict=True)):
+    for i, ((chain, inside), term) in enumerate(zip(row.terms, values, strict=True)):
         if i:
             tokens.append(row.operators[i - 1])
         tokens += ["NOT"] * chain
-        inner = wanted != (chain % 2 == 1)
+        inner = term != (chain % 2 == 1)
         if inside is None:
             tokens.append(words[0] if inner else words[1])
         else:
@@ -199,27 +198,27 @@ def _value(params: Params) -> bool:
     true, false = LITERALS[params.format]
     # NOT comes before NO: after a value no word begins with T.
     tokens = re.findall(rf"NOT|AND|XOR|OR|[()]|{true}|{false}", params.expression)
-    value, _ = _chain(tokens, true, 0, 1)
+    value, _ = _truth_of_ranks(tokens, true, 0, 1)
     return value
 
 
-def _chain(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:
+def _truth_of_ranks(tokens: Sequence[str], true: str, at: int, least: int) -> tuple[bool, int]:
     """Return the value of the operations of this rank and higher from a place on, and its end."""
     negated = False
     while tokens[at] == "NOT":
         negated, at = not negated, at + 1
     if tokens[at] == "(":
-        left, at = _chain(tokens, true, at + 1, 1)
+        value, at = _truth_of_ranks(tokens, true, at + 1, 1)
     else:
-        left = tokens[at] == true
-    left, at = left != negated, at + 1
+        value = tokens[at] == true
+    value, at = value != negated, at + 1
     while at < len(tokens) and _RANKS.get(tokens[at], 0) >= least:
         operator = tokens[at]
-        right, at = _chain(tokens, true, at + 1, _RANKS[operator] + 1)
+        right, at = _truth_of_ranks(tokens, true, at + 1, _RANKS[operator] + 1)
         if operator == "AND":
-            left = left and right
+            value = value and right
         elif operator == "XOR":
-            left = left != right
+            value = value != right
         else:
-            left = left or right
-    return left, at
+            value = value or right
+    return value, at

@@ -6,8 +6,7 @@ from itertools import accumulate
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
 from scbench.schemas.bracket_stack import PAIRS, Answer, Params
 
@@ -88,15 +87,15 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw how many stay open, then a walk that ends there."""
-        most = min(point.max_depth, point.length)
+        highest = min(point.max_depth, point.length)
         least = 2 if point.length % 2 == 0 else 1
-        end = least + 2 * rng.below((most - least) // 2 + 1)
+        end = least + 2 * rng.below((highest - least) // 2 + 1)
         pairs = PAIRS[: point.kinds]
         stack: list[str] = []
         row: list[str] = []
-        for left in range(point.length, 0, -1):
-            up = len(stack) < point.max_depth and len(stack) + 1 - end <= left - 1
-            down = bool(stack) and end - len(stack) + 1 <= left - 1
+        for remaining in range(point.length, 0, -1):
+            up = len(stack) < point.max_depth and len(stack) + 1 - end <= remaining - 1
+            down = bool(stack) and end - len(stack) + 1 <= remaining - 1
             if up and (not down or rng.below(2)):
                 pair = rng.choice(pairs)
                 row.append(pair[0])

@@ -1,19 +1,30 @@
 """But-for causation: events that bring about one another, and one struck out in thought."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.but_for_causation.graphs import Graph, Rule, by_product, depth_of, flips, grow
-from scbench.builders.but_for_causation.stories import LETTERS, happened, settings, story_of
-from scbench.builders.shared.builder import Case, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import capitalised
 from scbench.schemas.but_for_causation import Answer, Params, Question
 
 _TRIES = 200
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_RULES_FIRST = (
+    "{opening} These are its rules:",
+    "{opening} The rules are these:",
+    "{opening} This is how it works:",
+)
+
+_WORKINGS = prompt_template(__package__, "prompt_workings.txt")
 
 
 class Space(Point):
@@ -88,23 +99,23 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Work out at once all events that would flip the outcome."""
-        needed = _needed(params)
+        needed = _necessary(params)
         if params.question == "but_for":
             return Answer(answer="no" if needed[0] else "yes")
         return Answer(answer=_letters(needed))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the other answer in several forms, faulty sets, and answers that are neither."""
-        needed = _needed(params)
+        needed = _necessary(params)
         wrong: dict[str, JsonValue]
         if params.question == "but_for":
-            word, other = ("no", "yes") if needed[0] else ("yes", "no")
+            word, opposite = ("no", "yes") if needed[0] else ("yes", "no")
             wrong = {
-                "other": other,
-                "other_in_capitals": f"**{other.upper()}**.",
+                "other": opposite,
+                "other_in_capitals": f"**{opposite.upper()}**.",
                 "other_as_json": needed[0],
                 "other_as_number": int(needed[0]),
-                "both": f"{word} {other}",
+                "both": f"{word} {opposite}",
                 "listed": [word],
                 "event": happened(params, params.outcome),
             }
@@ -114,14 +125,14 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             right: list[JsonValue] = [*_letters(needed)]
             wrong = {
                 "all": [*_letters((True,) * len(needed))],
-                "the_others": [*_letters([not one for one in needed])],
+                "the_others": [*_letters([not is_needed for is_needed in needed])],
                 "one_too_many": [*right, LETTERS[spare]],
                 "one_exchanged": [x for x in right if x != LETTERS[first]] + [LETTERS[spare]],
                 "nothing": [],
                 "none": "none",
                 "yes": "yes",
                 "outcome": [happened(params, params.outcome)],
-                "places": [i + 1 for i, one in enumerate(needed) if one],
+                "places": [i + 1 for i, is_needed in enumerate(needed) if is_needed],
             }
             if len(right) > 1:
                 wrong["one_missing"] = right[1:]
@@ -129,12 +140,12 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how deep the story is, and how often one cause makes up for another."""
-        rules, told = _system(params)
+        rules, origins = _system(params)
         depths: dict[int, int] = {}
         for event in rules:
-            depth_of(rules, told, event, depths)
+            depth_of(rules, origins, event, depths)
         causes = [
-            (kind, sum(wanted and depths[cause] >= 0 for cause, wanted in conditions))
+            (kind, sum(holds and depths[cause] >= 0 for cause, holds in conditions))
             for event, (kind, conditions) in rules.items()
             if depths[event] >= 0
         ]
@@ -143,7 +154,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "depth": depths[params.outcome],
             "overdetermined": sum(kind == "any" and number > 1 for kind, number in causes),
             "stand_ins": sum(
-                not all(wanted for _, wanted in conditions) for _, conditions in rules.values()
+                not all(holds for _, holds in conditions) for _, conditions in rules.values()
             ),
         }
 
@@ -161,20 +172,20 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         causal = len(graph.levels)
         for _ in range(point.distractors):
             _add_distractor(graph, causal, rng)
-        others = [
+        needless = [
             event
             for event, did in enumerate(graph.happened)
             if did and event != graph.outcome and event not in needed
         ]
         if point.question == "necessary_set":
-            candidates = [*needed, *others]
+            candidates = [*needed, *needless]
             rng.shuffle(candidates)
         elif rng.below(2):
             candidates = [rng.choice(needed)]
         else:
-            near = [event for event in others if event < causal]
-            candidates = [rng.choice(near if near and rng.below(4) else others)]
-        return _told(graph, candidates, point.question, rng)
+            near = [event for event in needless if event < causal]
+            candidates = [rng.choice(near if near and rng.below(4) else needless)]
+        return _params_of(graph, candidates, point.question, rng)
 
 
 def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
@@ -185,8 +196,8 @@ def _draw_graph(point: Space, rng: Stream) -> tuple[Graph, list[int]]:
     for i in range(2 * _TRIES):
         # Where chance makes up for every cause, the last link of the chain is spared from it.
         graph = grow(point.events, depth, *chances, rng, spare_outcome=i >= _TRIES)
-        told = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
-        bits = flips(graph.rules, told, graph.outcome)
+        origins = {i: did for i, did in enumerate(graph.happened) if i not in graph.rules}
+        bits = flips(graph.rules, origins, graph.outcome)
         needed = [i for i in range(point.events) if bits >> i & 1 and i != graph.outcome]
         if needed and (
             point.distractors or sum(graph.happened) - 1 > len(needed)
@@ -210,24 +221,24 @@ def _add_distractor(graph: Graph, causal: int, rng: Stream) -> None:
         by_product(graph, rng.choice([i for i in range(causal) if graph.happened[i]]))
 
 
-def _told(graph: Graph, candidates: list[int], question: Question, rng: Stream) -> Params:
+def _params_of(graph: Graph, candidates: list[int], question: Question, rng: Stream) -> Params:
     """Give every event a number and words that tell nothing of its place in the rules."""
     n = len(graph.levels)
     number = rng.sample(range(n), n)
     setting = rng.choice(settings())
     rules = [
-        (number[event], kind, tuple([(number[cause], wanted) for cause, wanted in conditions]))
+        (number[event], kind, tuple([(number[cause], holds) for cause, holds in conditions]))
         for event, (kind, conditions) in graph.rules.items()
     ]
-    told = [(number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules]
+    origins = [(number[i], did) for i, did in enumerate(graph.happened) if i not in graph.rules]
     rng.shuffle(rules)
-    rng.shuffle(told)
+    rng.shuffle(origins)
     return Params(
         story=setting.id,
         opening=setting.opening,
         events=tuple(rng.sample(setting.events, n)),
         rules=tuple(rules),
-        told=tuple(told),
+        told=tuple(origins),
         outcome=number[graph.outcome],
         question=question,
         candidates=tuple([number[event] for event in candidates]),
@@ -240,11 +251,105 @@ def _system(params: Params) -> tuple[dict[int, Rule], dict[int, bool]]:
     return rules, dict(params.told)
 
 
-def _needed(params: Params) -> tuple[bool, ...]:
+def _necessary(params: Params) -> tuple[bool, ...]:
     """Return for each candidate whether it was necessary."""
     bits = flips(*_system(params), params.outcome)
     return tuple(bits >> event & 1 == 1 for event in params.candidates)
 
 
-def _letters(chosen: Sequence[bool]) -> tuple[str, ...]:
-    return tuple(letter for letter, one in zip(LETTERS, chosen, strict=False) if one)
+def _letters(marks: Sequence[bool]) -> tuple[str, ...]:
+    return tuple(letter for letter, mark in zip(LETTERS, marks, strict=False) if mark)
+
+
+class Setting(NamedTuple):
+    """A setting with events, each in five forms; see the schema."""
+
+    id: str
+    opening: str
+    events: tuple[tuple[str, str, str, str, str], ...]
+
+
+@cache
+def settings() -> tuple[Setting, ...]:
+    """Return all settings."""
+    return tuple(
+        Setting(item["id"], item["opening"], tuple(map(tuple, item["events"])))
+        for item in data_file(__package__, "stories.json")["themes"]
+    )
+
+
+def story_of(params: Params) -> str:
+    """Return the rules, what happened, what supposing means, and the question."""
+    head = _RULES_FIRST[params.style % 3].format(opening=params.opening)
+    rules = "\n".join(f"- {sentence}" for sentence in _rule_sentences(params))
+    first = " ".join(capitalised(_past(params, event, did=did)) for event, did in params.told)
+    end = f"Everything else followed from the rules. In the end, {_past(params, params.outcome)}"
+    facts = f"One day, this happened at the beginning: {first} {end}"
+    parts = [f"{head}\n\n{rules}", facts, _WORKINGS.rstrip(), _question(params)]
+    return "\n\n".join(parts) + "\n\n"
+
+
+def happened(params: Params, event: int) -> str:
+    """Return an event in the past, such as "the bell rang"."""
+    subject, _, _, past, _ = params.events[event]
+    return f"{subject} {past}"
+
+
+def _past(params: Params, event: int, *, did: bool = True) -> str:
+    subject, base, *_ = params.events[event]
+    return f"{happened(params, event)}." if did else f"{subject} did not {base}."
+
+
+def _question(params: Params) -> str:
+    subject, *_, participle = params.events[params.outcome]
+    if params.question == "but_for":
+        (event,) = params.candidates
+        struck, *_, gone = params.events[event]
+        return (
+            f"Suppose that {struck} had not {gone}. Would {subject} still have {participle}? "
+            "Yes or no?"
+        )
+    options = "\n".join(
+        f"{letter}) {happened(params, event)}"
+        for letter, event in zip(LETTERS, params.candidates, strict=False)
+    )
+    return (
+        f"An event was necessary if, supposing that it alone had not happened, {subject} would not "
+        f"have {participle}. Which of these events were necessary?\n\n{options}"
+    )
+
+
+def _rule_sentences(params: Params) -> Iterator[str]:
+    for i, (event, kind, conditions) in enumerate(params.rules):
+        subject, _, present, *_ = params.events[event]
+        effect = f"{subject} {present}"
+        holding = [_condition(params, cause, holds=True) for cause, holds in conditions if holds]
+        failing = [
+            _condition(params, cause, holds=False) for cause, holds in conditions if not holds
+        ]
+        if holding and failing and kind == "all":
+            premise, note = f"{_join_with(holding, 'and')} but {_join_with(failing, 'and')}", ""
+        else:
+            premise = _join_with([*holding, *failing], "and" if kind == "all" else "or")
+            note = _note(kind, len(conditions))
+        if (params.style + i) % 3 == 0:
+            yield capitalised(f"if {premise}, then {effect}{note}.")
+        else:
+            yield capitalised(f"{effect} if {premise}{note}.")
+
+
+def _note(kind: str, conditions: int) -> str:
+    if conditions == 1:
+        return ""
+    if kind == "all":
+        return f" ({'both are' if conditions == 2 else 'all of that is'} needed)"
+    return f" ({'either' if conditions == 2 else 'any one'} of them is enough)"
+
+
+def _condition(params: Params, event: int, *, holds: bool) -> str:
+    subject, base, present, *_ = params.events[event]
+    return f"{subject} {present}" if holds else f"{subject} does not {base}"
+
+
+def _join_with(parts: Sequence[str], word: str) -> str:
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}" if len(parts) > 1 else parts[0]

@@ -8,7 +8,6 @@ from scbench.base.seeding import Stream
 
 Rule = tuple[Literal["all", "any"], Sequence[tuple[int, bool]]]
 """Whether all or any conditions are needed, and each: an event, and whether it has to happen."""
-
 _MOST_CONDITIONS = 4
 
 
@@ -33,69 +32,69 @@ class Graph:
         return len(self.levels) - 1
 
 
-def flips(rules: Mapping[int, Rule], told: Mapping[int, bool], event: int) -> int:
+def flips(rules: Mapping[int, Rule], origins: Mapping[int, bool], event: int) -> int:
     """Return the events that, struck out, would change whether an event happens, as bits.
 
     No supposition is played through: what flips a condition flips all that hangs on it, unless
     another condition makes up for it.
     """
-    return _flips(rules, told, event, {})[1]
+    return _flips(rules, origins, event, {})[1]
 
 
 def _flips(
     rules: Mapping[int, Rule],
-    told: Mapping[int, bool],
+    origins: Mapping[int, bool],
     event: int,
-    known: dict[int, tuple[bool, int]],
+    results: dict[int, tuple[bool, int]],
 ) -> tuple[bool, int]:
     """Return whether an event happens, and what would change that."""
-    if event in known:
-        return known[event]
+    if event in results:
+        return results[event]
     if event not in rules:
-        known[event] = told[event], (1 << event) * told[event]
-        return known[event]
+        results[event] = origins[event], (1 << event) * origins[event]
+        return results[event]
     kind, conditions = rules[event]
     # An event happens unless all is needed and something fails, or nothing of any holds. Either way
     # one sort of condition decides by itself: a failing one of all, a holding one of any.
     decides = kind == "any"
-    deciding, others = -1, 0
+    deciding, opposing = -1, 0
     is_decided = False
-    for cause, wanted in conditions:
-        value, by = _flips(rules, told, cause, known)
-        if (value == wanted) == decides:
+    for cause, holds in conditions:
+        value, by = _flips(rules, origins, cause, results)
+        if (value == holds) == decides:
             is_decided = True
             deciding &= by
         else:
-            others |= by
+            opposing |= by
     happens = is_decided == decides
-    changed = deciding & ~others if is_decided else others
+    changed = deciding & ~opposing if is_decided else opposing
     # Struck out, the event itself does not happen, whatever else does.
     changed = changed | 1 << event if happens else changed & ~(1 << event)
-    known[event] = happens, changed
-    return known[event]
+    results[event] = happens, changed
+    return results[event]
 
 
 def depth_of(
-    rules: Mapping[int, Rule], told: Mapping[int, bool], event: int, known: dict[int, int]
+    rules: Mapping[int, Rule], origins: Mapping[int, bool], event: int, lengths: dict[int, int]
 ) -> int:
     """Return the length of the longest chain that led to an event; -1 if it did not happen.
 
     Args:
         rules: of the events that have one.
-        told: whether the others happened.
+        origins: whether the others happened.
         event: the event.
-        known: results so far, by event; filled on the way.
+        lengths: results so far, by event; filled on the way.
     """
-    if event not in known:
+    if event not in lengths:
         if event not in rules:
-            known[event] = 0 if told[event] else -1
-            return known[event]
+            lengths[event] = 0 if origins[event] else -1
+            return lengths[event]
         kind, conditions = rules[event]
-        depths = [(depth_of(rules, told, cause, known), wanted) for cause, wanted in conditions]
-        kept = [(depth >= 0) == wanted for depth, wanted in depths]
-        happens = all(kept) if kind == "all" else any(kept)
-        known[event] = 1 + max(-1, *(depth for depth, _ in depths)) if happens else -1
-    return known[event]
+        depths = [(depth_of(rules, origins, cause, lengths), holds) for cause, holds in conditions]
+        fulfilled = [(depth >= 0) == holds for depth, holds in depths]
+        happens = all(fulfilled) if kind == "all" else any(fulfilled)
+        lengths[event] = 1 + max(-1, *(depth for depth, _ in depths)) if happens else -1
+    return lengths[event]
 
 
 def grow(
@@ -201,10 +200,10 @@ def _stand_in(graph: Graph, effects: Sequence[int], rng: Stream) -> bool:
     level = graph.levels[cause]
     conditions = [(cause, False)]
     # What happens no later than the cause does not depend on it.
-    others = [i for i in range(len(graph.levels))
+    independent = [i for i in range(len(graph.levels))
               if i != cause and graph.happened[i] and graph.levels[i] <= level]  # fmt: skip
-    if others and rng.below(2):
-        conditions.insert(0, (rng.choice(others), True))
+    if independent and rng.below(2):
+        conditions.insert(0, (rng.choice(independent), True))
     spare = graph.add(level + 1, ("all", conditions), happened=False)
     graph.rules[event] = "any", [*graph.rules[event][1], (spare, True)]
     return True

@@ -6,25 +6,12 @@ from typing import get_args
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.corner_labels import (
-    CASES,
-    ORDERS_ARE,
-    RENAME,
-    RULES,
-    Order,
-    draw_order,
-    is_walk,
-    print_squares,
-    ring_labels,
-    show_case,
-)
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared import corner_labels
+from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import behaviour, crossed_sides, letters
 from scbench.schemas.classify_behaviour import Answer, Behaviour, Params
 from scbench.schemas.corner_labels import CORNERS
-
-_PROMPT = prompt_template(__name__)
 
 _NAMES: tuple[Behaviour, ...] = get_args(Behaviour)
 _BY_NAME = {name: [i for i, ring in enumerate(CASES) if behaviour(ring) == name] for name in _NAMES}
@@ -47,8 +34,8 @@ class Space(Point):
         ge=0,
         le=2,
     )
-    corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
-    rename: bool = RENAME
+    corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)
+    rename: bool = corner_labels.RENAME
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -56,14 +43,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "classify_behaviour"
     version = 2
+    form = '{"labels": [name, name, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares and the rules."""
-        return {"squares": print_squares(params.squares, params.corner_order), "rules": RULES}
-
-    def prompt(self, params: Params) -> str:
-        """Return the squares, the rules and the three names."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"labels": [name, name, ...]}')
+        return {
+            "squares": corner_labels.print_squares(params.squares, params.corner_order),
+            "rules": corner_labels.RULES,
+        }
 
     def reference(self, params: Params) -> Answer:
         """Judge every square by the types of its crossed sides."""
@@ -74,10 +61,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         right = _solve(params)
         shapes = [letters(ring_labels(square, params.corner_order)) for square in params.squares]
 
-        def instead(wanted: set[str], name: Behaviour) -> list[Behaviour]:
-            return [name if s in wanted else r for s, r in zip(shapes, right, strict=True)]
+        def instead(patterns: set[str], name: Behaviour) -> list[Behaviour]:
+            return [name if s in patterns else r for s, r in zip(shapes, right, strict=True)]
 
-        other = _NAMES[_NAMES.index(right[-1]) - 1]
+        neighbour = _NAMES[_NAMES.index(right[-1]) - 1]
         lists: dict[str, list[Behaviour]] = {
             **{f"always_{name.split()[0]}": [name] * len(right) for name in _NAMES},
             "odd_corners_ambiguous": instead({"abac", "abcb"}, "ambiguous"),
@@ -86,12 +73,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "four_classes_as_three_domains": instead({"abcd"}, "three domains meeting"),
             "equal_corners_ambiguous": instead({"aaaa"}, "ambiguous"),
             "corners_read_round_the_ring": [behaviour(square) for square in params.squares],
-            "last_square_wrong": [*right[:-1], other],
+            "last_square_wrong": [*right[:-1], neighbour],
             "last_square_left_out": right[:-1],
             "one_name_too_many": [*right, right[-1]],
         }
         counters: dict[str, JsonValue] = {
-            name: {"labels": list(found)} for name, found in lists.items() if found != right
+            name: {"labels": list(labels)} for name, labels in lists.items() if labels != right
         }
         counters["capitals"] = {"labels": [name.capitalize() for name in right]}
         counters["null"] = {"labels": None}
@@ -102,8 +89,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted twice if the corners are no walk."""
         rings = [ring_labels(square, params.corner_order) for square in params.squares]
-        found = sum(len(crossed_sides(ring)) for ring in rings)
-        return found * (1 if is_walk(params.corner_order, CORNERS) else 2)
+        crossed = sum(len(crossed_sides(ring)) for ring in rings)
+        return crossed * (1 if corner_labels.is_walk(params.corner_order, CORNERS) else 2)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return names by nothing but the number of classes at the corners."""
@@ -121,20 +108,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         cases = rng.sample(_ODD, point.odd_corners)
         count = {name: len(cases) if name == "known behaviour" else 0 for name in _NAMES}
-        left = {name: [i for i in _BY_NAME[name] if i not in cases] for name in _NAMES}
+        decks = {name: [i for i in _BY_NAME[name] if i not in cases] for name in _NAMES}
         while len(cases) < point.squares:
-            if not any(left.values()):
-                left = {name: list(found) for name, found in _BY_NAME.items()}
-            names = [name for name in _NAMES if left[name]]
+            if not any(decks.values()):
+                decks = {name: list(deck) for name, deck in _BY_NAME.items()}
+            names = [name for name in _NAMES if decks[name]]
             rarest = min(count[name] for name in names)
             name = rng.choice([name for name in names if count[name] == rarest])
-            cases.append(left[name].pop(rng.below(len(left[name]))))
+            cases.append(decks[name].pop(rng.below(len(decks[name]))))
             count[name] += 1
         rng.shuffle(cases)
-        order = draw_order(CORNERS, point.corner_order, rng)
+        order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         return Params(
             corner_order=order,
-            squares=tuple(show_case(case, order, rng, rename=point.rename) for case in cases),
+            squares=tuple(
+                corner_labels.show_case(case, order, rng, rename=point.rename) for case in cases
+            ),
         )
 
 

@@ -1,19 +1,21 @@
 """CSG union: prompts, fresh sets of solids, and the union as a tidy mesh."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from textwrap import fill
 
+import numpy as np
+from manifold3d import Manifold
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.csg_union.arithmetic import work
-from scbench.builders.csg_union.baselines import baselines
-from scbench.builders.csg_union.counterexamples import counterexamples
+from scbench.builders.csg_union.counterexamples import as_answer, counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
-from scbench.builders.shared.builder import Builder, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, prompt_template
 from scbench.graders.csg_union.convex_parts import MOST_PAIRS
-from scbench.graders.csg_union.solids import union_body, union_parts
+from scbench.graders.csg_union.solids import solid_body, union_body, union_parts
+from scbench.graders.shared.meshes import Array
 from scbench.schemas.csg_union import (
     Answer,
     Box,
@@ -27,20 +29,13 @@ from scbench.schemas.csg_union import (
     Vertex,
 )
 
-_PROMPT = prompt_template(__name__)
-
-_TURNING = """\
-Turning by (a, b, c) rotates it about the origin of its frame: by a degrees about the x axis, then
-by b about the y axis, then by c about the z axis, axes that stay where they are. A positive angle
-is counter-clockwise for someone whom the axis points at; 90 about z takes +x to +y.
-"""
-
-_MOST = 10_000
-
+_UNLIMITED = 10_000
 _LIMIT = """ A mesh of more than {least} triangles may also be refused because too many of them
   hide too many faces of the solids from inside these."""
 
 _EXAMPLE = prompt_template(__name__, "prompt_example.txt")
+_SAME = 1e-4
+"""Coordinates that differ by less are equal; bodies that do not meet are drawn far more apart."""
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -48,6 +43,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "csg_union"
     version = 2
+    form = (
+        '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
+        "[i, j, k, ...]}, ...]}}"
+    )
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the solids, in full and in brief, and the limits of a mesh."""
@@ -60,16 +59,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {
             "n": len(params.solids),
             "solids": "\n".join(solids),
-            "turning": _TURNING if turned else "",
+            "turning": prompt_template(__package__, "prompt_turning.txt") if turned else "",
             "example": _EXAMPLE,
-            "limit": _LIMIT.format(least=least) if least < _MOST else "",
-            "brief": "\n".join(f"- {_briefly(solid)}" for solid in params.solids),
+            "limit": _LIMIT.format(least=least) if least < _UNLIMITED else "",
+            "brief": "\n".join(f"- {_brief_solid(solid)}" for solid in params.solids),
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the solids, the rules for a mesh, and how it is scored."""
-        form = '{"polyhedron": {"vertex": [{"xyz": [x, y, z]}, ...], "faces": [{"vertex": '
-        return _PROMPT.format(**self.words(params)) + reply_as(form + "[i, j, k, ...]}, ...]}}")
 
     def reference(self, params: Params) -> Answer:
         """Unite the solids and merge what lies in one plane."""
@@ -86,19 +80,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return counterexamples(params)
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return the convex hull of all solids, and the largest one."""
-        return baselines(params)
+        """Return the convex hull of all solids, and the largest of them."""
+        bodies = [solid_body(solid) for solid in params.solids]
+        bodies_by_name = {
+            "convex hull": union_body(params).hull(),
+            "largest solid": max(bodies, key=lambda body: float(body.volume())),
+        }
+        return {name: as_answer(polygon_mesh(body)) for name, body in bodies_by_name.items()}
 
     def measure(self, params: Params) -> float:
         """Return how much there is to find out about the union; see `work`."""
         return work(params)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw solids whose union has no edge or point contact, each adding to it.
-
-        Raises:
-            GenerationError: no such set in 30 tries.
-        """
+        """Draw solids whose union has no edge or point contact, each adding to it."""
         return draw_scene(point, rng)
 
 
@@ -106,7 +101,7 @@ def _described(solid: Solid) -> str:
     """Return what a solid is in its own frame, and how it gets to its place."""
     match solid:
         case Box():
-            x, y, z = map(_number, solid.size)
+            x, y, z = map(_digits, solid.size)
             shape = f"Box with edges {x}, {y} and {z} along x, y and z, centred on the origin"
         case Prism():
             shape = _prism(solid)
@@ -127,14 +122,14 @@ def _described(solid: Solid) -> str:
     return f"{shape}; {', then '.join(steps) or 'left where it is'}."
 
 
-def _briefly(solid: Solid) -> str:
+def _brief_solid(solid: Solid) -> str:
     """Return a solid with its size and place, but without its corners unless it has no name."""
     place, middle = _triple(solid.translation), "centred at"
     match solid:
         case Box():
-            shape = f"box of {' x '.join(map(_number, solid.size))} along x, y, z"
+            shape = f"box of {' x '.join(map(_digits, solid.size))} along x, y, z"
         case Prism():
-            size = f"circumradius {_number(solid.radius_bottom)}, height {_number(solid.height)}"
+            size = f"circumradius {_digits(solid.radius_bottom)}, height {_digits(solid.height)}"
             if not solid.centred_z:
                 middle = "the centre of its base at"
             if not solid.radius_top:
@@ -142,11 +137,14 @@ def _briefly(solid: Solid) -> str:
             elif solid.radius_top == solid.radius_bottom:
                 kind = "prism"
             else:
-                kind, size = "frustum", f"{size}, circumradius {_number(solid.radius_top)} on top"
+                kind, size = (
+                    "frustum",
+                    f"{size}, circumradius {_digits(solid.radius_top)} on top",
+                )
             shape = f"regular {solid.segments}-sided {kind}, {size}, axis along z, a corner to +x"
         case UvSphere():
             shape = (
-                f"sphere of radius {_number(solid.radius)} with {solid.segments} longitudes (the "
+                f"sphere of radius {_digits(solid.radius)} with {solid.segments} longitudes (the "
                 f"first towards +x) and {solid.segments // 2} latitudes (poles along z; rings of "
                 "vertices at half steps, none at a pole)"
             )
@@ -154,7 +152,7 @@ def _briefly(solid: Solid) -> str:
             corners = ", ".join(map(_triple, solid.vertices))
             shape, middle = f"convex solid with the corners {corners}", "moved by"
     turns = zip("xyz", solid.rotation_deg_xyz, strict=True)
-    turned = "".join(f", turned {_number(t)} about {axis}" for axis, t in turns if t)
+    turned = "".join(f", turned {_digits(t)} about {axis}" for axis, t in turns if t)
     return f"{shape}{turned}, {middle} {place}"
 
 
@@ -163,23 +161,23 @@ def _prism(prism: Prism) -> str:
     low = -prism.height / 2 if prism.centred_z else 0.0
     high = low + prism.height
     ring = f"at the angles 360 k / {n} (k = 0, ..., {n - 1}) from the direction +x towards +y"
-    below = _number(prism.radius_bottom)
+    below = _digits(prism.radius_bottom)
     if prism.radius_top == 0:
         return (
-            f"Pyramid over a regular {n}-gon in the plane z = {_number(low)}, whose corners lie "
-            f"{below} from the z axis {ring}; its apex is (0, 0, {_number(high)})"
+            f"Pyramid over a regular {n}-gon in the plane z = {_digits(low)}, whose corners lie "
+            f"{below} from the z axis {ring}; its apex is (0, 0, {_digits(high)})"
         )
-    ends = f"two flat {n}-gons, in the planes z = {_number(low)} and z = {_number(high)}"
+    ends = f"two flat {n}-gons, in the planes z = {_digits(low)} and z = {_digits(high)}"
     if prism.radius_top == prism.radius_bottom:
         return f"Prism between {ends}; the corners of both lie {below} from the z axis {ring}"
     return (
-        f"Frustum between {ends}; the corners lie {below} (lower) and {_number(prism.radius_top)} "
+        f"Frustum between {ends}; the corners lie {below} (lower) and {_digits(prism.radius_top)} "
         f"(upper) from the z axis, both {ring}"
     )
 
 
 def _sphere(sphere: UvSphere) -> str:
-    n, rings, r = sphere.segments, sphere.segments // 2, _number(sphere.radius)
+    n, rings, r = sphere.segments, sphere.segments // 2, _digits(sphere.radius)
     return (
         f"Faceted sphere of radius {r} around the origin: {rings} horizontal rings of {n} vertices "
         f"each. With t = 180 (i + 0.5) / {rings} degrees, ring i (i = 0, ..., {rings - 1}) lies at "
@@ -191,9 +189,59 @@ def _sphere(sphere: UvSphere) -> str:
 
 
 def _triple(values: Sequence[float]) -> str:
-    return f"({', '.join(map(_number, values))})"
+    return f"({', '.join(map(_digits, values))})"
 
 
-def _number(value: float) -> str:
+def _digits(value: float) -> str:
     """Return a number as JSON would print it, whole ones without a point."""
     return str(int(value)) if value == int(value) else repr(value)
+
+
+def work(params: Params) -> int:
+    """Return how much there is to find out before the union can be written down.
+
+    The sum of the pairs of solids that meet, the corners of solids that are no corners of the
+    union, and the corners of the union. Those that belong to a turned solid count twice, and those
+    where surfaces cross as well, plus two for each coordinate that no face square to an axis gives.
+    """
+    bodies = [solid_body(solid) for solid in params.solids]
+    corners = [polygon_mesh(body).points for body in bodies]
+    turned = [any(solid.rotation_deg_xyz) for solid in params.solids]
+    union = polygon_mesh(union_body(params)).points
+    meeting = sum(bool(a.min_gap(b, 2 * _SAME) < _SAME) for a, b in combinations(bodies, 2))
+    gone = sum(int((~_among(points, union)).sum()) for points in corners)
+    straight_corners = np.zeros(len(union), dtype=bool)
+    turned_corners = np.zeros(len(union), dtype=bool)
+    for points, is_turned in zip(corners, turned, strict=True):
+        matches = _among(union, points)
+        turned_corners |= matches & is_turned
+        straight_corners |= matches & (not is_turned)
+    crossings = union[~(turned_corners | straight_corners)]
+    square_levels = _axis_levels(
+        [body for body, is_turned in zip(bodies, turned, strict=True) if not is_turned]
+    )
+    computed = sum(
+        int((~_among(crossings[:, [axis]], levels)).sum())
+        for axis, levels in enumerate(square_levels)
+    )
+    return meeting + gone + len(union) + int(turned_corners.sum()) + len(crossings) + 2 * computed
+
+
+def _among(points: Array, candidates: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which points are among others."""
+    if not len(candidates):
+        return np.zeros(len(points), dtype=bool)
+    gaps = np.abs(points[:, None] - candidates[None]).max(axis=2)
+    return np.asarray(gaps.min(axis=1) < _SAME)
+
+
+def _axis_levels(bodies: list[Manifold]) -> list[Array]:
+    """Return, for each axis, where flat faces of bodies lie square to it, as a column."""
+    levels: list[list[float]] = [[], [], []]
+    for body in bodies:
+        mesh = polygon_mesh(body)
+        for face in mesh.faces:
+            points = mesh.points[list(face)]
+            for axis in np.flatnonzero(np.ptp(points, axis=0) < _SAME):
+                levels[axis].append(float(points[0, axis]))
+    return [np.array(values).reshape(-1, 1) for values in levels]

@@ -42,7 +42,7 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     wrong = {name: make(mesh) for name, make in _FAULTS.items()}
     wrong |= _unmerged(params, bodies)
     wrong |= {name: polygon_mesh(body) for name, body in _other_bodies(union, bodies).items()}
-    wrong |= {f"cut_in_two_{gap:g}_apart": polygon_mesh(_cut(union, gap)) for gap in _GAPS}
+    wrong |= {f"cut_in_two_{gap:g}_apart": polygon_mesh(_cut_in_two(union, gap)) for gap in _GAPS}
     if len(mesh.points) >= _MANY:
         wrong["far_vertex"] = _far_vertex(mesh)
     bent = _bent_face(mesh)
@@ -53,7 +53,7 @@ def counterexamples(params: Params) -> dict[str, JsonValue]:
     if volumes.min() < 0:
         turned = (f if volumes[s] > 0 else f[::-1] for f, s in zip(mesh.faces, shell, strict=True))
         wrong["void_points_outwards"] = PolygonMesh(mesh.points, tuple(turned))
-    return {name: as_answer(made) for name, made in wrong.items()} | _malformed(mesh)
+    return {name: as_answer(faulty) for name, faulty in wrong.items()} | _malformed(mesh)
 
 
 def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
@@ -66,23 +66,6 @@ def as_answer(mesh: PolygonMesh) -> dict[str, JsonValue]:
     }
 
 
-def _face_missing(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, mesh.faces[1:])
-
-
-def _face_turned(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:]))
-
-
-def _face_twice(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0]))
-
-
-def _both_sides_of_a_face(mesh: PolygonMesh) -> PolygonMesh:
-    """A sheet without thickness: every edge is used in both directions, but four times."""
-    return PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1]))
-
-
 def _flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     """A sheet of its own vertices, well away from the rest."""
     n = len(mesh.points)
@@ -93,23 +76,11 @@ def _flat_shell(mesh: PolygonMesh) -> PolygonMesh:
     return PolygonMesh(np.concatenate([mesh.points, sheet]), (*mesh.faces, *faces))
 
 
-def _index_past_the_end(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:]))
-
-
-def _index_repeated(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:]))
-
-
-def _counted_from_one(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces))
-
-
 def _corner_doubled(mesh: PolygonMesh) -> PolygonMesh:
     """One face has a vertex of its own where the others meet."""
-    first, *rest = mesh.faces
+    first, *faces = mesh.faces
     points = np.concatenate([mesh.points, mesh.points[[first[0]]]])
-    return PolygonMesh(points, ((len(mesh.points), *first[1:]), *rest))
+    return PolygonMesh(points, ((len(mesh.points), *first[1:]), *faces))
 
 
 def _all_corners_doubled(mesh: PolygonMesh) -> PolygonMesh:
@@ -127,32 +98,23 @@ def _far_vertex(mesh: PolygonMesh) -> PolygonMesh:
 
 def _degenerate_face(mesh: PolygonMesh) -> PolygonMesh:
     """The middle of an edge is a vertex of one of its faces; a face without area fills the gap."""
-    first, *rest = mesh.faces
+    first, *faces = mesh.faces
     a, b = first[0], first[1]
     n = len(mesh.points)
     points = np.concatenate([mesh.points, [(mesh.points[a] + mesh.points[b]) / 2]])
-    return PolygonMesh(points, ((a, n, *first[1:]), *rest, (a, b, n)))
+    return PolygonMesh(points, ((a, n, *first[1:]), *faces, (a, b, n)))
 
 
 def _edge_split_on_one_side(mesh: PolygonMesh) -> PolygonMesh:
-    first, *rest = mesh.faces
+    first, *faces = mesh.faces
     points = np.concatenate([mesh.points, [mesh.points[[first[0], first[1]]].mean(axis=0)]])
-    return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *rest))
+    return PolygonMesh(points, ((first[0], len(mesh.points), *first[1:]), *faces))
 
 
-def _overlapping_copy(mesh: PolygonMesh) -> PolygonMesh:
-    """The whole mesh once more, a little aside."""
-    shift = 0.05 * (mesh.points.max(axis=0) - mesh.points.min(axis=0))
-    return _together([mesh, PolygonMesh(mesh.points + shift, mesh.faces)])
-
-
-def _moved(mesh: PolygonMesh) -> PolygonMesh:
-    shift = mesh.points.max(axis=0) - mesh.points.min(axis=0)
-    return PolygonMesh(mesh.points + 0.5 * shift, mesh.faces)
-
-
-def _enlarged(mesh: PolygonMesh) -> PolygonMesh:
-    return PolygonMesh(mesh.points * 1.1, mesh.faces)
+def _aside(mesh: PolygonMesh, share: float) -> PolygonMesh:
+    """The mesh moved by a share of its size along each axis."""
+    shift = share * (mesh.points.max(axis=0) - mesh.points.min(axis=0))
+    return PolygonMesh(mesh.points + shift, mesh.faces)
 
 
 def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
@@ -176,23 +138,23 @@ def _bent_face(mesh: PolygonMesh) -> PolygonMesh | None:
 def _unmerged(params: Params, bodies: Sequence[Manifold]) -> dict[str, PolygonMesh]:
     """Return the solids as they are in one mesh, unless they are all apart."""
     pairs = combinations(bodies, 2)
-    if all(one.min_gap(other, 2 * TOLERANCE) >= TOLERANCE for one, other in pairs):
+    if all(first.min_gap(second, 2 * TOLERANCE) >= TOLERANCE for first, second in pairs):
         return {}
     meshes = [solid_mesh(solid) for solid in params.solids]
-    found = {
+    variants = {
         "unmerged_solids": _together(meshes),
         "unmerged_solids_a_hair_apart": _together([_shrunk(mesh) for mesh in meshes]),
     }
-    together = found["unmerged_solids"]
+    together = variants["unmerged_solids"]
     places, number = np.unique(np.round(together.points, 6), axis=0, return_inverse=True)
     if len(places) < len(together.points):
         renumbered = number.reshape(-1).tolist()
         faces = tuple(tuple(renumbered[i] for i in face) for face in together.faces)
-        found["unmerged_solids_with_common_vertices"] = PolygonMesh(places, faces)
-    return found
+        variants["unmerged_solids_with_common_vertices"] = PolygonMesh(places, faces)
+    return variants
 
 
-def _cut(union: Manifold, gap: float) -> Manifold:
+def _cut_in_two(union: Manifold, gap: float) -> Manifold:
     """Return a union whose largest body is cut in two, across its longest side."""
     largest = max(union.decompose(), key=lambda part: part.volume())
     low, high = np.array(largest.bounding_box()).reshape(2, 3)
@@ -222,7 +184,7 @@ def _shrunk(mesh: PolygonMesh) -> PolygonMesh:
 
 def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Manifold]:
     """Return bodies inside or around the union that differ enough from it to lose points."""
-    whole = union.volume()
+    size = union.volume()
     low, high = np.array(union.bounding_box()).reshape(2, 3)
     around = {
         "convex_hull": union.hull(),
@@ -235,8 +197,8 @@ def _other_bodies(union: Manifold, bodies: Sequence[Manifold]) -> dict[str, Mani
         "first_solid_missing": unite(bodies[1:]) if len(bodies) > 1 else Manifold(),
         "common_part": reduce(xor, bodies),
     }
-    larger = {name: body for name, body in around.items() if whole < _SHARE * body.volume()}
-    smaller = {name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * whole}
+    larger = {name: body for name, body in around.items() if size < _SHARE * body.volume()}
+    smaller = {name: body for name, body in inside.items() if 0 < body.volume() < _SHARE * size}
     return larger | smaller
 
 
@@ -270,19 +232,28 @@ def _malformed(mesh: PolygonMesh) -> dict[str, JsonValue]:
 
 
 _FAULTS: dict[str, Callable[[PolygonMesh], PolygonMesh]] = {
-    "face_missing": _face_missing,
-    "face_turned": _face_turned,
-    "face_twice": _face_twice,
-    "both_sides_of_a_face": _both_sides_of_a_face,
+    "face_missing": lambda mesh: PolygonMesh(mesh.points, mesh.faces[1:]),
+    "face_turned": lambda mesh: PolygonMesh(mesh.points, (mesh.faces[0][::-1], *mesh.faces[1:])),
+    "face_twice": lambda mesh: PolygonMesh(mesh.points, (*mesh.faces, mesh.faces[0])),
+    # A sheet without thickness: every edge is used in both directions, but four times.
+    "both_sides_of_a_face": lambda mesh: PolygonMesh(
+        mesh.points, (*mesh.faces, mesh.faces[0], mesh.faces[0][::-1])
+    ),
     "flat_shell": _flat_shell,
-    "index_past_the_end": _index_past_the_end,
-    "index_repeated": _index_repeated,
-    "counted_from_one": _counted_from_one,
+    "index_past_the_end": lambda mesh: PolygonMesh(
+        mesh.points, ((*mesh.faces[0][:-1], len(mesh.points)), *mesh.faces[1:])
+    ),
+    "index_repeated": lambda mesh: PolygonMesh(
+        mesh.points, ((*mesh.faces[0], mesh.faces[0][0]), *mesh.faces[1:])
+    ),
+    "counted_from_one": lambda mesh: PolygonMesh(
+        mesh.points, tuple(tuple(i + 1 for i in face) for face in mesh.faces)
+    ),
     "corner_doubled": _corner_doubled,
     "all_corners_doubled": _all_corners_doubled,
     "degenerate_face": _degenerate_face,
     "edge_split_on_one_side": _edge_split_on_one_side,
-    "overlapping_copy": _overlapping_copy,
-    "half_its_size_away": _moved,
-    "ten_percent_larger": _enlarged,
+    "overlapping_copy": lambda mesh: _together([mesh, _aside(mesh, 0.05)]),
+    "half_its_size_away": lambda mesh: _aside(mesh, 0.5),
+    "ten_percent_larger": lambda mesh: PolygonMesh(mesh.points * 1.1, mesh.faces),
 }

@@ -9,7 +9,6 @@ from scbench.graders.shared.meshes import Array, Edge, Indices, PolygonMesh, uni
 
 DECIMALS = 6
 """Coordinates are rounded to so many decimals."""
-
 _FLAT = 1e-6
 """How far from one plane two triangles may be that become one face."""
 
@@ -21,7 +20,9 @@ def polygon_mesh(body: Manifold) -> PolygonMesh:
     mesh = body.as_original().simplify(_FLAT).to_mesh64()
     points = np.round(np.asarray(mesh.vert_properties)[:, :3], DECIMALS) + 0.0
     triangles = np.asarray(mesh.tri_verts).astype(np.int64)
-    rings = _merge([list(three) for three in triangles.tolist()], _inner_edges(points, triangles))
+    rings = _merge_rings(
+        [list(three) for three in triangles.tolist()], _inner_edges(points, triangles)
+    )
     _drop_straight(rings, points)
     used = sorted({i for ring in rings for i in ring})
     number = {old: new for new, old in enumerate(used)}
@@ -46,7 +47,7 @@ def _inner_edges(points: Array, triangles: Indices) -> list[Edge]:
     return sorted(inner)
 
 
-def _merge(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
+def _merge_rings(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
     """Join rings across inner edges wherever the result is again one ring without repeats."""
     owner: dict[Edge, int] = {}
     for i, ring in enumerate(rings):
@@ -71,18 +72,18 @@ def _merge(rings: list[Ring], inner: list[Edge]) -> list[Ring]:
     return list(alive.values())
 
 
-def _joined(one: Ring, other: Ring, edge: Edge) -> Ring | None:
+def _joined(first: Ring, second: Ring, edge: Edge) -> Ring | None:
     """Return two rings as one; None if they share more than a single chain of edges.
 
     Args:
-        one: runs along the edge.
-        other: runs along it backwards.
+        first: runs along the edge.
+        second: runs along it backwards.
         edge: an edge of both.
     """
-    start = one.index(edge[1])
-    ahead = one[start:] + one[:start]  # from the edge's end round to its start
-    start = other.index(edge[0])
-    back = other[start:] + other[:start]
+    start = first.index(edge[1])
+    ahead = first[start:] + first[:start]  # from the edge's end round to its start
+    start = second.index(edge[0])
+    back = second[start:] + second[:start]
     while len(ahead) > 1 and len(back) > 1 and ahead[1] == back[-2]:
         ahead, back = ahead[1:], back[:-1]
     while len(ahead) > 1 and len(back) > 1 and ahead[-2] == back[1]:

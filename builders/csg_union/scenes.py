@@ -10,26 +10,17 @@ from pydantic import model_validator
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
-from scbench.builders.shared.builder import Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Point, parameter
 from scbench.graders.csg_union.convex_parts import common_volume, parts_of_union, union_volume
 from scbench.graders.csg_union.solids import solid_body, solid_mesh
+from scbench.graders.shared import meshes
 from scbench.graders.shared.mesh_booleans import unite, volume
-from scbench.graders.shared.meshes import (
-    Array,
-    Indices,
-    edge_faults,
-    shells,
-    signed_volumes,
-    triangulate,
-)
 from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than
 from scbench.schemas.csg_union import Box, Params, Polyhedron, Prism, Solid, UvSphere
 
 _SCENES = 30
 _PLACES = 20
 """Bounds on one draw: sets of solids begun, and places tried for each solid."""
-
 _FACETS = 20_000
 """A draw ends after sets of solids with so many triangles."""
 _SHARE = 0.05
@@ -123,10 +114,10 @@ def _heap(point: Space, rng: Stream) -> list[Solid] | None:
     for _ in range(point.solids - 1):
         heap = unite(bodies)
         for _ in range(_PLACES):
-            placed = _placed(point, rng, rng.choice(bodies), heap)
-            if placed is not None:
-                solids.append(placed)
-                bodies.append(solid_body(placed))
+            solid = _place_solid(point, rng, rng.choice(bodies), heap)
+            if solid is not None:
+                solids.append(solid)
+                bodies.append(solid_body(solid))
                 break
         else:
             return None
@@ -134,7 +125,7 @@ def _heap(point: Space, rng: Stream) -> list[Solid] | None:
     return solids
 
 
-def _placed(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Solid | None:
+def _place_solid(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Solid | None:
     """Return a new solid that lies to a target as wanted; None if this try does not."""
     relation = point.relation
     if relation == "mixed":
@@ -142,41 +133,41 @@ def _placed(point: Space, rng: Stream, target: Manifold, heap: Manifold) -> Soli
     axis = rng.below(3)
     shape = _shape(point, rng, small=relation == "nested")
     shape = shape.model_copy(
-        update={"rotation_deg_xyz": _turn(point, rng, axis if relation == "contact" else None)}
+        update={"rotation_deg_xyz": _draw_turn(point, rng, axis if relation == "contact" else None)}
     )
-    own, there, every = (
+    box, there, every = (
         np.array(body.bounding_box()).reshape(2, 3) for body in (solid_body(shape), target, heap)
     )
     # Anywhere that the two boxes share a length of 1 along each axis.
     move = [
         round(2 * rng.uniform(low, high)) / 2
-        for low, high in zip(there[0] - own[1] + 1, there[1] - own[0] - 1, strict=True)
+        for low, high in zip(there[0] - box[1] + 1, there[1] - box[0] - 1, strict=True)
     ]
     if relation == "contact":
-        move[axis] = float(there[1 - (side := rng.below(2))][axis] - own[side][axis])
+        move[axis] = float(there[1 - (side := rng.below(2))][axis] - box[side][axis])
         if move[axis] * 4 != round(move[axis] * 4):
             return None
     elif relation == "disjoint":
-        move[axis] = float(np.ceil(2 * (every[1] + _GAP - own[0])[axis]) / 2)
+        move[axis] = float(np.ceil(2 * (every[1] + _GAP - box[0])[axis]) / 2)
     elif relation == "nested":
-        middle = (there[0] + there[1] - own[0] - own[1]) / 2
+        middle = (there[0] + there[1] - box[0] - box[1]) / 2
         move = [round(2 * (m + rng.uniform(-1, 1))) / 2 for m in middle.tolist()]
     shape = shape.model_copy(update={"translation": tuple(move)})
-    return shape if _lies(shape, relation, target, heap) else None
+    return shape if _lies_as(shape, relation, target, heap) else None
 
 
-def _lies(shape: Solid, relation: Relation, target: Manifold, heap: Manifold) -> bool:
+def _lies_as(shape: Solid, relation: Relation, target: Manifold, heap: Manifold) -> bool:
     """Whether a solid at its place lies to a target as wanted."""
     body = solid_body(shape)
     size = volume(body)
     if relation == "nested":
-        return volume(_grown(body, _CLEAR) - target) == 0
+        return volume(_inflated(body, _CLEAR) - target) == 0
     if volume(body - heap) < _SHARE * size:
         return False
     if relation == "overlap":
         return volume(body ^ target) >= _SHARE * size
     if relation == "disjoint":
-        return volume(_grown(body, _CLEAR) ^ heap) == 0
+        return volume(_inflated(body, _CLEAR) ^ heap) == 0
     hidden = body.surface_area() + target.surface_area() - (body + target).surface_area()
     return volume(body ^ target) == 0 and bool(hidden >= 2 * _GAP)
 
@@ -228,7 +219,7 @@ def _shape(point: Space, rng: Stream, *, small: bool) -> Solid:
             )
 
 
-def _turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, float, float]:
+def _draw_turn(point: Space, rng: Stream, axis: int | None) -> tuple[float, float, float]:
     """Draw a rotation, about one axis only if an axis is given."""
     step = {"none": 360, "90": 90, "45": 45, "free": 1}[point.rotation]
     angles = [float(step * rng.below(360 // step)) for _ in range(3)]
@@ -259,7 +250,7 @@ def _panels(rng: Stream) -> list[Solid]:
     return panels
 
 
-def _grown(body: Manifold, margin: float) -> Manifold:
+def _inflated(body: Manifold, margin: float) -> Manifold:
     """Return a body scaled about its middle so that its box grows by a margin on its thin side."""
     box = np.array(body.bounding_box()).reshape(2, 3)
     middle = (box[0] + box[1]) / 2
@@ -273,28 +264,34 @@ def _clean(point: Space, solids: Sequence[Solid]) -> bool:
     bodies = [solid_body(solid) for solid in solids]
     union = unite(bodies)
     mesh = polygon_mesh(union)
-    if len(mesh.points) > point.max_vertices or any(edge_faults(mesh.faces)):
+    if len(mesh.points) > point.max_vertices or any(meshes.edge_faults(mesh.faces)):
         return False
     for i, body in enumerate(bodies):
-        others = [other for j, other in enumerate(bodies) if j != i]
-        added = volume(body - unite(others))
-        inside = any(volume(_grown(body, _CLEAR) - other) == 0 for other in others)
+        neighbours = [neighbour for j, neighbour in enumerate(bodies) if j != i]
+        added = volume(body - unite(neighbours))
+        inside = any(volume(_inflated(body, _CLEAR) - neighbour) == 0 for neighbour in neighbours)
         if added < _SHARE * volume(body) and not inside:
             return False
     margins = [_GROWTH] if point.relation in _TOUCHING else [_GROWTH, -_GROWTH]
-    if any(_shape_of(unite(_grown(b, m) for b in bodies)) != _shape_of(union) for m in margins):
+    if any(_shape_of(unite(_inflated(b, m) for b in bodies)) != _shape_of(union) for m in margins):
         return False
     # Not only along edges: where a surface touches itself in a point, two vertices are one place.
     gaps = np.sum((mesh.points[:, None] - mesh.points) ** 2, axis=2)
     if gaps[np.triu_indices(len(gaps), 1)].min() < _CLEAR**2:
         return False
-    triangles = triangulate(mesh)
-    shell = shells(mesh.faces)
+    triangles = meshes.triangulate(mesh)
+    shell = meshes.shells(mesh.faces)
     # The mesh is made by booleans that can fail, so it has to have the volume of the union.
     parts = parts_of_union([solid_mesh(solid) for solid in solids])
-    whole, own = union_volume(parts), float(signed_volumes(mesh.points, triangles, shell).sum())
+    exact_volume, mesh_volume = (
+        union_volume(parts),
+        float(meshes.signed_volumes(mesh.points, triangles, shell).sum()),
+    )
     common = common_volume(parts, mesh.points[triangles.corners])
-    if common is None or max(abs(own - whole), abs(common - whole)) > _WRONG * whole:
+    if (
+        common is None
+        or max(abs(mesh_volume - exact_volume), abs(common - exact_volume)) > _WRONG * exact_volume
+    ):
         return False
     return _roomy(mesh.points[triangles.corners], shell[triangles.face])
 
@@ -306,11 +303,11 @@ def _shape_of(body: Manifold) -> tuple[int, int, int]:
     return outer, len(parts) - outer, sum(part.genus() for part in parts)
 
 
-def _roomy(corners: Array, shell: Indices) -> bool:
+def _roomy(corners: meshes.Array, shell: meshes.Indices) -> bool:
     """Whether triangles keep out of each other's way at five times the grader's tolerance."""
     pairs = close_pairs(corners, _CLEAR, 10**6)
     if pairs is None:
         return False
-    others = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
+    unjoined = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]]
     contacts = find_contacts(corners, pairs, _CLEAR)
-    return not any(map(len, (*contacts, nearer_than(corners, others, _CLEAR))))
+    return not any(map(len, (*contacts, nearer_than(corners, unjoined, _CLEAR))))

@@ -1,31 +1,46 @@
 """Dates: a short story whose events are so many days, months or weekdays from one another."""
 
 from calendar import isleap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cache
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from pydantic import Field, JsonValue
 
+from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.dates.steps import (
-    Move,
-    draw_any,
-    draw_crossing,
-    draw_date,
-    draw_within_month,
-    moved,
-)
-from scbench.builders.dates.stories import Told, names, scenarios, story_of
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Composed, Point, data_file, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
-from scbench.schemas.dates import Answer, DateFormat, Params
+from scbench.builders.shared.words import capitalised, ordinal
+from scbench.schemas.dates import Answer, DateFormat, Params, StepKind
 
 _DAY = timedelta(days=1)
 _CLOSING = reply_short(
     "a date written MM/DD/YYYY: two digits for the month, two for the day, four for the year"
 )
+
+Move = tuple[StepKind, int]
+"""A kind of step and its amount, as in the schema."""
+_TRIES = 200
+_VERBS = ("is", "falls", "comes")
+
+_KINDS: tuple[StepKind, ...] = (
+    *("days", "weeks", "months", "years", "counted_day"),
+    *("weekday_after", "weekday_before", "month_last", "month_first"),
+)
+
+_PAST_MONTH: tuple[StepKind, ...] = ("days", "days", "weeks", "counted_day", "month_first")
+_CENTURIES = (1900, 2000, 2100)
+_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class Space(Point):
@@ -75,77 +90,79 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
 
     def reference(self, params: Params) -> Answer:
         """Follow the chain of steps back from the event asked for, then forth."""
-        return Answer(answer=_written(_path(params)[-1]))
+        return Answer(answer=_slashed(_dates_to(params)[-1]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return dates that mistakes lead to, and answers that are not dates."""
-        path = _path(params)
+        path = _dates_to(params)
         right = path[-1]
-        told = [_told(given) for given in params.given if given[0] != params.asked]
+        clues = [_date_of(clue) for clue in params.given if clue[0] != params.asked]
         mistakes = {
             "a_day_late": right + _DAY,
             "a_day_early": right - _DAY,
-            "another_event": told[0] if told else right + 2 * _DAY,
+            "another_event": clues[0] if clues else right + 2 * _DAY,
             "the_date_told": path[0],
             "last_step_left_out": path[-2] if len(path) > 1 else right - 2 * _DAY,
             "months_of_30_days": _roughly(params),
-            "day_and_month_swapped": _swapped(right),
+            "day_and_month_swapped": right.replace(month=right.day, day=right.month)
+            if right.day <= 12
+            else right,
             "a_year_late": right.replace(year=right.year + 1, day=min(right.day, 28)),
         }
         wrong: dict[str, JsonValue] = {
-            name: {"answer": _written(at)} for name, at in mistakes.items() if at != right
+            name: {"answer": _slashed(at)} for name, at in mistakes.items() if at != right
         }
-        text = _written(right)
+        text = _slashed(right)
         return wrong | {
             "listed": {"answer": [text]},
-            "two_dates": {"answer": f"{text} or {_written(right + _DAY)}"},
+            "two_dates": {"answer": f"{text} or {_slashed(right + _DAY)}"},
             "event": {"answer": params.events[params.asked]},
         }
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return the scenario, and the steps from the given date to the date asked for."""
-        return _facts(params.story, _path(params))
+        return _facts(params.story, _dates_to(params))
 
     def blind_floor(self, params: Params) -> float:
         """Return the chance to name the right one of the dates told; 0 where it is not told."""
-        told = any(given[0] == params.asked for given in params.given)
-        return 1 / len(params.given) if told else 0.0
+        is_clue = any(clue[0] == params.asked for clue in params.given)
+        return 1 / len(params.given) if is_clue else 0.0
 
     def compose(self, point: Space, rng: Stream) -> Composed:
         """Draw steps first, then the events that they lie between."""
-        path, moves = _draw_path(point.tier, rng)
-        others: list[date] = []
+        path, moves = _draw_dates(point.tier, rng)
+        decoys: list[date] = []
         for _ in range(2 if point.tier == 0 else 1):
-            other = path[0] + rng.between(1, 200) * (_DAY if rng.below(2) else -_DAY)
+            decoy = path[0] + rng.between(1, 200) * (_DAY if rng.below(2) else -_DAY)
             # The question is not to be answered with the date of another event.
-            while other == path[-1] or other in others:
-                other += _DAY
-            others.append(other)
-        days = [*path, *others]
+            while decoy == path[-1] or decoy in decoys:
+                decoy += _DAY
+            decoys.append(decoy)
+        days = [*path, *decoys]
         by_date = sorted(range(len(days)), key=days.__getitem__)
         event = [by_date.index(i) for i in range(len(days))]
-        known = [0, *range(len(path), len(days))]
-        given = [[event[i], *_spoken(days[i], point.date_format, rng)] for i in known]
-        rng.shuffle(given)
+        sources = [0, *range(len(path), len(days))]
+        clues = [[event[i], *_spoken(days[i], point.date_format, rng)] for i in sources]
+        rng.shuffle(clues)
         steps = [[event[i + 1], *move, event[i]] for i, move in enumerate(moves)]
         rng.shuffle(steps)
         at = point.scenario - 1 if point.scenario else rng.below(len(scenarios()))
         scenario = scenarios()[at]
-        chosen = sorted(rng.sample(range(len(scenario.events)), len(days)))
-        told = Told(
+        places = sorted(rng.sample(range(len(scenario.events)), len(days)))
+        instance = Instance(
             story=scenario.id,
             opening=scenario.opening.replace("{name}", rng.choice(names())),
-            events=[scenario.events[i] for i in chosen],
+            events=[scenario.events[i] for i in places],
             date_format=point.date_format,
-            given=given,
+            given=clues,
             steps=steps,
             asked=event[len(path) - 1],
             style=rng.below(60),
         )
         return (
-            told._asdict(),
-            story_of(told) + _CLOSING,
-            _written(path[-1]),
+            instance._asdict(),
+            story_of(instance) + _CLOSING,
+            _slashed(path[-1]),
             _facts(scenario.id, path),
         )
 
@@ -161,17 +178,17 @@ def _facts(story: str, path: Sequence[date]) -> dict[str, JsonValue]:
     }
 
 
-def _draw_path(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
+def _draw_dates(tier: int, rng: Stream) -> tuple[list[date], list[Move]]:
     """Return the dates from the one told to the one asked for, and the steps between them."""
     if tier == 0:
         return [draw_date(rng)], []
     if tier < 3:
         start, move = draw_within_month(rng) if tier == 1 else draw_crossing(rng)
-        return [start, moved(start, move)], [move]
+        return [start, take_step(start, move)], [move]
     path, moves = [draw_date(rng)], []
     for _ in range(rng.between(3, 5)):
         moves.append(draw_any(path[-1], rng))
-        path.append(moved(path[-1], moves[-1]))
+        path.append(take_step(path[-1], moves[-1]))
     return path, moves
 
 
@@ -182,45 +199,41 @@ def _spoken(day: date, form: DateFormat, rng: Stream) -> tuple[int, int, int, in
         after = (day - day.replace(month=1, day=1)).days
     elif form == "RELATIVE_OFFSET":
         after = rng.between(2, 60) * (1 if rng.below(2) else -1)
-    told = day - after * _DAY
-    return told.year, told.month, told.day, after
+    origin = day - after * _DAY
+    return origin.year, origin.month, origin.day, after
 
 
-def _told(given: Sequence[int]) -> date:
-    _, year, month, day, after = given
+def _date_of(clue: Sequence[int]) -> date:
+    _, year, month, day, after = clue
     return date(year, month, day) + after * _DAY
 
 
-def _chain(params: Params) -> tuple[date, list[Move]]:
+def _steps_back(params: Params) -> tuple[date, list[Move]]:
     """Return the date that the event asked for depends on, and the steps from there."""
-    told = {given[0]: given for given in params.given}
+    clues = {clue[0]: clue for clue in params.given}
     leading = {step[0]: step for step in params.steps}
     at, moves = params.asked, list[Move]()
-    while at not in told:
+    while at not in clues:
         _, kind, amount, at = leading.pop(at)
         moves.append((kind, amount))
-    return _told(told[at]), moves[::-1]
+    return _date_of(clues[at]), moves[::-1]
 
 
-def _path(params: Params) -> list[date]:
-    start, moves = _chain(params)
+def _dates_to(params: Params) -> list[date]:
+    start, moves = _steps_back(params)
     path = [start]
     for move in moves:
-        path.append(moved(path[-1], move))
+        path.append(take_step(path[-1], move))
     return path
 
 
 def _roughly(params: Params) -> date:
     """Return the date that months of 30 days, years of 365 and counting from 0 lead to."""
-    at, moves = _chain(params)
+    at, moves = _steps_back(params)
     for kind, amount in moves:
         days = {"months": 30, "years": 365, "counted_day": 1}.get(kind)
-        at = moved(at, (kind, amount)) if days is None else at + days * amount * _DAY
+        at = take_step(at, (kind, amount)) if days is None else at + days * amount * _DAY
     return at
-
-
-def _swapped(day: date) -> date:
-    return day.replace(month=day.day, day=day.month) if day.day <= 12 else day
 
 
 def _month(day: date) -> int:
@@ -234,5 +247,276 @@ def _has_leap_day(first: date, last: date) -> bool:
     return False
 
 
-def _written(day: date) -> str:
+def _slashed(day: date) -> str:
     return f"{day.month:02}/{day.day:02}/{day.year:04}"
+
+
+def month_length(year: int, month: int) -> int:
+    """Return the number of days in a month."""
+    return 29 if month == 2 and isleap(year) else _LENGTHS[month - 1]
+
+
+def take_step(start: date, move: Move) -> date:
+    """Return the date that a step leads to."""
+    kind, amount = move
+    if kind in {"days", "weeks", "counted_day"}:
+        days = {"days": amount, "weeks": 7 * amount, "counted_day": amount - 1}[kind]
+        return start + timedelta(days=days)
+    if kind == "weekday_after":
+        return start + timedelta(days=(amount - start.weekday() - 1) % 7 + 1)
+    if kind == "weekday_before":
+        return start - timedelta(days=(start.weekday() - amount - 1) % 7 + 1)
+    if kind == "month_last":
+        return start.replace(day=month_length(start.year, start.month))
+    if kind == "month_first":
+        return start.replace(day=month_length(start.year, start.month)) + timedelta(days=1)
+    months = 12 * start.year + start.month - 1 + (12 * amount if kind == "years" else amount)
+    year, month = months // 12, months % 12 + 1
+    return date(year, month, min(start.day, month_length(year, month)))
+
+
+def draw_date(rng: Stream) -> date:
+    """Return any date of two hundred years, mostly of the last and the coming decades."""
+    low, high = (1900, 2099) if rng.below(4) == 0 else (1970, 2049)
+    year, month = rng.between(low, high), rng.between(1, 12)
+    return date(year, month, rng.between(1, month_length(year, month)))
+
+
+def draw_within_month(rng: Stream) -> tuple[date, Move]:
+    """Return a date and a number of days that stays in its month."""
+    start = draw_date(rng)
+    first, last = sorted(rng.sample(range(1, month_length(start.year, start.month) + 1), 2))
+    return start.replace(day=first), ("days", last - first)
+
+
+def draw_any(start: date, rng: Stream) -> Move:
+    """Return a step of any kind that leads to another day."""
+    for _ in range(_TRIES):
+        move = _sized(rng.choice(_KINDS), rng)
+        if take_step(start, move) != start:
+            return move
+    raise AssertionError("unreachable: most kinds of steps always lead to another day")
+
+
+def draw_crossing(rng: Stream) -> tuple[date, Move]:
+    """Return a date and a step past something that a calendar has in store.
+
+    The end of a month or a year, the end of February, a day that the target month does not have.
+
+    Raises:
+        GenerationError: none was found; tier 2 always has one.
+    """
+    draw = rng.choice(_CROSSINGS)
+    for _ in range(_TRIES):
+        start, move = draw(rng)
+        end = take_step(start, move)
+        if (start.year, start.month) != (end.year, end.month) or move[0] == "month_last":
+            return start, move
+    raise GenerationError("dates: no step past the end of a month was found; try another tier")
+
+
+def _sized(kind: StepKind, rng: Stream) -> Move:
+    """Return a step of this kind with an amount of the usual size."""
+    if kind == "counted_day":
+        return kind, rng.between(3, 99)
+    if kind in {"weekday_after", "weekday_before"}:
+        return kind, rng.below(7)
+    if kind in {"month_last", "month_first"}:
+        return kind, 0
+    limit = {"days": 120, "weeks": 20, "months": 18, "years": 9}[kind]
+    return kind, rng.between(1, limit) * (1 if rng.below(3) else -1)
+
+
+def _past_month(rng: Stream) -> tuple[date, Move]:
+    return draw_date(rng), _sized(rng.choice(_PAST_MONTH), rng)
+
+
+def _past_year(rng: Stream) -> tuple[date, Move]:
+    year = draw_date(rng).year
+    back = rng.below(3) == 0
+    days = rng.between(1, 60)
+    start = date(year, 1, 1) + timedelta(days=days - 1 if back else -days)
+    over = rng.between(0, 90)
+    return start, ("days", -days - over if back else days + over)
+
+
+def _past_february(rng: Stream) -> tuple[date, Move]:
+    """Count days over the end of a February, of a leap year in two of three cases."""
+    year = draw_date(rng).year
+    if rng.below(6) == 0:
+        year = rng.choice(_CENTURIES)
+    elif rng.below(3):
+        year -= year % 4
+    edge, days, over = date(year, 3, 1), rng.between(1, 45), rng.between(0, 45)
+    if rng.below(3) == 0:
+        return edge + timedelta(days=over), ("days", -days - over)
+    return edge - timedelta(days=days), ("days", days + over)
+
+
+def _to_shorter_month(rng: Stream) -> tuple[date, Move]:
+    """Go some months from one of the last days of a month, perhaps to a shorter month."""
+    year, month = draw_date(rng).year, rng.choice((1, 3, 5, 7, 8, 10, 12))
+    start = date(year, month, rng.between(29, 31))
+    months = rng.between(1, 14) * (1 if rng.below(3) else -1)
+    if rng.below(2):
+        months += (2 - month - months) % 12
+    return start, ("months", months or 12)
+
+
+def _from_leap_day(rng: Stream) -> tuple[date, Move]:
+    year = draw_date(rng).year
+    years = rng.between(1, 8) * (1 if rng.below(3) else -1)
+    # From a leap day the same month of another year lacks the day; the years cross by themselves.
+    return date(year - year % 4 if year > 1903 else 1904, 2, 29), ("years", years)
+
+
+def _to_end_of_month(rng: Stream) -> tuple[date, Move]:
+    start = draw_date(rng)
+    if rng.below(2):
+        start = start.replace(month=2, day=min(start.day, 27))
+    return start.replace(day=min(start.day, 27)), ("month_last", 0)
+
+
+def _to_weekday(rng: Stream) -> tuple[date, Move]:
+    start = draw_date(rng)
+    if rng.below(2):
+        return start.replace(day=rng.between(1, 6)), ("weekday_before", rng.below(7))
+    last = month_length(start.year, start.month)
+    return start.replace(day=rng.between(last - 5, last)), ("weekday_after", rng.below(7))
+
+
+_CROSSINGS: tuple[Callable[[Stream], tuple[date, Move]], ...] = (
+    *(_past_month, _past_year, _past_february, _to_shorter_month),
+    *(_from_leap_day, _to_end_of_month, _to_weekday),
+)
+
+
+class Scenario(NamedTuple):
+    """A setting with its events in the order in which they usually happen."""
+
+    id: str
+    opening: str
+    events: tuple[str, ...]
+
+
+class Instance(NamedTuple):
+    """What `Params` holds, as JSON."""
+
+    story: str
+    opening: str
+    events: list[str]
+    date_format: DateFormat
+    given: list[list[int]]
+    steps: list[list[Any]]
+    asked: int
+    style: int
+
+
+@cache
+def scenarios() -> tuple[Scenario, ...]:
+    """Return all scenarios; an opening holds ``{name}`` where a name belongs."""
+    return tuple(
+        Scenario(item["id"], item["opening"], tuple(item["events"]))
+        for item in _data()["scenarios"]
+    )
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the first names."""
+    return tuple(_data()["names"])
+
+
+def _sentences() -> dict[str, Any]:
+    return data_file(__package__, "sentences.json")  # type: ignore[no-any-return]
+
+
+@cache
+def _data() -> dict[str, list]:  # type: ignore[type-arg]  # names are strings, scenarios are not
+    return data_file(__package__, "stories.json")  # type: ignore[no-any-return]
+
+
+def story_of(params: Params | Instance) -> str:
+    """Return the story, the question after it, and the rules of counting."""
+    sentences = [*_dated(params), *_tied(params)]
+    if params.style % 4 == 1:  # what is tied can come before what it is tied to
+        sentences = [*_tied(params), *_dated(params)]
+    links, questions = _sentences()["links"], _sentences()["questions"]
+    story = " ".join([params.opening, links[params.style % len(links)], *sentences])
+    question = questions[params.style % len(questions)].format(params.events[params.asked])
+    rules = _calendar_rules(params.date_format, frozenset([step[1] for step in params.steps]))
+    return f"{story}\n\n{question}\n\n{rules}\n\n"
+
+
+@cache
+def _calendar_rules(form: DateFormat, kinds: frozenset[StepKind]) -> str:
+    say = _sentences()
+    rules = [say["calendar"]]
+    if form in {"MM_DD_YYYY", "RELATIVE_OFFSET"}:
+        rules.insert(0, say["slashes"])
+    if form == "ORDINAL_DAY":
+        rules.insert(0, say["ordinal"])
+    if form == "RELATIVE_OFFSET" or kinds & {"days", "weeks"}:
+        rules.append(say["counting"])
+    if kinds & {"months", "years"}:
+        rules.append(say["same_day"])
+    if kinds & {"weekday_after", "weekday_before"}:
+        rules.append(say["strictly"])
+    return " ".join(rules)
+
+
+def _dated(params: Params | Instance) -> Iterator[str]:
+    for i, (event, *when) in enumerate(params.given):
+        time = _when(params, when, i)
+        yield capitalised(f"{params.events[event]} {_VERBS[(params.style + i) % 3]} {time}.")
+
+
+def _when(params: Params | Instance, when: Sequence[int], i: int) -> str:
+    year, month, day, after = when
+    if params.date_format == "RELATIVE_OFFSET":
+        side = "after" if after >= 0 else "before"
+        return f"{_many(abs(after), 'day')} {side} {month:02}/{day:02}/{year}"
+    form = (params.style // 3 + i) % 3
+    if params.date_format == "ORDINAL_DAY":
+        number = after + 1
+        return (
+            f"on day {number} of {year}" if form == 0 else f"on the {ordinal(number)} day of {year}"
+        )
+    at = date(year, month, day)
+    if after:
+        at += timedelta(days=after)
+    if params.date_format == "MM_DD_YYYY":
+        return f"on {at.month:02}/{at.day:02}/{at.year}"
+    name = MONTHS[at.month - 1]
+    forms = (f"{name} {at.day}, {at.year}", f"{at.day} {name} {at.year}")
+    return f"on {forms[form]}" if form < 2 else f"on the {ordinal(at.day)} of {name} {at.year}"
+
+
+def _tied(params: Params | Instance) -> Iterator[str]:
+    for i, (event, kind, amount, origin) in enumerate(params.steps):
+        verb = _VERBS[(params.style // 2 + i) % 3]
+        what, origin_event = params.events[event], params.events[origin]
+        place = _place(kind, amount, origin_event)
+        if kind in {"days", "weeks", "months", "years"} and (params.style // 5 + i) % 3 == 0:
+            yield capitalised(f"exactly {place} {verb} {what}.")
+        else:
+            yield capitalised(f"{what} {verb} {place}.")
+
+
+def _place(kind: StepKind, amount: int, origin: str) -> str:
+    if kind == "counted_day":
+        return f"on day {amount}, if the day of {origin} is counted as day 1"
+    if kind == "weekday_after":
+        return f"on the first {WEEKDAYS[amount]} after {origin}"
+    if kind == "weekday_before":
+        return f"on the last {WEEKDAYS[amount]} before {origin}"
+    if kind == "month_last":
+        return f"on the last day of the month in which {origin} falls"
+    if kind == "month_first":
+        return f"on the first day of the month after the one in which {origin} falls"
+    side = "after" if amount > 0 else "before"
+    return f"{_many(abs(amount), kind.removesuffix('s'))} {side} {origin}"
+
+
+def _many(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"

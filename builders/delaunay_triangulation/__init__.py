@@ -8,8 +8,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.shared.plane_geometry import (
     XY,
     in_circle,
@@ -21,8 +20,6 @@ from scbench.graders.shared.plane_geometry import (
 from scbench.schemas.delaunay_triangulation import Answer, Params
 
 _TRIES = 200
-
-_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):
@@ -47,6 +44,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "delaunay_triangulation"
     version = 2
+    form = '{"triangles": [[i, j, k], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the points."""
@@ -55,10 +53,6 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             for i, (x, y) in enumerate(params.points)
         )
         return {"n": len(params.points), "points": rows}
-
-    def prompt(self, params: Params) -> str:
-        """Return the points and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"triangles": [[i, j, k], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Sweep and flip with exact predicates."""
@@ -90,15 +84,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def measure(self, params: Params) -> float:
         """Return the bits of precision that the circle tests across all inner edges need."""
         points, scale = to_integers(params.points, params.decimals), 10**params.decimals
-        whole: int = (scale**4).bit_length() + 1
-        return sum(whole - abs(det).bit_length() for det in _inner_tests(points))
+        precision: int = (scale**4).bit_length() + 1
+        return sum(precision - abs(det).bit_length() for det in _inner_tests(points))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw points, round them, and keep the set if it is in general position.
-
-        Raises:
-            GenerationError: no such set in 200 tries; ask for fewer points or more decimals.
-        """
+        """Draw points, round them, and keep the set if it is in general position."""
         scale = 10**point.decimals
         for _ in range(_TRIES):
             points = tuple(
@@ -125,8 +115,8 @@ def _one_flip(params: Params, triangles: tuple[tuple[int, ...], ...]) -> list[Js
             continue
         if orient(points[c], points[d], points[b]) > 0 > orient(points[c], points[d], points[a]):
             gone = ({a, b, c}, {a, b, d})
-            kept: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
-            return [*kept, [a, c, d], [b, c, d]]
+            intact: list[JsonValue] = [list(t) for t in triangles if set(t) not in gone]
+            return [*intact, [a, c, d], [b, c, d]]
     return None
 
 

@@ -5,20 +5,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.corner_labels import (
-    CASES,
-    ORDERS_ARE,
-    RENAME,
-    RULES,
-    Order,
-    draw_order,
-    is_walk,
-    print_squares,
-    ring_labels,
-    show_case,
-)
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared import corner_labels
+from scbench.builders.shared.builder import Builder, Point, parameter
+from scbench.builders.shared.corner_labels import CASES, Order, ring_labels
 from scbench.graders.shared.corner_labels import (
     Pair,
     behaviour,
@@ -29,10 +18,8 @@ from scbench.graders.shared.corner_labels import (
 from scbench.schemas.corner_labels import CORNERS, SIDES, Side
 from scbench.schemas.enumerate_edges import Answer, Params
 
-_PROMPT = prompt_template(__name__)
-
-_ASKED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
-_ALL_CROSSED = tuple(i for i in _ASKED if len(crossed_sides(CASES[i])) == 4)
+_DECIDED = tuple(i for i, ring in enumerate(CASES) if behaviour(ring) != "three domains meeting")
+_ALL_CROSSED = tuple(i for i in _DECIDED if len(crossed_sides(CASES[i])) == 4)
 
 
 class Space(Point):
@@ -45,9 +32,9 @@ class Space(Point):
         le=300,
     )
     all_crossed: int = parameter(2, "at least so many squares have four crossed sides", ge=0, le=4)
-    corner_order: Order = parameter("any", "order of the corners: " + ORDERS_ARE)
-    edge_order: Order = parameter("any", "numbering of the sides: " + ORDERS_ARE)
-    rename: bool = RENAME
+    corner_order: Order = parameter("any", "order of the corners: " + corner_labels.ORDERS_ARE)
+    edge_order: Order = parameter("any", "numbering of the sides: " + corner_labels.ORDERS_ARE)
+    rename: bool = corner_labels.RENAME
 
 
 class TaskBuilder(Builder[Params, Answer, Space]):
@@ -55,21 +42,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "enumerate_edges"
     version = 2
+    form = '{"edges": [[[i, j], ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the squares, the numbering and the rules."""
         ends = {side: f"{CORNERS[i]} to {CORNERS[i - 3]}" for i, side in enumerate(SIDES)}
         return {
-            "squares": print_squares(params.squares, params.corner_order),
+            "squares": corner_labels.print_squares(params.squares, params.corner_order),
             "sides": "\n".join(
                 f"  {i}: {side} ({ends[side]})" for i, side in enumerate(params.edge_order)
             ),
-            "rules": RULES,
+            "rules": corner_labels.RULES,
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the squares, the numbering and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"edges": [[[i, j], ...], ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Pair the crossed sides of every square by type."""
@@ -121,9 +105,9 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "index_out_of_range": with_pairs(*right[at], (0, 4)),
         }
         counters: dict[str, JsonValue] = {
-            name: {"edges": _plain(found)}
-            for name, found in lists.items()
-            if [sorted(pairs) for pairs in found] != right
+            name: {"edges": _edge_lists(edges)}
+            for name, edges in lists.items()
+            if [sorted(pairs) for pairs in edges] != right
         }
         if any(len(pairs) > 1 for pairs in right):
             counters["booleans"] = {
@@ -132,16 +116,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     for pairs in right
                 ]
             }
-        counters["bare_list"] = _plain(right)
-        counters["text"] = f"```json\n{_plain(right)}\n```"
+        counters["bare_list"] = _edge_lists(right)
+        counters["text"] = f"```json\n{_edge_lists(right)}\n```"
         return counters
 
     def measure(self, params: Params) -> float:
         """Return how many crossed sides there are, counted again for each order that is no walk."""
         rings = [ring_labels(square, params.corner_order) for square in params.squares]
         jumbled = (
-            not is_walk(params.corner_order, CORNERS),
-            not is_walk(params.edge_order, SIDES),
+            not corner_labels.is_walk(params.corner_order, CORNERS),
+            not corner_labels.is_walk(params.edge_order, SIDES),
         )
         return sum(len(crossed_sides(ring)) for ring in rings) * (1 + sum(jumbled))
 
@@ -157,16 +141,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         cases: list[int] = []
         while not any(joined_sides(CASES[case]) for case in cases):
             cases = rng.sample(_ALL_CROSSED, min(point.all_crossed, point.squares))
-            others = [case for case in _ASKED if case not in cases]
+            unused = [case for case in _DECIDED if case not in cases]
             while len(cases) < point.squares:
-                cases += rng.sample(others, min(point.squares - len(cases), len(others)))
-                others = list(_ASKED)
+                cases += rng.sample(unused, min(point.squares - len(cases), len(unused)))
+                unused = list(_DECIDED)
         rng.shuffle(cases)
-        order = draw_order(CORNERS, point.corner_order, rng)
+        order = corner_labels.draw_order(CORNERS, point.corner_order, rng)
         return Params(
             corner_order=order,
-            edge_order=draw_order(SIDES, point.edge_order, rng),
-            squares=tuple(show_case(case, order, rng, rename=point.rename) for case in cases),
+            edge_order=corner_labels.draw_order(SIDES, point.edge_order, rng),
+            squares=tuple(
+                corner_labels.show_case(case, order, rng, rename=point.rename) for case in cases
+            ),
         )
 
 
@@ -183,5 +169,5 @@ def _by_index(pairs: Sequence[Pair], edge_order: Sequence[Side]) -> list[Pair]:
     return sorted((min(index[a], index[b]), max(index[a], index[b])) for a, b in pairs)
 
 
-def _plain(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
+def _edge_lists(edges: Sequence[Sequence[Pair]]) -> list[JsonValue]:
     return [[list(pair) for pair in pairs] for pairs in edges]

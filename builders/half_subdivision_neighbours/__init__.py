@@ -7,8 +7,7 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
 from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
     Box,
     boxes,
@@ -21,27 +20,6 @@ from scbench.schemas.half_subdivision_neighbours import AXES, Answer, Axis, Para
 _TREES = 50
 _TARGETS = 20
 _PER_LINE = 8
-
-_PROMPT = prompt_template(__name__)
-
-_WORDS = {
-    "2D": {
-        "whole": "The unit square (0 <= x <= 1, 0 <= y <= 1)",
-        "noun": "square",
-        "cut": "straight line",
-        "shared": "a piece of a side, of positive length",
-        "part": "a side",
-        "excluded": "at a corner",
-    },
-    "3D": {
-        "whole": "The unit cube (0 <= x <= 1, 0 <= y <= 1, 0 <= z <= 1)",
-        "noun": "cube",
-        "cut": "plane",
-        "shared": "a piece of a face, of positive area",
-        "part": "a face",
-        "excluded": "along an edge or at a corner",
-    },
-}
 
 
 class Space(Point):
@@ -73,6 +51,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "half_subdivision_neighbours"
     version = 2
+    form = '{"neighbors": ["...", ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the axis of every depth, the leaves and the target."""
@@ -85,12 +64,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "n": len(leaves),
             "leaves": ",\n".join(", ".join(row) for row in rows),
             "target": params.target,
-            **_WORDS[params.dimension],
+            **data_file(__package__, "words.json")[params.dimension],
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the rule, the axis of every depth, the leaves and the target."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"neighbors": ["...", ...]}')
 
     def reference(self, params: Params) -> Answer:
         """Compare every leaf's intervals with the target's."""
@@ -99,14 +74,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return lists with one mistake each, the misread cycles, and the forms seen in replies."""
         right = _solve(params, params.axis_cycle)
-        first, rest = right[0], right[1:]
+        first, tail = right[0], right[1:]
         wrong: dict[str, list[str]] = {
             "empty": [],
-            "one_missing": rest,
+            "one_missing": tail,
             "one_repeated": [*right, first],
             "target_listed": [*right, params.target],
-            "inner_box_instead": [first[:-1], *rest],
-            "one_bit_too_long": [first + "0", *rest],
+            "inner_box_instead": [first[:-1], *tail],
+            "one_bit_too_long": [first + "0", *tail],
         }
         axes = AXES[params.dimension]
         touch = contacts(params.leaves, params.axis_cycle, axes, params.target)
@@ -124,7 +99,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         numbers: list[JsonValue] = [int(label) for label in right]
         labels: list[JsonValue] = list(right)
         return {
-            **{name: {"neighbors": list(listed)} for name, listed in wrong.items()},
+            **{name: {"neighbors": list(answer)} for name, answer in wrong.items()},
             "numbers_for_labels": {"neighbors": numbers},
             "one_line_of_text": {"neighbors": ", ".join(right)},
             "british_spelling": {"neighbours": labels},
@@ -136,11 +111,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return sum(map(len, contacts(params.leaves, params.axis_cycle, axes, params.target)))
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw cycles and trees until one has a target as asked for.
-
-        Raises:
-            GenerationError: none in 50 trees with up to 20 targets each.
-        """
+        """Draw cycles and trees until one has a target as asked for."""
         axes = AXES[point.dimension]
         max_depth = point.min_depth + point.depth_spread
         depths = min(point.neighbour_depths, point.depth_spread + 1)
@@ -153,11 +124,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             place = boxes(leaves, cycle, axes)
             for target in rng.sample(leaves, min(_TARGETS, len(leaves))):
                 box = place[target]
-                found = [leaf for leaf in leaves if touching_axes(box, place[leaf]) == 1]
+                touching = [leaf for leaf in leaves if touching_axes(box, place[leaf]) == 1]
                 if (
-                    len(found) >= point.min_neighbours
-                    and len(set(map(len, found))) >= depths
-                    and _lies(box, max(map(len, leaves)), point.target_at)
+                    len(touching) >= point.min_neighbours
+                    and len(set(map(len, touching))) >= depths
+                    and _lies_at(box, max(map(len, leaves)), point.target_at)
                 ):
                     return Params(
                         dimension=point.dimension,
@@ -173,7 +144,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
 
 def grow(
-    min_depth: int, max_depth: int, split_prob: float, unit: Callable[[], float], most: int
+    min_depth: int, max_depth: int, split_prob: float, unit: Callable[[], float], max_leaves: int
 ) -> list[str] | None:
     """Grow a random tree depth first, child 0 before child 1, as the paper's trees were grown.
 
@@ -182,7 +153,7 @@ def grow(
         max_depth: boxes of this depth never are.
         split_prob: chance of a cut in between.
         unit: gives a number in [0, 1); asked once for every box in between.
-        most: most leaves allowed.
+        max_leaves: most leaves allowed.
 
     Returns:
         The labels of the leaves in that order, or None if there would be more.
@@ -190,7 +161,7 @@ def grow(
     leaves: list[str] = []
     todo = [""]
     while todo:
-        if len(leaves) + len(todo) > most:
+        if len(leaves) + len(todo) > max_leaves:
             return None
         label = todo.pop()
         depth = len(label)
@@ -220,6 +191,6 @@ def _whole_faces(params: Params, right: list[str]) -> list[str]:
     ]
 
 
-def _lies(box: Box, depth: int, where: str) -> bool:
+def _lies_at(box: Box, depth: int, where: str) -> bool:
     outside = any(low == 0 or high == 1 << depth for low, high in box)
     return where == "anywhere" or outside == (where == "boundary")

@@ -1,6 +1,7 @@
 """Hamiltonian loop: prompts, fresh grids with obstacles, and counterexamples."""
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -8,9 +9,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hamiltonian_loop.solver import Cell, find_loop, neighbours
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing
 from scbench.schemas.hamiltonian_loop import Answer, Params, Step
 
@@ -19,9 +18,20 @@ _WORK = 36_000
 """Cells of all grids that one draw may try, but ten grids at the least."""
 _PROPOSALS = 20
 
-_PROMPT = prompt_template(__name__)
 
 _BLOCKED = prompt_template(__name__, "prompt_blocked.txt")
+
+Cell = tuple[int, int]
+
+Cover = dict[Cell, set[Cell]]
+"""The two partners of every cell."""
+_ROUNDS = 100
+_IDLE = 25
+_RESTARTS = 5
+"""Bounds on one search: rounds of merging, those in a row that join nothing, and covers. Merging
+takes a handful of rounds where there is a tour at all."""
+
+Square = tuple[Cell, Cell, Cell, Cell]
 
 
 class Space(Point):
@@ -57,6 +67,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hamiltonian_loop"
     version = 2
+    form = '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the grid, as a picture and as a list."""
@@ -70,18 +81,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "count": params.size**2 - len(params.blocked),
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the grid, as a picture and as a list, and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"steps": [{"xy": [x, y]}, {"xy": [x, y]}, ...]}'
-        )
-
     def reference(self, params: Params) -> Answer:
-        """Cover the free cells by loops and merge them.
-
-        Raises:
-            GenerationError: there is no tour, or none was found.
-        """
+        """Cover the free cells by loops and merge them."""
         loop = _loop(params)
         if loop is None:
             raise GenerationError(f"no loop found in a grid of size {params.size}")
@@ -120,19 +121,16 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def measure(self, params: Params) -> float:
         """Return how many sides between free cells there are."""
-        free = set(_grid(params.size)).difference(params.blocked)
+        free = set(_grid_cells(params.size)).difference(params.blocked)
         return sum(near in free for cell in free for near in neighbours(cell)) / 2
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Block cells at random where that leaves no dead end, until a loop is found.
-
-        Raises:
-            GenerationError: no such grid in 200 tries, or fewer if it is large; ask for fewer
-                blocked cells.
-        """
+        """Block cells at random where that leaves no dead end, until a loop is found."""
         tries = min(_TRIES, max(10, _WORK // point.size**2))
         for _ in range(tries):
-            blocked = _tree_gaps(point, rng) if point.obstacles == "tree" else _block(point, rng)
+            blocked = (
+                _tree_gaps(point, rng) if point.obstacles == "tree" else _block_cells(point, rng)
+            )
             if blocked is None:
                 continue
             in_order = sorted(blocked, key=lambda cell: (cell[1], cell[0]))
@@ -149,12 +147,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 def _loop(params: Params) -> tuple[Cell, ...] | None:
     size = params.size
     blocked = set(params.blocked)
-    free = [cell for cell in _grid(size) if cell not in blocked]
-    found = find_loop(free, Stream("loop", size, sorted(params.blocked)))
-    return None if found is None else tuple(found)
+    free = [cell for cell in _grid_cells(size) if cell not in blocked]
+    loop = find_loop(free, Stream("loop", size, sorted(params.blocked)))
+    return None if loop is None else tuple(loop)
 
 
-def _grid(size: int) -> list[Cell]:
+def _grid_cells(size: int) -> list[Cell]:
     return [(x, y) for y in range(1, size + 1) for x in range(1, size + 1)]
 
 
@@ -166,12 +164,12 @@ def _blocked_text(params: Params) -> str:
 
 def _picture(params: Params) -> str:
     """Return the grid with numbered rows and columns."""
-    wide, marks = len(str(params.size)), set(params.blocked)
-    lines = [" " * wide + " |" + "".join(f" {x:{wide}}" for x in range(1, params.size + 1))]
+    width, marks = len(str(params.size)), set(params.blocked)
+    lines = [" " * width + " |" + "".join(f" {x:{width}}" for x in range(1, params.size + 1))]
     lines.append("-" * len(lines[0]))
     for y in range(1, params.size + 1):
         row = ("X" if (x, y) in marks else "." for x in range(1, params.size + 1))
-        lines.append(f"{y:{wide}} |" + "".join(f" {mark:>{wide}}" for mark in row))
+        lines.append(f"{y:{width}} |" + "".join(f" {mark:>{width}}" for mark in row))
     return "\n".join(lines)
 
 
@@ -180,7 +178,7 @@ def _picture(params: Params) -> str:
 
 def _is_loop(params: Params, cells: Sequence[Sequence[int]]) -> bool:
     """Whether these are the free cells in the order of a closed tour."""
-    free = set(_grid(params.size)).difference(params.blocked)
+    free = set(_grid_cells(params.size)).difference(params.blocked)
     pairs = zip(cells, [*cells[1:], cells[0]], strict=True)
     return (
         len(cells) == len(free)
@@ -214,21 +212,21 @@ def _comb(size: int) -> list[Cell]:
 # Fresh grids.
 
 
-def _block(point: Space, rng: Stream) -> set[Cell] | None:
+def _block_cells(point: Space, rng: Stream) -> set[Cell] | None:
     """Block about as many cells as wanted, with the colours balanced and no dead ends."""
     size = point.size
-    grid = _grid(size)
-    wanted = round(point.blocked * size * size)
+    grid = _grid_cells(size)
+    target = round(point.blocked * size * size)
     blocked: set[Cell] = set()
     failures = 0
-    while len(blocked) < wanted and failures < _PROPOSALS:
+    while len(blocked) < target and failures < _PROPOSALS:
         fresh = _obstacle(point, rng) - blocked
         after = blocked | fresh
-        if fresh and len(after) <= wanted and not _dead_ends(size, after, fresh):
+        if fresh and len(after) <= target and not _dead_ends(size, after, fresh):
             blocked, failures = after, 0
         else:
             failures += 1
-    if len(blocked) < wanted - 4:
+    if len(blocked) < target - 4:
         return None
     surplus = sum(1 if sum(cell) % 2 == 0 else -1 for cell in grid if cell not in blocked)
     for _ in range(_PROPOSALS * size):
@@ -268,14 +266,14 @@ def _obstacle(point: Space, rng: Stream) -> set[Cell]:
         return _rectangle(size, *rng.choice([(1, length), (length, 1)]), rng)
     if kind == "blocks":
         return _rectangle(size, 2, 2, rng)
-    wide, high = (rng.between(1, max(1, size // 3)) for _ in range(2))
-    right, low = rng.below(2) * (size - wide), rng.below(2) * (size - high)
-    return {(right + x, low + y) for x in range(1, wide + 1) for y in range(1, high + 1)}
+    width, height = (rng.between(1, max(1, size // 3)) for _ in range(2))
+    right, low = rng.below(2) * (size - width), rng.below(2) * (size - height)
+    return {(right + x, low + y) for x in range(1, width + 1) for y in range(1, height + 1)}
 
 
-def _rectangle(size: int, wide: int, high: int, rng: Stream) -> set[Cell]:
-    left, top = rng.between(1, size - wide + 1), rng.between(1, size - high + 1)
-    return {(left + x, top + y) for x in range(wide) for y in range(high)}
+def _rectangle(size: int, width: int, height: int, rng: Stream) -> set[Cell]:
+    x0, y0 = rng.between(1, size - width + 1), rng.between(1, size - height + 1)
+    return {(x0 + x, y0 + y) for x in range(width) for y in range(height)}
 
 
 def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:
@@ -285,4 +283,161 @@ def _tree_gaps(point: Space, rng: Stream) -> set[Cell]:
     while len(tree) < max(1, round(point.fill * half * half)):
         edge = sorted({near for block in tree for near in neighbours(block)} - tree)
         tree.add(rng.choice([c for c in edge if min(c) >= 0 and max(c) < half]))
-    return {(x, y) for x, y in _grid(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}
+    return {(x, y) for x, y in _grid_cells(point.size) if ((x - 1) // 2, (y - 1) // 2) not in tree}
+
+
+def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
+    """Return the four cells that share a side with a cell."""
+    x, y = cell
+    return (x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)
+
+
+def find_loop(free: Collection[Cell], rng: Stream) -> list[Cell] | None:
+    """Return the cells in the order of a closed tour; None if there is none or it was not found.
+
+    Work is bounded: five covers, a hundred rounds of merging each.
+    """
+    cells = set(free)
+    if not could_have_loop(cells):
+        return None
+    for _ in range(_RESTARTS):
+        cover = find_cover(cells, rng)
+        if cover is None:
+            return None
+        if _merge_loops(cover, rng):
+            return _loops(cover)[0]
+    return None
+
+
+def could_have_loop(free: set[Cell]) -> bool:
+    """Whether the cells pass quick tests that every closed tour of them implies.
+
+    At least four cells, as many of each colour, at least two neighbours each, all connected.
+    """
+    if len(free) < 4 or 2 * sum((x + y) % 2 for x, y in free) != len(free):
+        return False
+    if any(sum(near in free for near in neighbours(cell)) < 2 for cell in free):
+        return False
+    reached = {min(free)}
+    waiting = list(reached)
+    while waiting:
+        fresh = free.intersection(neighbours(waiting.pop())) - reached
+        reached |= fresh
+        waiting.extend(fresh)
+    return len(reached) == len(free)
+
+
+def find_cover(free: set[Cell], rng: Stream) -> Cover | None:
+    """Return a random subgraph in which every cell has two neighbours, or None if none exists."""
+    order = sorted(free)
+    rng.shuffle(order)
+    near: dict[Cell, list[Cell]] = {}
+    for cell in order:
+        near[cell] = [beside for beside in neighbours(cell) if beside in free]
+        rng.shuffle(near[cell])
+    cover: Cover = {cell: set() for cell in order}
+    dark = [cell for cell in order if sum(cell) % 2 == 0]
+    if all(_augment(cover, near, cell) for cell in dark for _ in range(2)):
+        return cover if all(len(partners) == 2 for partners in cover.values()) else None
+    return None
+
+
+def _augment(cover: Cover, near: dict[Cell, list[Cell]], start: Cell) -> bool:
+    """Give a dark cell one more partner, moving partners of others where needed."""
+    came_from: dict[Cell, Cell] = {}
+    waiting = deque([start])
+    reached = {start}
+    while waiting:
+        dark = waiting.popleft()
+        for light in near[dark]:
+            if light in reached or light in cover[dark]:
+                continue
+            reached.add(light)
+            came_from[light] = dark
+            if len(cover[light]) < 2:
+                _flip(cover, came_from, start, light)
+                return True
+            for partner in sorted(cover[light] - reached):
+                reached.add(partner)
+                came_from[partner] = light
+                waiting.append(partner)
+    return False
+
+
+def _flip(cover: Cover, came_from: dict[Cell, Cell], start: Cell, light: Cell) -> None:
+    while True:
+        dark = came_from[light]
+        cover[light].add(dark)
+        cover[dark].add(light)
+        if dark == start:
+            return
+        light = came_from[dark]
+        cover[light].remove(dark)
+        cover[dark].remove(light)
+
+
+def _loops(cover: Cover) -> list[list[Cell]]:
+    """Return the loops of a cover, each from its least cell."""
+    loose = set(cover)
+    loops = []
+    for start in sorted(cover):
+        if start not in loose:
+            continue
+        loop, ahead = [start], min(cover[start])
+        while ahead != start:
+            loop.append(ahead)
+            (ahead,) = cover[ahead] - {loop[-2]}
+        loose.difference_update(loop)
+        loops.append(loop)
+    return loops
+
+
+def _merge_loops(cover: Cover, rng: Stream) -> bool:
+    """Swap sides of squares until one loop is left; False if a hundred rounds do not do it."""
+    squares = [
+        ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1))
+        for x, y in sorted(cover)
+        if {(x + 1, y), (x + 1, y + 1), (x, y + 1)} <= cover.keys()
+    ]
+    idle = 0
+    for _ in range(_ROUNDS):
+        loops = _loops(cover)
+        if len(loops) == 1:
+            return True
+        loop_of = {cell: k for k, loop in enumerate(loops) for cell in loop}
+        rng.shuffle(squares)
+        swappable = [square for ring in squares for square in _parallel(cover, ring)]
+        if not swappable:
+            return False
+        joined = False
+        for a, b, c, d in swappable:
+            # An earlier swap of this round may have taken these sides or joined these loops.
+            if loop_of[a] != loop_of[c] and b in cover[a] and d in cover[c]:
+                old, new = loop_of[c], loop_of[a]
+                _swap(cover, a, b, c, d)
+                loop_of.update((cell, new) for cell in loops[old])
+                loops[new] += loops[old]
+                joined = True
+        idle = 0 if joined else idle + 1
+        if idle > _IDLE:
+            return False
+        if not joined:
+            _swap(cover, *rng.choice(swappable))
+    return False
+
+
+def _parallel(cover: Cover, ring: Square) -> Iterable[Square]:
+    """Yield the square, turned so that sides ab and cd are used and the other two are not."""
+    a, b, c, d = ring
+    for p, q, r, s in ((a, b, c, d), (b, c, d, a)):
+        if q in cover[p] and s in cover[r] and r not in cover[q] and p not in cover[s]:
+            yield p, q, r, s
+
+
+def _swap(cover: Cover, a: Cell, b: Cell, c: Cell, d: Cell) -> None:
+    for p, q in ((a, b), (c, d)):
+        cover[p].remove(q)
+        cover[q].remove(p)
+    for p, q in ((b, c), (d, a)):
+        cover[p].add(q)
+        cover[q].add(p)

@@ -4,24 +4,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, product
+from math import hypot
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hide_and_seek.baselines import baselines
-from scbench.builders.hide_and_seek.hiding_places import (
-    SPACE,
-    Floats,
-    blocked,
-    hidden,
-    hiding_places,
-)
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
 from scbench.graders.hide_and_seek.ray_casting import fitted, picture
 from scbench.schemas.hide_and_seek import Answer, Params
@@ -33,7 +25,13 @@ _PLACES = 40
 _PATCH = 0.1
 """Side of the squares that hidden ground is counted in."""
 
-_PROMPT = prompt_template(__name__)
+_BASELINE_DECIMALS = 6
+Floats = NDArray[np.float64]
+
+SPACE = 0.1
+"""Free space between neighbours, and between the first row and the walls."""
+_MARGIN = 0.05
+_DECIMALS = 3
 
 
 class Space(Point):
@@ -70,6 +68,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "hide_and_seek"
     version = 2
+    form = '{"people": [{"xy": [x, y]}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return every size and place."""
@@ -89,16 +88,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
         return {"tolerance": f"{TOLERANCE:.9f}", **{n: plain(v) for n, v in values.items()}}
 
-    def prompt(self, params: Params) -> str:
-        """Return the scene, the rules and the camera."""
-        return _PROMPT.format(**self.words(params)) + reply_as('{"people": [{"xy": [x, y]}, ...]}')
-
     def reference(self, params: Params) -> Answer:
-        """Fill the building's shadow from the walls outwards.
-
-        Raises:
-            GenerationError: the shadow holds too few people.
-        """
+        """Fill the building's shadow from the walls outwards."""
         places = _places(params)
         if len(places) < params.people:
             raise GenerationError(
@@ -112,27 +103,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         width, depth, _ = params.person
         back = [-1 if e > 0 else 1 for e in params.sniper[:2]]
         far = [b * (params.max_distance + 1) / math.sqrt(2) for b in back]
-        (x, y), rest = right[0], right[1:]
+        (x, y), tail = right[0], right[1:]
         wrong: dict[str, list[Any]] = {
             "nobody": [],
-            "one_missing": rest,
+            "one_missing": tail,
             "one_too_many": [*right, _spare(params, right)],
-            "one_inside_the_building": [[0.0, 0.0], *rest],
-            "one_half_in_the_wall": [[back[0] * params.building[0] / 2, 0.0], *rest],
-            "one_too_far": [far, *rest],
-            "one_nearly_at_infinity": [[1e300, -1e300], *rest],
-            "one_in_front": [_in_front(params), *rest],
+            "one_inside_the_building": [[0.0, 0.0], *tail],
+            "one_half_in_the_wall": [[back[0] * params.building[0] / 2, 0.0], *tail],
+            "one_too_far": [far, *tail],
+            "one_nearly_at_infinity": [[1e300, -1e300], *tail],
+            "one_in_front": [_in_front(params), *tail],
             "all_in_front": [[-u, -v] for u, v in right],
             "numbers_as_strings": [[str(u), str(v)] for u, v in right],
             "two_letter_strings": ["00" for _ in right],
-            "booleans": [[True, False], *rest],
+            "booleans": [[True, False], *tail],
             "three_coordinates": [[u, v, 0.0] for u, v in right],
         }
-        if rest:
+        if tail:
             # The centres are farther apart than a person is wide, and still the boxes overlap.
             corner = [x + back[0] * 0.72 * width, y + back[1] * 0.72 * depth]
-            wrong["diagonal_overlap"] = [[x, y], corner, *rest[1:]]
-            wrong["one_place_twice"] = [[x, y], [x, y], *rest[1:]]
+            wrong["diagonal_overlap"] = [[x, y], corner, *tail[1:]]
+            wrong["one_place_twice"] = [[x, y], [x, y], *tail[1:]]
         wrong |= {
             name: places
             for name, places in _seeming(params)
@@ -144,8 +135,34 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {**answers, "bare_pairs": {"people": right}, "no_people": {}}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return crowds behind the building, without a look at who is seen."""
-        return baselines(params)
+        """Return a huddle at the wall away from the sniper, and a file that leads straight away."""
+        x, y, _ = params.sniper
+        away = (-x / hypot(x, y), -y / hypot(x, y))
+        half = [(b + p) / 2 for b, p in zip(params.building[:2], params.person[:2], strict=True)]
+        # Where a person touches the building on the line from the sniper through its middle.
+        steps = [h / abs(a) for h, a in zip(half, away, strict=True) if a]
+        wall = min(steps)
+        places = []
+        spans = [int(params.max_distance / p) + 1 for p in params.person[:2]]
+        for i, j in product(*(range(-n, n + 1) for n in spans)):
+            spot = (i * params.person[0], j * params.person[1])
+            # Neighbours touch; beside the building the grid keeps clear of it.
+            if any(abs(v) >= h for v, h in zip(spot, half, strict=True)) and (
+                hypot(*spot) <= params.max_distance
+            ):
+                far = hypot(spot[0] - wall * away[0], spot[1] - wall * away[1])
+                places.append((round(far, _BASELINE_DECIMALS), i, j, spot))
+        huddle = [spot for *_, spot in sorted(places)]
+        pitch = min(p / abs(a) for p, a in zip(params.person[:2], away, strict=True) if a)
+        file = [
+            tuple((wall + i * pitch) * a for a in away)
+            for i in range(params.people)
+            if wall + i * pitch <= params.max_distance
+        ]
+        return {
+            "huddle behind the building": _crowd_answer(huddle[: params.people]),
+            "file behind the building": _crowd_answer(file),
+        }
 
     def measure(self, params: Params) -> float:
         """Return which share of the hidden ground people have to take up.
@@ -163,12 +180,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return params.people * params.person[0] * params.person[1] / ground
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw the sniper's direction; count hiding places and take a share of them.
-
-        Raises:
-            GenerationError: the sniper stands among the people, nobody can hide, too many can, or
-                the picture does not hold the scene or shows people too small.
-        """
+        """Draw the sniper's direction; count hiding places and take a share of them."""
         # A tenth for the sniper's place, which is rounded.
         near = point.radius + 2 * point.person_width + 0.1
         if point.sniper_distance <= near:
@@ -261,9 +273,9 @@ def _seeming(params: Params) -> Iterator[tuple[str, list[list[float]]]]:
         x = x_sign * ((wall_x + width) / 2 + SPACE)
         apart = [p for p in right if abs(p[0] - x) >= width or abs(p[1] - y) >= depth]
         yield name, [[x, y], *apart[: params.people - 1]]
-    found = _hidden_only_from_the_fitted_camera(params)
-    if found is not None:
-        yield "hidden_only_in_the_published_picture", found
+    crowd = _hidden_only_from_the_fitted_camera(params)
+    if crowd is not None:
+        yield "hidden_only_in_the_published_picture", crowd
 
 
 def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | None:
@@ -274,19 +286,19 @@ def _hidden_only_from_the_fitted_camera(params: Params) -> list[list[float]] | N
     eye = params.sniper
     for _ in range(8):
         places = hiding_places(params, eye)
-        seen = ~hidden(params, places, params.sniper)
-        if len(places) < params.people or not seen.any():
+        visible = ~hidden(params, places, params.sniper)
+        if len(places) < params.people or not visible.any():
             far = places[-params.people :]
         else:
-            far = np.vstack([places[seen], places[~seen][::-1]])[: params.people]
+            far = np.vstack([places[visible], places[~visible][::-1]])[: params.people]
         if len(far) < params.people:
             return None
         low, high = boxes(params, far)
-        moved = fitted(true_camera(params), low.min(axis=0), high.max(axis=0)).eye
-        if hidden(params, far, moved).all() and not hidden(params, far, params.sniper).all():
+        nearer_eye = fitted(true_camera(params), low.min(axis=0), high.max(axis=0)).eye
+        if hidden(params, far, nearer_eye).all() and not hidden(params, far, params.sniper).all():
             crowd: list[list[float]] = far.tolist()
             return crowd
-        eye = moved
+        eye = nearer_eye
     return None
 
 
@@ -309,20 +321,88 @@ def _is_seen_in_the_open(params: Params) -> bool:
 
 def _in_picture(params: Params) -> bool:
     """Whether the picture holds everybody within the allowed distance."""
-    seen = true_camera(params)
-    columns, rows = seen.image
+    camera = true_camera(params)
+    columns, rows = camera.image
     # An octagon around the disc of the centres, grown by a person.
     size = params.max_distance + max(params.person[:2])
     near = size * (math.sqrt(2) - 1)
     around = [(a, b) for u, v in ((size, near), (near, size)) for a in (-u, u) for b in (-v, v)]
     for (x, y), z in product(around, (0.0, params.person[2])):
-        way = [p - e for p, e in zip((x, y, z), seen.eye, strict=True)]
+        way = [p - e for p, e in zip((x, y, z), camera.eye, strict=True)]
         ahead, aside, above = (
             sum(a * b for a, b in zip(way, d, strict=True))
-            for d in (seen.forward, seen.right, seen.up)
+            for d in (camera.forward, camera.right, camera.up)
         )
-        if ahead <= 0 or abs(above) > ahead * seen.tangent:
+        if ahead <= 0 or abs(above) > ahead * camera.tangent:
             return False
-        if abs(aside) > ahead * seen.tangent * columns / rows:
+        if abs(aside) > ahead * camera.tangent * columns / rows:
             return False
     return True
+
+
+def _crowd_answer(places: Sequence[tuple[float, ...]]) -> JsonValue:
+    return {"people": [{"xy": [round(v, _BASELINE_DECIMALS) for v in place]} for place in places]}
+
+
+def hiding_places(params: Params, eye: Sequence[float] | None = None) -> Floats:
+    """Return places where a person is hidden, those nearest to the eye first.
+
+    They lie on a grid that starts at the walls turned away from the eye. Each is hidden with 5 cm
+    to spare, and at least 10 cm inside the allowed distance.
+
+    Args:
+        params: the instance.
+        eye: where to hide from; the sniper's eye if left out.
+
+    Returns:
+        n x 2; no two of the places overlap.
+    """
+    eye = params.sniper if eye is None else eye
+    away = [-1 if e > 0 else 1 for e in eye[:2]]
+    axes = []
+    for axis in (0, 1):
+        start = (params.building[axis] + params.person[axis]) / 2 + SPACE
+        pitch = params.person[axis] + SPACE
+        back, front = ((params.max_distance + sign * start) / pitch for sign in (-1, 1))
+        steps = np.arange(-int(front), int(back) + 1)
+        axes.append(away[axis] * (start + pitch * steps))
+    grid = np.round(np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, 2), _DECIMALS) + 0.0
+    x, y = grid.T
+    near = x * x + y * y <= (params.max_distance - SPACE) ** 2
+    reach = [(b + p) / 2 + SPACE / 2 for b, p in zip(params.building, params.person, strict=True)]
+    apart = (np.abs(grid) > reach[:2]).any(axis=1)
+    grid = grid[near & apart]
+    grid = grid[hidden(params, grid, eye)]
+    order = np.lexsort((grid[:, 0], -(grid[:, 0] * eye[0] + grid[:, 1] * eye[1])))
+    places: Floats = grid[order]
+    return places
+
+
+def hidden(params: Params, xy: Floats, eye: Sequence[float]) -> NDArray[np.bool_]:
+    """Return which people the building hides completely from an eye, with 5 cm to spare."""
+    hides = np.ones(len(xy), dtype=bool)
+    half_x, half_y = (size / 2 + _MARGIN for size in params.person[:2])
+    for dx in (-half_x, half_x):
+        for dy in (-half_y, half_y):
+            for z in (0.0, params.person[2] + _MARGIN):
+                corner = (xy[:, 0] + dx, xy[:, 1] + dy, np.full(len(xy), z))
+                hides &= blocked(params, eye, corner)
+    return hides
+
+
+def blocked(
+    params: Params, eye: Sequence[float], point: tuple[Floats, Floats, Floats]
+) -> NDArray[np.bool_]:
+    """Return which lines of sight to points meet the building."""
+    wall_x, wall_y, roof = params.building
+    slabs = ((-wall_x / 2, wall_x / 2), (-wall_y / 2, wall_y / 2), (0.0, roof))
+    enter, leave = np.zeros(len(point[0])), np.ones(len(point[0]))
+    for axis, (low, high) in enumerate(slabs):
+        way = point[axis] - eye[axis]
+        way = np.where(way == 0, 1e-300, way)
+        with np.errstate(over="ignore"):
+            first, second = (low - eye[axis]) / way, (high - eye[axis]) / way
+        enter = np.maximum(enter, np.minimum(first, second))
+        leave = np.minimum(leave, np.maximum(first, second))
+    blocked: NDArray[np.bool_] = enter <= leave
+    return blocked

@@ -1,7 +1,8 @@
 """Hyper-snake: prompts, fresh boxes in which a full score can be had, and faulty paths."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise, product
 from operator import sub
@@ -11,10 +12,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hyper_snake.baselines import baselines
-from scbench.builders.hyper_snake.solver import Box, Cell, find_path
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template, reply_as
 from scbench.builders.shared.path_counterexamples import form_counterexamples, listing, trespasses
 from scbench.graders.shared.grid_paths import side_neighbours
 from scbench.schemas.hyper_snake import Answer, Params, Place
@@ -24,6 +22,15 @@ _WORK = 300_000
 """Cells that one search for a path may look at."""
 
 _PROMPT = prompt_template(__name__)
+
+Cell = tuple[int, ...]
+
+_STRAY = 0.1
+"""Chance of a step to any free neighbour, instead of one with the fewest exits, after a restart."""
+_CUTS = 10
+"""Times that one path may be cut back because it is long enough but misses food."""
+_IDLE = 500
+"""Most rotations without a free cell beside the head before a search starts afresh."""
 
 
 class Space(Point):
@@ -67,14 +74,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the box, what is in it, and the score."""
-        named = {"Start": [params.start], "Walls": params.walls, "Food": params.food}
+        contents = {"Start": [params.start], "Walls": params.walls, "Food": params.food}
         return {
             "dims": len(params.size),
             "size": " x ".join(map(str, params.size)),
             "ranges": _ranges(params.size),
             "things": "\n".join(
                 f"{name}: {', '.join(str(list(cell)) for cell in cells)}"
-                for name, cells in named.items()
+                for name, cells in contents.items()
                 if cells
             ),
             "no_walls": " and never enters a wall" if params.walls else "",
@@ -90,12 +97,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
     def reference(self, params: Params) -> Answer:
-        """Extend and rotate a path until it is as long as colours allow, or long enough.
-
-        Raises:
-            GenerationError: no path with the full score was found.
-        """
-        path = _longest(params)
+        """Extend and rotate a path until it is as long as colours allow, or long enough."""
+        path = _longest_path(params)
         if path is None:
             raise GenerationError(f"no path with a full score found in a box of {params.size}")
         return Answer(path=tuple(Place(pos=cell) for cell in path))
@@ -138,15 +141,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return _free(params) * (1 + len(params.walls) + len(params.food))
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return paths that look no further than the next cell."""
-        return baselines(params)
+        """Return a path that turns only when it must, and one into the narrowest cell each time."""
+        return {
+            "straight on": _shortsighted_path(params, narrow=False),
+            "narrowest cell first": _shortsighted_path(params, narrow=True),
+        }
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw boxes until a path with the full score is found in one.
-
-        Raises:
-            GenerationError: none came up in 40 tries; ask for fewer walls, even or fewer sides.
-        """
+        """Draw boxes until a path with the full score is found in one."""
         for _ in range(_TRIES):
             params = _scatter(point, rng)
             if params is not None and _enough(params) is not None:
@@ -162,7 +164,7 @@ def _free(params: Params) -> int:
     return math.prod(params.size) - len(params.walls)
 
 
-def _needed(params: Params) -> int:
+def _needed_length(params: Params) -> int:
     """Return the least length with a full score: all free cells, or 98 % where there are walls."""
     return -(-98 * _free(params) // 100) if params.walls else _free(params)
 
@@ -170,23 +172,23 @@ def _needed(params: Params) -> int:
 @lru_cache(maxsize=64)
 def _enough(params: Params) -> tuple[Cell, ...] | None:
     """Return a path that is just long enough for the full score; None if none was found."""
-    return _search(params, _needed(params), _WORK)
+    return _search_path(params, _needed_length(params), _WORK)
 
 
 @lru_cache(maxsize=64)
-def _longest(params: Params) -> tuple[Cell, ...] | None:
+def _longest_path(params: Params) -> tuple[Cell, ...] | None:
     """Return a path as long as the colours allow, else one that is long enough."""
-    path = _search(params, None, 4 * _WORK)
-    return path if path is not None and len(path) >= _needed(params) else _enough(params)
+    path = _search_path(params, None, 4 * _WORK)
+    return path if path is not None and len(path) >= _needed_length(params) else _enough(params)
 
 
-def _search(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
+def _search_path(params: Params, length: int | None, work: int) -> tuple[Cell, ...] | None:
     box = Box.make(params.size, params.walls)
     start = box.number[params.start]
     food = [box.number[cell] for cell in params.food]
     rng = Stream("path", params.model_dump(mode="json"), length)
-    found = find_path(box, start, food, rng, length, work)
-    return None if found is None else tuple(box.cells[i] for i in found)
+    path = find_path(box, start, food, rng, length, work)
+    return None if path is None else tuple(box.cells[i] for i in path)
 
 
 def _ranges(size: Cell) -> str:
@@ -201,7 +203,7 @@ def _score_text(params: Params) -> str:
         text = (
             f"- Any other path scores (L / {free}) / 0.98, but at most 1. L is the number of cells "
             f"in the path,\n  the start included; {free} is the number of cells that are no walls. "
-            f"So {_needed(params)} cells are enough for 1."
+            f"So {_needed_length(params)} cells are enough for 1."
         )
     else:
         text = (
@@ -216,7 +218,7 @@ def _score_text(params: Params) -> str:
     return text
 
 
-def _inside(cell: Cell, size: Cell) -> bool:
+def _in_box(cell: Cell, size: Cell) -> bool:
     return all(0 <= c < n for c, n in zip(cell, size, strict=True))
 
 
@@ -227,12 +229,12 @@ def _full(params: Params, path: Sequence[Sequence[int]]) -> bool:
     """Whether a path is legal and gets the full score."""
     cells = [tuple(cell) for cell in path]
     return (
-        len(cells) >= _needed(params)
+        len(cells) >= _needed_length(params)
         and cells[0] == params.start
         and len(set(cells)) == len(cells)
         and set(params.food) <= set(cells)
         and not set(params.walls) & set(cells)
-        and all(_inside(cell, params.size) for cell in cells)
+        and all(_in_box(cell, params.size) for cell in cells)
         and all(sum(abs(p - q) for p, q in zip(a, b, strict=True)) == 1 for a, b in pairwise(cells))
     )
 
@@ -242,7 +244,7 @@ def _walls_ignored(params: Params) -> tuple[Cell, ...] | None:
     """Return the path of a solver that takes the walls for free cells, if it goes through one."""
     if not params.walls:
         return None
-    path = _search(params.model_copy(update={"walls": ()}), None, _WORK) or ()
+    path = _search_path(params.model_copy(update={"walls": ()}), None, _WORK) or ()
     return path if set(path) & set(params.walls) else None
 
 
@@ -251,7 +253,7 @@ def _walls_ignored(params: Params) -> tuple[Cell, ...] | None:
 
 def _scatter(point: Space, rng: Stream) -> Params | None:
     """Draw a box with walls and food; None if they do not fit."""
-    size = _sides(point, rng)
+    size = _draw_sides(point, rng)
     if math.prod(size) < point.walls + point.food + 4:
         return None
     cells = list(product(*map(range, size)))
@@ -259,39 +261,226 @@ def _scatter(point: Space, rng: Stream) -> Params | None:
     start = cells[0] if point.start == "anywhere" else _corner(size, rng)
     walls: list[Cell] = []
     food: list[Cell] = []
-    kept = {start}
+    reserved = {start}
     if point.wall_layout == "fence":
         food = [_corner(size, rng)]
-        beside = [cell for cell in side_neighbours(food[0]) if _inside(cell, size)]
+        beside = [cell for cell in side_neighbours(food[0]) if _in_box(cell, size)]
         gap = rng.choice(beside)
         walls = [cell for cell in beside if cell != gap]
         if start in {food[0], *beside}:
             return None
-        kept |= {food[0], gap}
-    others = [cell for cell in cells if cell not in kept and cell not in walls]
+        reserved |= {food[0], gap}
+    free = [cell for cell in cells if cell not in reserved and cell not in walls]
     if point.wall_layout == "near_start":
-        others.sort(key=lambda cell: sum(map(abs, map(sub, cell, start))))
-        nearest = others[: 2 * point.walls]
+        free.sort(key=lambda cell: sum(map(abs, map(sub, cell, start))))
+        nearest = free[: 2 * point.walls]
         rng.shuffle(nearest)
-        others[: len(nearest)] = nearest
-    more = point.walls - len(walls)
-    walls += others[:more]
-    food += rng.sample(others[more:], point.food - len(food))
+        free[: len(nearest)] = nearest
+    missing = point.walls - len(walls)
+    walls += free[:missing]
+    food += rng.sample(free[missing:], point.food - len(food))
     params = Params(size=size, start=start, walls=tuple(walls), food=tuple(food))
     box = Box.make(size, walls)
     tame = box.connected() and len(box.dead_ends(box.number[start])) <= 1
     return params if tame else None
 
 
-def _sides(point: Space, rng: Stream) -> Cell:
+def _draw_sides(point: Space, rng: Stream) -> Cell:
     """Draw the sides so that the box is not too large."""
     sides: list[int] = []
-    for left in range(point.dims - 1, -1, -1):
-        most = point.max_cells // (math.prod(sides) * point.min_side**left)
-        sides.append(rng.between(point.min_side, min(point.max_side, most)))
+    for axes in range(point.dims - 1, -1, -1):
+        limit = point.max_cells // (math.prod(sides) * point.min_side**axes)
+        sides.append(rng.between(point.min_side, min(point.max_side, limit)))
     rng.shuffle(sides)
     return tuple(sides)
 
 
 def _corner(size: Cell, rng: Stream) -> Cell:
     return tuple(rng.choice((0, n - 1)) for n in size)
+
+
+def _shortsighted_path(params: Params, *, narrow: bool) -> JsonValue:
+    """Move on until there is no free cell beside the last one; ways are tried axis by axis."""
+    blocked = {tuple(cell) for cell in params.walls}
+    here: Cell = tuple(params.start)
+    path, way = [here], 0
+
+    def free(cell: Cell) -> list[tuple[int, Cell]]:
+        beside = ((i, _next_cell(cell, i)) for i in range(2 * len(params.size)))
+        return [
+            (i, near)
+            for i, near in beside
+            if 0 <= near[i // 2] < params.size[i // 2] and near not in blocked
+        ]
+
+    while True:
+        blocked.add(here)
+        ways = free(here)
+        if not ways:
+            return {"path": [{"pos": list(cell)} for cell in path]}
+        if narrow:
+            way, here = min(ways, key=lambda option: (len(free(option[1])), option[0]))
+        else:
+            way, here = min(ways, key=lambda option: (option[0] != way, option[0]))
+        path.append(here)
+
+
+def _next_cell(cell: Sequence[int], way: int) -> Cell:
+    """Return the next cell, up an axis for even ways and down it for odd ones."""
+    axis, back = divmod(way, 2)
+    return (*cell[:axis], cell[axis] + (-1 if back else 1), *cell[axis + 1 :])
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The free cells of a box, numbered, with the free neighbours of each."""
+
+    cells: tuple[Cell, ...]
+    near: tuple[tuple[int, ...], ...]
+    number: dict[Cell, int] = field(repr=False)
+
+    @classmethod
+    def make(cls, size: Cell, walls: Collection[Cell]) -> "Box":
+        """Number the free cells."""
+        barred = set(walls)
+        cells = tuple(c for c in product(*map(range, size)) if c not in barred)
+        number = {cell: i for i, cell in enumerate(cells)}
+        near = tuple(
+            tuple(number[beside] for beside in side_neighbours(cell) if beside in number)
+            for cell in cells
+        )
+        return cls(cells, near, number)
+
+    def connected(self) -> bool:
+        """Whether every free cell can be reached from every other."""
+        reached, waiting = {0}, [0]
+        while waiting:
+            fresh = set(self.near[waiting.pop()]) - reached
+            reached |= fresh
+            waiting.extend(fresh)
+        return len(reached) == len(self.cells)
+
+    def dead_ends(self, start: int) -> list[int]:
+        """Return the cells other than the start that have one free neighbour."""
+        return [i for i, near in enumerate(self.near) if len(near) == 1 and i != start]
+
+    def longest(self, start: int, end: int | None = None) -> int:
+        """Return the length that no path from the start, to the end if given, can exceed."""
+        colours = [sum(cell) % 2 for cell in self.cells]
+        like_start = colours.count(colours[start])
+        unlike = len(colours) - like_start
+        if end is None:
+            return min(2 * like_start, 2 * unlike + 1)
+        if colours[end] == colours[start]:
+            return 2 * min(like_start, unlike + 1) - 1
+        return 2 * min(like_start, unlike)
+
+
+def find_path(
+    box: Box, start: int, food: Collection[int], rng: Stream, length: int | None, work: int
+) -> list[int] | None:
+    """Return a path of a given length over all food; None if none was found.
+
+    A cell with one free neighbour can only be the last of a path, so food in one fixes the end.
+
+    Args:
+        box: the free cells.
+        start: number of the first cell.
+        food: numbers of the cells that must be on the path.
+        rng: source of randomness.
+        length: number of cells, or one more if the colour of a fixed end wants it; None for as
+            many as the colours allow.
+        work: bound on the number of cells looked at, about four million a second.
+    """
+    fixed = [i for i in box.dead_ends(start) if i in food]
+    end = fixed[0] if fixed else None
+    longest = box.longest(start, end)
+    if length is None:
+        length = longest
+    elif end is not None:
+        length += (longest - length) % 2
+    if len(fixed) > 1 or length > longest:
+        return None
+    search = _Search(box, start, end, frozenset(food), rng, length, work)
+    path = search.run(stray=0.0)
+    while path is None and search.work > 0:
+        path = search.run(stray=_STRAY)
+    return path
+
+
+class _Search:
+    """One search; its work budget lasts over restarts."""
+
+    def __init__(
+        self,
+        box: Box,
+        start: int,
+        end: int | None,
+        food: frozenset[int],
+        rng: Stream,
+        length: int,
+        work: int,
+    ) -> None:
+        self.near, self.start, self.end, self.food = box.near, start, end, food
+        self.rng, self.work = rng, work
+        # A fixed end is added last, so the rest must lead to its only neighbour.
+        self.target = length - (end is not None)
+        self.goal = None if end is None else box.near[end][0]
+
+    def run(self, stray: float) -> list[int] | None:
+        """Grow one path; None if it got stuck or the work is used up."""
+        near, rng = self.near, self.rng
+        self.work -= len(near)
+        path = [self.start]
+        at = [-1] * len(near)
+        at[self.start] = 0
+        exits = [len(n) for n in near]
+        if self.end is not None:
+            at[self.end] = len(near)  # never free, never on the path
+        for i in near[self.start]:
+            exits[i] -= 1
+        idle = cuts = 0
+        patience = min(_IDLE, 4 * len(near))
+        while self.work > 0 and idle < patience:
+            self.work -= 5
+            head = path[-1]
+            if len(path) == self.target and self.goal in (None, head):
+                if all(at[i] >= 0 for i in self.food):
+                    return path if self.end is None else [*path, self.end]
+                if cuts == _CUTS:
+                    return None
+                self._cut(path, at, exits)
+                cuts += 1
+                continue
+            free = [i for i in near[head] if at[i] < 0] if len(path) < self.target else []
+            if free:
+                if not (stray and rng.chance(stray)):
+                    fewest = min(exits[i] for i in free)
+                    free = [i for i in free if exits[i] == fewest]
+                step = rng.choice(free)
+                at[step] = len(path)
+                path.append(step)
+                for i in near[step]:
+                    exits[i] -= 1
+                idle = 0
+                continue
+            last = len(path) - 1
+            turns = [at[i] for i in near[head] if 0 <= at[i] < last - 1]
+            if not turns:
+                return None
+            keep = rng.choice(turns) + 1
+            path[keep:] = path[: keep - 1 : -1]
+            for k in range(keep, last + 1):
+                at[path[k]] = k
+            self.work -= last - keep
+            idle += 1
+        return None
+
+    def _cut(self, path: list[int], at: list[int], exits: list[int]) -> None:
+        """Give up the last quarter of a path that is long enough but misses food."""
+        keep = max(1, 3 * len(path) // 4)
+        for i in path[keep:]:
+            at[i] = -1
+            for beside in self.near[i]:
+                exits[beside] += 1
+        del path[keep:]

@@ -16,9 +16,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
     lowest,
     tallest,
 )
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders.largest_printable_prime import MAX_DIGITS
 from scbench.graders.largest_printable_prime.digit_towers import pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
@@ -35,7 +33,6 @@ _TAILLESS = tuple(
 _SHORT_FACTOR = 0.9
 _PAPER_LARGEST = "888999996969699696669666333377777711111171"
 
-_PROMPT = prompt_template(__name__)
 
 _SAMPLES: tuple[tuple[Tower, str], ...] = (
     ([(1, "flat"), (7, "rotate90Y")], "a 7 on its long side on a flat 1."),
@@ -44,14 +41,6 @@ _SAMPLES: tuple[tuple[Tower, str], ...] = (
         "on a flat 3, another on its long side, and on one of its points an upright 1.",
     ),
 )
-_MEANINGS: Mapping[str, str] = {
-    "flat": "it lies as described above",
-    "flippedX": "flat, mirrored left to right (x becomes -x): a 3 looks like an E",
-    "flippedY": "flat, mirrored top to bottom (y becomes -y): a 5 looks like a 2",
-    "rotate180Z": "flat, turned by half a turn (x becomes -x and y becomes -y)",
-    "rotate90X": "upright, with its y axis vertical: as tall as a digit is long",
-    "rotate90Y": "upright, with its x axis vertical: as tall as a digit is wide",
-}
 
 
 class Space(Point):
@@ -81,19 +70,20 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "largest_printable_prime"
     version = 2
+    form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
     extremes = ({"max_digits": 20},)
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the digits, their orientations and the limits."""
         size = params.group
-        one, other, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
+        up, down, ones, zeros = "1234"[:size], "4321"[-size:], "1" * size, "0" * size
         return {
             "shapes": "\n".join(f"{i}: {' '.join(s)}" for i, s in enumerate(params.segments)),
-            "orientations": "\n".join(f"- {name}: {text}." for name, text in _MEANINGS.items()),
+            "orientations": "\n".join(f"- {name}: {text}." for name, text in _meanings().items()),
             "allowed": _allowed(params),
             "group": size,
-            "examples": f"So {one},{other},{one} is forbidden, while {one},{ones},{one[1:]}1 "
-            f"and\n  {one},{zeros},{zeros[1:]}1,{one[1:]}0 are fine.",
+            "examples": f"So {up},{down},{up} is forbidden, while {up},{ones},{up[1:]}1 "
+            f"and\n  {up},{zeros},{zeros[1:]}1,{up[1:]}0 are fine.",
             "short": "8" * (size - 1),
             "full": "8" * size,
             "limit": ""
@@ -106,22 +96,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "sample": _samples(params),
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the digits and the rules."""
-        form = '{"numberSequence": [{"digit": digit, "orientation": "name"}, ...]}'
-        return _PROMPT.format(**self.words(params)) + reply_as(form)
-
     def reference(self, params: Params) -> Answer:
-        """Search all towers, the longest first.
-
-        Raises:
-            GenerationError: there is no tower, or too much work to find it.
-        """
-        return Answer.model_validate(_listed(_longest(params).tower))
+        """Search all towers, the longest first."""
+        return Answer.model_validate(_sequence(_longest_prime(params).tower))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return towers with one fault each, and the holes of older graders."""
-        number, tower, composite = _longest(params)
+        number, tower, composite = _longest_prime(params)
         towers: dict[str, Tower | None] = {
             "nothing": [],
             "last_digit_left_out": tower[:-1],
@@ -144,7 +125,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         if low is not None and low[1] <= round(10 * params.target_height_mm):
             towers["lying_down"] = low[0]
         answers: dict[str, JsonValue] = {
-            name: _listed(tower) for name, tower in towers.items() if tower is not None
+            name: _sequence(tower) for name, tower in towers.items() if tower is not None
         }
         items: list[JsonValue] = [_item(digit, name) for digit, name in tower]
         wrong: dict[str, list[JsonValue]] = {
@@ -171,7 +152,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return the tower of the largest next group each time, cut back to a prime."""
         tower = _tower(params, greedy_number(params))
-        return {"largest group each time": _listed(tower)} if tower else {}
+        return {"largest group each time": _sequence(tower)} if tower else {}
 
     def measure(self, params: Params) -> float:
         """Return how many digits the longest prime has, each of which is a choice."""
@@ -202,7 +183,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 best_digits=1,
             )
             try:
-                number = _longest(params).number
+                number = _longest_prime(params).number
             except WorkSpentError:
                 long += 1
                 if long == _LONG_SEARCHES:
@@ -228,20 +209,20 @@ class _Longest(NamedTuple):
     composite: str
 
 
-def _longest(params: Params) -> _Longest:
-    return _search(params.model_copy(update={"best_digits": 1}))
+def _longest_prime(params: Params) -> _Longest:
+    return _cached_search(params.model_copy(update={"best_digits": 1}))
 
 
 @lru_cache(maxsize=64)
-def _search(params: Params) -> _Longest:
-    found = longest_prime(params)
-    composite = found.first if found.candidates > 1 else ""
-    return _Longest(found.number, _tower(params, found.number) or [], composite)
+def _cached_search(params: Params) -> _Longest:
+    result = longest_prime(params)
+    composite = result.first if result.candidates > 1 else ""
+    return _Longest(result.number, _tower(params, result.number) or [], composite)
 
 
 def _tower(params: Params, number: str) -> Tower | None:
-    found = tallest(params, number)
-    return found[0] if found else None
+    result = tallest(params, number)
+    return result[0] if result else None
 
 
 def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
@@ -253,12 +234,16 @@ def _unless_it_stands(params: Params, tower: Tower) -> Tower | None:
     return None
 
 
+def _meanings() -> Mapping[str, str]:
+    return data_file(__package__, "orientations.json")  # type: ignore[no-any-return]
+
+
 def _allowed(params: Params) -> str:
     """Return the paragraph on what may not be used; empty if everything may be."""
     parts: list[str] = []
     if len(params.digits) < 10:
         parts.append(f"Only these digits may be used: {', '.join(map(str, params.digits))}.")
-    missing = [name for name in _MEANINGS if name not in params.orientations]
+    missing = [name for name in _meanings() if name not in params.orientations]
     if missing:
         parts.append(f"These orientations may not be used: {', '.join(missing)}.")
     return "\n".join(parts) + "\n\n" if parts else ""
@@ -278,5 +263,5 @@ def _item(digit: JsonValue, orientation: str) -> dict[str, JsonValue]:
     return {"digit": digit, "orientation": orientation}
 
 
-def _listed(tower: Tower) -> dict[str, JsonValue]:
+def _sequence(tower: Tower) -> dict[str, JsonValue]:
     return {"numberSequence": [_item(digit, name) for digit, name in tower]}

@@ -37,7 +37,7 @@ _ORDER: tuple[Orientation, ...] = (
 )
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search ends with.
 
     Attributes:
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     first: str
 
 
-def longest_prime(params: Params) -> Found:
+def longest_prime(params: Params) -> SearchResult:
     """Search; what the parameters say is the best length is not looked at.
 
     Raises:
@@ -65,7 +65,7 @@ def longest_prime(params: Params) -> Found:
             candidates += 1
             first = first or number
             if is_prime(number):
-                return Found(number, candidates, first)
+                return SearchResult(number, candidates, first)
     raise GenerationError("no prime can be printed as a tower of this height")
 
 
@@ -76,16 +76,16 @@ def greedy_number(params: Params) -> str:
     the number a prime and tall enough; the result is empty if that never happens.
     """
     graph = _Graph(params)
-    taken: list[str] = []
+    groups: list[str] = []
     choices = [graph.leads(params.group)]
-    while ways := [way for way in choices[-1] if way[0] not in taken]:
+    while ways := [way for way in choices[-1] if way[0] not in groups]:
         text, top = ways[0]
-        taken.append(text)
+        groups.append(text)
         choices.append(graph.ways[top])
-    for end in range(len(taken), -1, -1):
+    for end in range(len(groups), -1, -1):
         for text, _ in choices[end]:
-            number = "".join(taken[:end]) + text
-            if len(number) > (params.max_digits or len(number)) or text in taken[:end]:
+            number = "".join(groups[:end]) + text
+            if len(number) > (params.max_digits or len(number)) or text in groups[:end]:
                 continue
             tower = tallest(params, number) if is_prime(number) else None
             if tower is not None and tower[1] > round(10 * params.target_height_mm):
@@ -97,8 +97,8 @@ def _poses(params: Params, digit: int) -> list[tuple[Orientation, Pose]]:
     if digit not in params.digits:
         return []
     allowed = [name for name in _ORDER if name in params.orientations]
-    found = [(name, pose(digit, name, params.segments[digit])) for name in allowed]
-    return [(name, one) for name, one in found if one is not None]
+    candidates = [(name, pose(digit, name, params.segments[digit])) for name in allowed]
+    return [(name, body) for name, body in candidates if body is not None]
 
 
 def tallest(params: Params, number: str) -> tuple[Tower, int] | None:
@@ -125,17 +125,17 @@ def _pose_all(params: Params, number: str, sign: int) -> tuple[Tower, int] | Non
     layers: list[dict[Pose, _Layer]] = []
     for text in number:
         layer: dict[Pose, _Layer] = {}
-        for name, one in _poses(params, int(text)):
+        for name, body in _poses(params, int(text)):
             below: list[tuple[int, Pose | None]] = [(0, None)]
             if layers:
-                below = [(at.height, low) for low, at in layers[-1].items() if rests(one, low)]
-            if below and one not in layer:
+                below = [(at.height, low) for low, at in layers[-1].items() if rests(body, low)]
+            if below and body not in layer:
                 under, low = max(below, key=lambda item: sign * item[0])
-                layer[one] = _Layer(under + HEIGHTS[one.stand], name, low)
+                layer[body] = _Layer(under + HEIGHTS[body.stand], name, low)
         layers.append(layer)
     if not layers or not layers[-1]:
         return None
-    here: Pose | None = max(layers[-1], key=lambda one: sign * layers[-1][one].height)
+    here: Pose | None = max(layers[-1], key=lambda body: sign * layers[-1][body].height)
     height = layers[-1][here].height if here else 0
     tower: Tower = []
     for text, layer in zip(reversed(number), reversed(layers), strict=True):
@@ -158,7 +158,7 @@ class _Graph:
     def __init__(self, params: Params) -> None:
         self._params = params
         self._target = round(10 * params.target_height_mm)
-        self._poses = {digit: [one for _, one in _poses(params, digit)] for digit in range(10)}
+        self._poses = {digit: [body for _, body in _poses(params, digit)] for digit in range(10)}
         self._tops: dict[Top, int] = {}
         self._afters: dict[tuple[Top | None, int], Top] = {}
         self.ways: list[list[tuple[str, int]]] = []
@@ -188,15 +188,17 @@ class _Graph:
         return [(text, self._tops.setdefault(end, len(self._tops))) for text, end in ends if end]
 
     def _after(self, top: Top | None, digit: int) -> Top:
-        known = self._afters.get((top, digit))
-        if known is not None:
-            return known
+        cached = self._afters.get((top, digit))
+        if cached is not None:
+            return cached
         best: dict[Pose, int] = {}
-        for one in self._poses[digit]:
-            extra = HEIGHTS[one.stand] - _FLAT
-            below = [0] if top is None else [more for lower, more in top if rests(one, lower)]
+        for body in self._poses[digit]:
+            extra = HEIGHTS[body.stand] - _FLAT
+            below = (
+                [0] if top is None else [surplus for lower, surplus in top if rests(body, lower)]
+            )
             if below:
-                best[one] = min(max(below) + extra, self._target)
+                best[body] = min(max(below) + extra, self._target)
         return self._afters.setdefault((top, digit), frozenset(best.items()))
 
     def _condense(self) -> None:
@@ -208,8 +210,10 @@ class _Graph:
                 reach[top] |= reach[middle]
         texts = sorted({text for ways in self.ways for text, _ in ways})
         self._bit = {text: 1 << i for i, text in enumerate(texts)}
-        own = [sum(self._bit[text] for text in {text for text, _ in ways}) for ways in self.ways]
-        self._ahead = [reduce(or_, (own[o] for o in reach[top]), own[top]) for top in range(count)]
+        direct = [sum(self._bit[text] for text in {text for text, _ in ways}) for ways in self.ways]
+        self._ahead = [
+            reduce(or_, (direct[o] for o in reach[top]), direct[top]) for top in range(count)
+        ]
         self._home = [
             min([top, *(o for o in reach[top] if top in reach[o])]) for top in range(count)
         ]
@@ -241,21 +245,21 @@ class _Graph:
         if (home, used) in self._bounds:
             return self._bounds[home, used]
         spent = used & self._shared
-        known: dict[tuple[int, int], int] = {}
+        results: dict[tuple[int, int], int] = {}
 
-        def after(home: int, seen: int) -> int:
-            key = home, seen
-            if key not in known:
+        def after(home: int, passed: int) -> int:
+            key = home, passed
+            if key not in results:
                 inner = self._inner[home]
-                again = (seen & ~spent & inner).bit_count()
-                seen |= inner & self._shared
+                again = (passed & ~spent & inner).bit_count()
+                passed |= inner & self._shared
                 beyond = [
-                    (not seen & bit) + after(there, seen | bit)
+                    (not passed & bit) + after(there, passed | bit)
                     for there, bit in self._next[home]
                     if not spent & bit
                 ]
-                known[key] = (inner & ~used).bit_count() - again + max(beyond, default=0)
-            return known[key]
+                results[key] = (inner & ~used).bit_count() - again + max(beyond, default=0)
+            return results[key]
 
         return self._bounds.setdefault((home, used), after(home, spent))
 
@@ -280,11 +284,11 @@ class _Graph:
             WorkSpentError: the search takes too long.
         """
         size = self._params.group
-        more, first = divmod(length - 1, size)
+        count, first = divmod(length - 1, size)
         first += 1
         for text, top in self.leads(first):
             used = self._bit.get(text, 0) if first == size else 0
-            yield from self._extend(text, top, more, used, set())
+            yield from self._extend(text, top, count, used, set())
 
     def _count(self) -> None:
         self._work += 1
@@ -292,10 +296,10 @@ class _Graph:
             raise WorkSpentError("the search for the longest prime takes too long")
 
     def _extend(
-        self, number: str, top: int, more: int, used: int, dead: set[Hashable]
+        self, number: str, top: int, count: int, used: int, dead: set[Hashable]
     ) -> Generator[str, None, bool]:
         """Yield what a number can be extended to, and return whether there was anything."""
-        if more == 0:
+        if count == 0:
             extra = max(extra for _, extra in self._top_at[top])
             if _FLAT * len(number) + extra <= self._target:
                 return False
@@ -304,11 +308,11 @@ class _Graph:
             self._count()
             yield number
             return True
-        if self._bound(self._home[top], used) < more:
+        if self._bound(self._home[top], used) < count:
             return False
         # In which order groups were used does not matter for what can follow, nor for the sum of
         # the digits, which decides whether 3 divides the number.
-        key = (top, more, sum(map(int, number)) % 3, used & self._ahead[top])
+        key = (top, count, sum(map(int, number)) % 3, used & self._ahead[top])
         if key in dead:
             return False
         some = False
@@ -317,7 +321,7 @@ class _Graph:
             if used & bit:
                 continue
             self._count()
-            some |= yield from self._extend(number + text, to, more - 1, used | bit, dead)
+            some |= yield from self._extend(number + text, to, count - 1, used | bit, dead)
         if not some:
             dead.add(key)
         return some

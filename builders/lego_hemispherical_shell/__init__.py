@@ -1,55 +1,37 @@
 """Shells of toy bricks: prompts, fresh targets that can be built, and a greedy bricklayer."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.lego_hemispherical_shell.baselines import baselines
-from scbench.builders.lego_hemispherical_shell.brick_layers import Placed, fill, lattice
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter, plain
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, VOLUME
+from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+    Body,
+    Boxes,
+    body,
+    shared_volumes,
+)
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _TRIES = 10
 _OFFSETS = ((0.0, 0.0), (4.0, 4.0), (0.0, 4.0))
 _STEPS_PER_CM = 20
 
-_PROMPT = prompt_template(__name__)
 
-_TARGETS = {
-    "hemisphere": "A hemispherical shell with its open side down on the table: all points with "
-    "z >= 0\nwhose distance from the origin (0, 0, 0) is between {a} and {b}.",
-    "dome": "A solid hemisphere, its flat side down on the table: all points with z >= 0 "
-    "whose\ndistance from the origin (0, 0, 0) is at most {b}.",
-    "wall": "A round wall on the table: all points with z between 0 and {h} whose distance from "
-    "the\nz axis is between {a} and {b}.",
-    "ring": "The upper half of a ring (a torus) that lies on the table: all points with z >= 0 "
-    "whose\ndistance is at most {r} from the circle of radius {m} about the origin in the plane "
-    "z = 0.",
-}
-_STRAYS = {
-    "hemisphere": "No brick lies wholly inside the inner sphere, with all 8 corners of its box "
-    "nearer to the origin\n   than {a}, nor wholly outside the outer sphere, with every point "
-    "of its box farther from the\n   origin than {b}.",
-    "dome": "No brick lies wholly outside the sphere, with every point of its box farther from "
-    "the origin\n   than {b}.",
-    "wall": "No brick lies wholly in the hollow, with its whole box nearer to the z axis than {a}, "
-    "nor wholly\n   outside the wall, with its whole box farther from the z axis than {b} or "
-    "higher than z = {h}.",
-    "ring": "No brick lies wholly in the hole of the ring or outside the ring. It lies in the hole "
-    "if its whole\n   box is nearer to the z axis than every point of the ring between the "
-    "heights of the box's\n   bottom and top. It lies outside if its whole box is farther from "
-    "the z axis than every such\n   point, or higher than z = {r}.",
-}
+Brick = tuple[float, float, float, float]
+"""x, y, z of the middle and the rotation in degrees."""
+_LEAST_GAIN = 0.02
+_SIDES = ((4, 2), (2, 4))
+"""Cells along the long side of a brick."""
 
 
 class Space(Point):
@@ -87,35 +69,27 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "lego_hemispherical_shell"
     version = 2
+    form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target, its volume and what depends on them."""
         kind = "dome" if params.inner_radius_mm == 0 == (params.height_mm or 0) else params.form
         a, b = params.inner_radius_mm, params.outer_radius_mm
         lengths = {"a": a, "b": b, "h": params.height_mm or 0.0, "r": (b - a) / 2, "m": (a + b) / 2}
-        shown = {name: plain(value) for name, value in lengths.items()}
+        numbers = {name: plain(value) for name, value in lengths.items()}
+        texts = data_file(__package__, "targets.json")[kind]
         volume = body(params).volume
         return {
-            "target": _TARGETS[kind].format(**shown),
-            "stray": _STRAYS[kind].format(**shown),
+            **{name: text.format(**numbers) for name, text in texts.items()},
             "volume": volume,
             "bricks": volume / VOLUME,
             "most": rules.MAX_BRICKS,
             "full": plain(params.full_marks),
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the brick, the target, the rules and the score."""
-        form = '{"bricks": [{"Centroid": [x, y, z], "RotationDegrees": angle}, ...]}'
-        return _PROMPT.format(**self.words(params)) + reply_as(form)
-
     def reference(self, params: Params) -> Answer:
-        """Lay bricks greedily on lattices at three places until one is good enough.
-
-        Raises:
-            GenerationError: none is.
-        """
-        return Answer.model_validate(_listed(_lay(params)))
+        """Lay bricks greedily on lattices at three places until one is good enough."""
+        return Answer.model_validate(_structure(_lay(params)))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return structures with one fault each, and what models write instead of one."""
@@ -124,7 +98,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         ground = [brick for brick in built if _level(brick) == 0]
         x, y, z, turn = built[0]
         out = params.outer_radius_mm + 40
-        wrong: dict[str, Sequence[Placed]] = {
+        wrong: dict[str, Sequence[Brick]] = {
             "nothing": [],
             "a_single_brick": ground[:1],
             "cut_off": built[: int(0.9 * params.full_marks * ideal)],
@@ -155,26 +129,32 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             wrong["a_layer_left_out"] = [brick for brick in built if _level(brick) != 1]
         if params.inner_radius_mm > 21:
             wrong["one_in_the_hollow"] = [*built, (0.0, 0.0, HEIGHT / 2, 0.0)]
-        answers: dict[str, JsonValue] = {name: _listed(bricks) for name, bricks in wrong.items()}
-        whole: list[JsonValue] = [_entry(brick) for brick in built]
+        answers: dict[str, JsonValue] = {name: _structure(bricks) for name, bricks in wrong.items()}
+        entries: list[JsonValue] = [_brick_entry(brick) for brick in built]
         answers["no_list"] = {}
-        answers["bare_list"] = whole
+        answers["bare_list"] = entries
         answers["middle_without_z"] = {
-            "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *whole[1:]]
+            "bricks": [{"Centroid": [x, y], "RotationDegrees": turn}, *entries[1:]]
         }
-        answers["without_rotation"] = {"bricks": [{"Centroid": [x, y, z]}, *whole[1:]]}
+        answers["without_rotation"] = {"bricks": [{"Centroid": [x, y, z]}, *entries[1:]]}
         answers["strings"] = {
-            "bricks": [{"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn}, *whole[1:]]
+            "bricks": [
+                {"Centroid": [str(x), str(y), str(z)], "RotationDegrees": turn},
+                *entries[1:],
+            ]
         }
         answers["booleans"] = {
-            "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *whole[1:]],
+            "bricks": [{"Centroid": [x, y, z], "RotationDegrees": False}, *entries[1:]],
             "booleans": True,  # Python holds False for equal to 0; this tells the answers apart
         }
         return answers
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return columns of bricks that stand on the table."""
-        return baselines(params)
+        """Return columns in rows, and columns put greedily wherever one adds most."""
+        return {
+            "rows of brick columns": _columns(params, in_rows=True),
+            "brick columns": _columns(params, in_rows=False),
+        }
 
     def measure(self, params: Params) -> float:
         """Return middle radius over thickness by full marks.
@@ -186,11 +166,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return (inner + outer) / 2 / (outer - inner) * params.full_marks
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw radii until the bricklayer gets full marks.
-
-        Raises:
-            GenerationError: it never does in 10 draws, or a range holds no multiple of 0.5 mm.
-        """
+        """Draw radii until the bricklayer gets full marks."""
         for _ in range(_TRIES):
             inner = _length(point.min_inner_cm, point.max_inner_cm, rng)
             outer = inner + _length(point.min_thickness_cm, point.max_thickness_cm, rng)
@@ -224,19 +200,19 @@ def _length(low: float, high: float, rng: Stream) -> float:
 
 
 @lru_cache(maxsize=64)
-def _lay(params: Params) -> tuple[Placed, ...]:
+def _lay(params: Params) -> tuple[Brick, ...]:
     for offset in _OFFSETS:
         bricks = fill(lattice(body(params), params.outer_radius_mm, offset))
-        if bricks and rules.grade(params, Answer.model_validate(_listed(bricks))).score == 1:
+        if bricks and rules.grade(params, Answer.model_validate(_structure(bricks))).score == 1:
             return tuple(bricks)
     raise GenerationError("the bricks cannot fill this body well enough; ask for a thicker one")
 
 
-def _level(brick: Placed) -> int:
+def _level(brick: Brick) -> int:
     return round(brick[2] / HEIGHT - 0.5)
 
 
-def _circles(params: Params) -> list[Placed]:
+def _circles(params: Params) -> list[Brick]:
     """Lay two circles of bricks along the middle of the shell, the upper one over the gaps."""
     radius = (params.inner_radius_mm + params.outer_radius_mm) / 2
     count = int(2 * math.pi * (radius - 8) / 32)
@@ -252,16 +228,222 @@ def _circles(params: Params) -> list[Placed]:
     ]
 
 
-def _stairs(params: Params) -> list[Placed]:
+def _stairs(params: Params) -> list[Brick]:
     """Lay a flight of three bricks that tips over, outwards from the middle of the shell."""
     x = params.inner_radius_mm
     return [(x + 24 * level, 0.0, HEIGHT * (level + 0.5), 0.0) for level in range(3)]
 
 
-def _entry(brick: Placed) -> dict[str, JsonValue]:
+def _brick_entry(brick: Brick) -> dict[str, JsonValue]:
     x, y, z, turn = brick
     return {"Centroid": [x, y, round(z, 6)], "RotationDegrees": turn}
 
 
-def _listed(bricks: Sequence[Placed]) -> dict[str, JsonValue]:
-    return {"bricks": [_entry(brick) for brick in bricks]}
+def _structure(bricks: Sequence[Brick]) -> dict[str, JsonValue]:
+    return {"bricks": [_brick_entry(brick) for brick in bricks]}
+
+
+def _columns(params: Params, *, in_rows: bool) -> JsonValue:
+    """Stack bricks where that adds to the score, as high as it does, on one grid of studs."""
+    cells = lattice(body(params), params.outer_radius_mm, (0.0, 0.0))
+    columns = []
+    for turned, (a, b) in enumerate(_SIDES[:1] if in_rows else _SIDES):
+        windows = np.lib.stride_tricks.sliding_window_view(cells.shares, (a, b), axis=(1, 2))
+        # What a brick adds if its share f lies in the target is 2 f - 1/2, see `brick_layers`.
+        # A column ends below the first brick that lies in none of it.
+        shares = windows.mean(axis=(3, 4)).round(6)
+        standing = np.logical_and.accumulate(shares > 0, axis=0)
+        gains = np.where(standing, 2 * shares - 0.5, -np.inf).cumsum(axis=0)
+        highest, best = gains.argmax(axis=0), gains.max(axis=0)
+        columns += [
+            (-best[i, j], turned, i, j, int(highest[i, j]) + 1)
+            for i, j in np.argwhere(best > 0).tolist()
+            if not in_rows or (i % a == 0 and j % b == 0)
+        ]
+    occupied = np.zeros((cells.width, cells.width), bool)
+    bricks: list[JsonValue] = []
+    for _, turned, i, j, height in sorted(columns):
+        a, b = _SIDES[turned]
+        if occupied[i : i + a, j : j + b].any():
+            continue
+        occupied[i : i + a, j : j + b] = True
+        x, y = ((k - cells.width / 2) * STUD for k in (i + a / 2, j + b / 2))
+        bricks += [
+            {"Centroid": [x, y, HEIGHT * (level + 0.5)], "RotationDegrees": 90.0 * turned}
+            for level in range(height)
+        ]
+    return {"bricks": bricks}
+
+
+class _Spot(NamedTuple):
+    """A place for a brick in one layer.
+
+    Attributes:
+        gain: what it adds to the agreement, in bricks.
+        cells: its eight cells, as bits.
+        column: its first cell along x.
+        row: its first cell along y.
+        turned: whether its long side lies along y.
+    """
+
+    gain: float
+    cells: int
+    column: int
+    row: int
+    turned: int
+
+
+class Lattice(NamedTuple):
+    """Cells of one stud by one layer around the axis.
+
+    Attributes:
+        width: cells along x, and along y.
+        offset: of the lattice from the axis, along x and y, in millimetres.
+        shares: (layers, width, width), how much of each cell lies in the target.
+    """
+
+    width: int
+    offset: tuple[float, float]
+    shares: NDArray[np.float64]
+
+
+def lattice(target: Body, radius: float, offset: tuple[float, float]) -> Lattice:
+    """Measure the cells of a lattice.
+
+    Args:
+        target: the body to fill.
+        radius: of the largest circle around it, in millimetres.
+        offset: of the lattice from the axis, in millimetres.
+    """
+    width = 2 * (int(radius / STUD) + 2)
+    layers = int(target.outer.top / HEIGHT) + 1
+    middle = (np.arange(width) - width / 2 + 0.5) * STUD
+    level, x, y = np.meshgrid(
+        np.arange(layers), middle + offset[0], middle + offset[1], indexing="ij"
+    )
+    low = HEIGHT * level.ravel()
+    cells = Boxes(np.abs(x).ravel(), np.abs(y).ravel(), low, low + HEIGHT, (STUD / 2, STUD / 2))
+    shares = shared_volumes(target, cells) / (STUD * STUD * HEIGHT)
+    return Lattice(width, offset, shares.reshape(layers, width, width))
+
+
+def fill(cells: Lattice) -> list[Brick]:
+    """Place bricks that are all joined to the ground."""
+    spots = [_spots(cells, level) for level in range(len(cells.shares))]
+    layers: list[list[_Spot]] = []
+    below = 0
+    for level, candidates in enumerate(spots):
+        standing = [spot for spot in candidates if spot.cells & below or not level]
+        layer = _exchange(_greedy_layer(standing, below, level % 2), standing)
+        layers.append(layer)
+        below = _union(layer)
+    _hang(layers, spots)
+    return [
+        (*_middle(cells, spot), HEIGHT * (level + 0.5), 90.0 * spot.turned)
+        for level, layer in enumerate(layers)
+        for spot in sorted(layer, key=lambda spot: (spot.row, spot.column))
+    ]
+
+
+def _spots(cells: Lattice, level: int) -> list[_Spot]:
+    """Return the places that are worth a brick."""
+    spots: list[_Spot] = []
+    width = cells.width
+    for turned, (a, b) in enumerate(_SIDES):
+        windows = np.lib.stride_tricks.sliding_window_view(cells.shares[level], (a, b))
+        gains = windows.mean(axis=(2, 3)) * 2 - 0.5
+        block = sum(1 << (i * width + j) for i in range(a) for j in range(b))
+        worth = gains > _LEAST_GAIN
+        for (column, row), gain in zip(
+            np.argwhere(worth).tolist(), gains[worth].tolist(), strict=True
+        ):
+            cells_under = block << (column * width + row)
+            spots.append(_Spot(round(gain, 6), cells_under, column, row, turned))
+    return spots
+
+
+def _greedy_layer(spots: list[_Spot], below: int, first: int) -> list[_Spot]:
+    """Take spots from the best down, of equal ones those that bridge most cells below."""
+    occupied = 0
+    layer: list[_Spot] = []
+    for spot in sorted(
+        spots,
+        key=lambda spot: (
+            -round(spot.gain, 2),
+            -(spot.cells & below).bit_count(),
+            spot.turned ^ first,
+            spot.row,
+            spot.column,
+        ),
+    ):
+        if not spot.cells & occupied:
+            occupied |= spot.cells
+            layer.append(spot)
+    return layer
+
+
+def _exchange(layer: list[_Spot], spots: list[_Spot]) -> list[_Spot]:
+    """Take one brick out and put two in, or a better one, until that helps no more."""
+    begins = np.array([(spot.column, spot.row) for spot in spots]).reshape(-1, 2)
+    ends = begins + np.array(_SIDES)[[spot.turned for spot in spots]]
+    touching: dict[int, list[_Spot]] = {}
+    improved = True
+    while improved:
+        improved = False
+        occupied = _union(layer)
+        for old in list(layer):
+            obstacles = occupied & ~old.cells
+            if old.cells not in touching:
+                begin = np.array((old.column, old.row))
+                touch = (begins < begin + _SIDES[old.turned]) & (begin < ends)
+                touching[old.cells] = [spots[i] for i in touch.all(axis=1).nonzero()[0].tolist()]
+            free = [s for s in touching[old.cells] if not s.cells & obstacles]
+            best = max(_sets(free), key=_gain, default=(old,))
+            if _gain(best) > old.gain + 1e-6:
+                layer = [spot for spot in layer if spot is not old] + list(best)
+                occupied = _union(layer)
+                improved = True
+    return layer
+
+
+def _sets(spots: list[_Spot]) -> Iterator[tuple[_Spot, ...]]:
+    for i, first in enumerate(spots):
+        yield (first,)
+        for second in spots[:i]:
+            if not first.cells & second.cells:
+                yield (first, second)
+
+
+def _gain(spots: tuple[_Spot, ...]) -> float:
+    return sum(spot.gain for spot in spots)
+
+
+def _union(spots: list[_Spot]) -> int:
+    cells = 0
+    for spot in spots:
+        cells |= spot.cells
+    return cells
+
+
+def _hang(layers: list[list[_Spot]], spots: list[list[_Spot]]) -> None:
+    """Add bricks that hang from the layer above, or stand on what hangs, until none is left."""
+    growing = True
+    while growing:
+        growing = False
+        for level in reversed(range(len(layers))):
+            occupied = _union(layers[level])
+            beside = [layer for layer in (level - 1, level + 1) if 0 <= layer < len(layers)]
+            hold = 0
+            for adjacent in beside:
+                hold |= _union(layers[adjacent])
+            free = [s for s in spots[level] if s.cells & hold and not s.cells & occupied]
+            added = _exchange(_greedy_layer(free, hold, level % 2), free)
+            layers[level] += added
+            growing |= bool(added)
+
+
+def _middle(cells: Lattice, spot: _Spot) -> tuple[float, float]:
+    a, b = _SIDES[spot.turned]
+    x = (spot.column + a / 2 - cells.width / 2) * STUD + cells.offset[0]
+    y = (spot.row + b / 2 - cells.width / 2) * STUD + cells.offset[1]
+    return x, y

@@ -6,10 +6,9 @@ from typing import Any, Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
 from scbench.builders.shared.text_task import ComposingBuilder, reply_short
-from scbench.builders.shared.word_list import CaseMode, in_case, word_list
+from scbench.builders.shared.words import CaseMode, in_case, word_list
 from scbench.schemas.letter_counting import Answer, Params
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -81,13 +80,13 @@ class TaskBuilder(ComposingBuilder[Params, Answer, Space]):
             ),
             "characters": sum(map(len, marked)),
         }
-        kept = {name: value for name, value in wrong.items() if value != right}
-        others: dict[str, JsonValue] = {
+        numbers = {name: value for name, value in wrong.items() if value != right}
+        malformed: dict[str, JsonValue] = {
             "two_numbers": f"{right} {right + 1}",
             "listed": [right],
             "in_letters": params.letters,
         }
-        return {name: {"answer": value} for name, value in (kept | others).items()}
+        return {name: {"answer": value} for name, value in (numbers | malformed).items()}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many letters have to be looked at."""

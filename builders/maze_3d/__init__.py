@@ -1,6 +1,7 @@
 """3D maze: prompts, fresh requirements that can be met, and a constructive solver."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -8,16 +9,16 @@ from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.maze_3d.maze_generator import Wanted, carve
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.maze_3d import find_routes, grade, move_graph
 from scbench.schemas.maze_3d import Answer, Params
 
 _TRIES = 200
 _DRAWS = 20
 
-_PROMPT = prompt_template(__name__)
+_HEIGHTS = range(10)
+
+Line = tuple[int, int, int]
 
 
 class Space(Point):
@@ -42,6 +43,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "maze_3d"
     version = 2
+    form = '{"maze": [row, row, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the requirements."""
@@ -59,20 +61,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "most": params.max_height_percent * n * n // 100,
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the requirements and the rules of moving."""
-        n = params.size
-        form = (
-            f"The {n} rows are strings of {n} characters each, without blanks, the top row first.\n"
-        )
-        return _PROMPT.format(**self.words(params)) + form + reply_as('{"maze": [row, row, ...]}')
-
     def reference(self, params: Params) -> Answer:
         """Carve mazes until one keeps every rule."""
         maze = _solve(params)
         if maze is None:
             raise GenerationError(f"no maze in {_TRIES} tries; ask for less")
-        return _answer(maze)
+        return _maze_answer(maze)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return mazes that break one rule, and other ways to write a maze down."""
@@ -101,10 +95,10 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "letters_for_walls": maze.replace(digit, "X", 1),
             "raised_digit": maze.replace(digit, "\N{SUPERSCRIPT TWO}", 1),
             "digits_of_another_script": maze.replace(digit, "\N{ARABIC-INDIC DIGIT TWO}", 1),
-            "flat": _flat(params),
+            "flat": _flat_maze(params),
             "sentinel": "__content_violation__",
         }
-        wrong |= dict(_near_misses(params, maze))
+        wrong |= dict(_rule_breakers(params, maze))
         counters: dict[str, JsonValue] = {
             name: {"maze": list[JsonValue](text.split("\n"))} for name, text in wrong.items()
         }
@@ -122,15 +116,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return _least_cells(params) + 2 * params.jumps
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw what is left open until the solver finds a maze.
-
-        Raises:
-            GenerationError: no requirements that the solver can meet in 20 draws.
-        """
+        """Draw what is left open until the solver finds a maze."""
         n = point.size
 
-        def pick(given: int | None, low: int, high: int) -> int:
-            return rng.between(low, high) if given is None else given
+        def pick(fixed: int | None, low: int, high: int) -> int:
+            return rng.between(low, high) if fixed is None else fixed
 
         for _ in range(_DRAWS):
             params = Params(
@@ -149,7 +139,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _answer(maze: str) -> Answer:
+def _maze_answer(maze: str) -> Answer:
     return Answer(maze=tuple(maze.split("\n")))
 
 
@@ -171,50 +161,50 @@ def _solve(params: Params) -> str | None:
 
 
 def _carved(
-    params: Params, jumps: int, least: int, most: int, favourite: int | None = None
+    params: Params, jumps: int, least: int, longest: int, favourite: int | None = None
 ) -> str | None:
     """Return a maze with these numbers of jumps and route cells that breaks only the given rules.
 
     With a favourite height, a maze is wanted in which that height fills too much.
     """
-    wanted = Wanted(params.size, params.a_height, params.b_height, jumps, least, most, favourite)
-    name = [jumps, least, most, favourite]
+    plan = MazePlan(params.size, params.a_height, params.b_height, jumps, least, longest, favourite)
+    name = [jumps, least, longest, favourite]
     rng = Stream("maze_3d", "solver", params.model_dump(mode="json"), name)
-    broken = _broken(params, jumps, most, favourite)
+    broken = _broken(params, jumps, longest, favourite)
     for _ in range(_TRIES):
-        maze = carve(wanted, rng)
+        maze = carve(plan, rng)
         if maze is not None:
-            failed = {check.id for check in grade(params, _answer(maze)).failed}
+            failed = {check.id for check in grade(params, _maze_answer(maze)).failed}
             if failed == broken:
                 return maze
     return None
 
 
-def _broken(params: Params, jumps: int, most: int, favourite: int | None) -> set[str]:
+def _broken(params: Params, jumps: int, longest: int, favourite: int | None) -> set[str]:
     broken = {"height_share"} if favourite is not None else set()
     if jumps < params.jumps:
         broken.add("jumps")
-    if most < _least_cells(params):
+    if longest < _least_cells(params):
         broken.add("coverage")
     return broken
 
 
-def _flat(params: Params) -> str:
+def _flat_maze(params: Params) -> str:
     n = params.size
     cells = "A" + str(params.a_height) * (n * n - 2) + "B"
     return "\n".join(cells[y * n : y * n + n] for y in range(n))
 
 
-def _near_misses(params: Params, maze: str) -> Iterator[tuple[str, str]]:
+def _rule_breakers(params: Params, maze: str) -> Iterator[tuple[str, str]]:
     """Yield mazes that are right but for one rule, where such a maze is found."""
-    least, most = _range_of_cells(params)
-    fewer = _carved(params, params.jumps - 1, least, most)
+    least, longest = _range_of_cells(params)
+    fewer = _carved(params, params.jumps - 1, least, longest)
     if fewer is not None:
         yield "one_jump_too_few", fewer
     shorter = _carved(params, params.jumps, 2, _least_cells(params) - 1)
     if shorter is not None:
         yield "route_too_short", shorter
-    crowded = _carved(params, params.jumps, least, most, favourite=9)
+    crowded = _carved(params, params.jumps, least, longest, favourite=9)
     if crowded is not None:
         yield "one_height_too_often", crowded
     n = params.size
@@ -251,3 +241,183 @@ def _changed_heights(
 def _with(n: int, plain: str, cell: int, height: int) -> str:
     changed = plain[:cell] + str(height) + plain[cell + 1 :]
     return "\n".join(changed[y * n : y * n + n] for y in range(n))
+
+
+@dataclass(frozen=True, slots=True)
+class MazePlan:
+    """What a maze is to have.
+
+    Attributes:
+        size: rows and columns.
+        a_height: height of A.
+        b_height: height of B.
+        jumps: exact number of jumps on the route.
+        least_cells: fewest cells of the route.
+        most_cells: most cells of the route.
+        favourite: height that all other cells get where they can; None to use all alike.
+    """
+
+    size: int
+    a_height: int
+    b_height: int
+    jumps: int
+    least_cells: int
+    most_cells: int
+    favourite: int | None = None
+
+
+def carve(plan: MazePlan, rng: Stream) -> str | None:
+    """Make one try; return the maze's rows, joined by line breaks, or None if it came to nothing.
+
+    The shares of the heights are kept even but not checked.
+    """
+    n = plan.size
+    nodes = _lattice_path(n, rng)
+    # A route of k nodes has 2 k - 1 cells, less one for every jump.
+    least = max(plan.jumps + 1, 2, (plan.least_cells + plan.jumps + 2) // 2)
+    limit = min(len(nodes), (plan.most_cells + plan.jumps + 1) // 2)
+    if least > limit:
+        return None
+    nodes = nodes[: rng.between(least, limit)]
+    leaps = set(rng.sample(range(len(nodes) - 1), plan.jumps))
+    route: list[int] = [nodes[0]]
+    is_jump: list[bool] = []
+    gaps: list[int] = []
+    for i in range(len(nodes) - 1):
+        middle = (nodes[i] + nodes[i + 1]) // 2
+        if i in leaps:
+            gaps.append(middle)
+            is_jump.append(True)
+        else:
+            route.append(middle)
+            is_jump += [False, False]
+        route.append(nodes[i + 1])
+    line = _route_heights(plan.a_height, plan.b_height, is_jump, rng)
+    if line is None:
+        return None
+    heights = _fill(n, dict(zip(route, line, strict=True)), gaps, plan.favourite, rng)
+    if heights is None:
+        return None
+    text = [str(height) for height in heights]
+    text[route[0]], text[route[-1]] = "A", "B"
+    return "\n".join("".join(text[y * n : y * n + n]) for y in range(n))
+
+
+def _lattice_path(n: int, rng: Stream) -> list[int]:
+    """Return the longest way from the root of a random depth-first tree over the even cells."""
+    side = (n + 1) // 2
+    root = (rng.below(side), rng.below(side))
+    parents = {root: root}
+    depth = {root: 0}
+    stack = [root]
+    while stack:
+        x, y = stack[-1]
+        around = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+        free = [
+            (u, v) for u, v in around if 0 <= u < side and 0 <= v < side and (u, v) not in parents
+        ]
+        if not free:
+            stack.pop()
+            continue
+        step = rng.choice(free)
+        parents[step] = (x, y)
+        depth[step] = depth[x, y] + 1
+        stack.append(step)
+    node = max(depth, key=depth.__getitem__)
+    path = [node]
+    while parents[node] != node:
+        node = parents[node]
+        path.append(node)
+    return [2 * y * n + 2 * x for x, y in path]
+
+
+def _route_heights(start: int, end: int, is_jump: Sequence[bool], rng: Stream) -> list[int] | None:
+    """Return heights along the route: equal over a jump and at least 2, else changing by at most 1.
+
+    Args:
+        start: height of A.
+        end: height of B.
+        is_jump: for each move of the route, whether it is a jump.
+        rng: where choices come from.
+    """
+    # The heights at each place from which the end can still be reached, from the end backwards.
+    open_heights = [{end}]
+    for jump in reversed(is_jump):
+        after = open_heights[-1]
+        if jump:
+            before = {height for height in after if height >= 2}
+        else:
+            before = {height for height in _HEIGHTS if after & {height - 1, height, height + 1}}
+        open_heights.append(before)
+    open_heights.reverse()
+    if start not in open_heights[0]:
+        return None
+    line = [start]
+    for jump, possible in zip(is_jump, open_heights[1:], strict=True):
+        height = line[-1]
+        choices = [height] if jump else [height - 1, height, height + 1]
+        line.append(rng.choice([choice for choice in choices if choice in possible]))
+    return line
+
+
+def _fill(
+    n: int, route: dict[int, int], gaps: Sequence[int], favourite: int | None, rng: Stream
+) -> list[int] | None:
+    """Give every cell beside the route a height that leads nowhere; None if one has none left."""
+    heights = {**route}
+    used = [0] * len(_HEIGHTS)
+    for height in route.values():
+        used[height] += 1
+    planned = set(gaps)
+    beside = [cell for cell in range(n * n) if cell not in route and cell not in planned]
+    rng.shuffle(beside)
+    for cell in [*gaps, *beside]:
+        around = _lines(n, cell)
+        possible = [
+            height
+            for height in _HEIGHTS
+            if all(_harmless(height, line, heights, route, cell in planned) for line in around)
+        ]
+        if not possible:
+            return None
+        least = min(used[height] for height in possible)
+        even = [height for height in possible if used[height] == least]
+        heights[cell] = favourite if favourite in possible else rng.choice(even)
+        used[heights[cell]] += 1
+    return [heights[cell] for cell in range(n * n)]
+
+
+def _harmless(
+    height: int, line: Line, heights: dict[int, int], route: dict[int, int], planned: bool
+) -> bool:
+    """Whether a cell of this height joins nothing to the route in one direction.
+
+    Args:
+        height: of the cell.
+        line: the cells one and two steps on and one step back.
+        heights: those set so far, the route's included.
+        route: heights of the route.
+        planned: whether the cell is a gap that the route is to jump over.
+    """
+    near, far, back = line
+    if near in route:
+        if abs(height - route[near]) < 2 or (planned and height > route[near]):
+            return False
+        # A jump over this cell that begins on the route.
+        if not planned and heights.get(back) == route[near] > height:
+            return False
+    # A jump from the route that lands on this cell.
+    return not (route.get(far) == height and heights.get(near, height) <= height - 2)
+
+
+def _lines(n: int, cell: int) -> list[Line]:
+    """Return for each direction the cells one and two steps on and one step back, -1 if outside."""
+    x, y = cell % n, cell // n
+
+    def at(u: int, v: int) -> int:
+        return v * n + u if 0 <= u < n and 0 <= v < n else -1
+
+    return [
+        (at(x + dx, y + dy), at(x + 2 * dx, y + 2 * dy), at(x - dx, y - dy))
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    ]

@@ -2,19 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import and_
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.movies.films import alike, clear_genres, films, marks
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.nouns import listed
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import enumeration
 from scbench.schemas.movies import Answer, Film, Params, Template
 
 LABELS = "ABCDE"
@@ -30,15 +28,8 @@ _NEAR = 8
 """Candidates for choices that are alike to what is liked, and as many that are drawn from all."""
 
 _QUESTION = prompt_template(__name__)
-_RULE = """\
-Go by this rule. Compare each choice with each film above. A genre that both have gives the choice
-{genre}, and a theme that both have gives it {theme}. Add up the points over all films above; the
-choice with the most points is the answer. Only what is said here about a film counts, and genres
-and themes are the same only if they are the same words."""
-_KINDS = """\
-Go by genre (such as comedy or western) and theme (such as robbery or family), as film guides give
-them. All films above have exactly one genre in common, and exactly one choice has it too. The other
-choices have no genre and no theme in common with any film above."""
+_VAGUE = {"drama", "thriller", "adventure", "action"}
+"""Genres that film guides give to many films, and not all to the same."""
 
 
 class Space(Point):
@@ -92,17 +83,22 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
     def prompt(self, params: Params) -> str:
         """Return what is liked, the choices and how they are compared."""
         telling = params.template
-        told = [_told(film, telling) for film in params.liked]
+        sentences = [_film_text(film, telling) for film in params.liked]
         options = [
-            f"({label}) {_told(film, telling)}"
+            f"({label}) {_film_text(film, telling)}"
             for label, film in zip(LABELS, params.choices, strict=False)
         ]
-        rule = _RULE.format(genre=_points(params.genre_weight), theme=_points(params.theme_weight))
+        points_rule = prompt_template(__package__, "prompt_points.txt")
+        rule = points_rule.format(
+            genre=_points_text(params.genre_weight), theme=_points_text(params.theme_weight)
+        )
         text = _QUESTION.format(
             opening=OPENINGS[params.opening],
-            liked=" ".join(told) if telling == "prose" else "\n".join(f"- {it}" for it in told),
+            liked=" ".join(sentences)
+            if telling == "prose"
+            else "\n".join(f"- {it}" for it in sentences),
             choices="\n".join(options),
-            rule=_KINDS if telling == "titles" else rule,
+            rule=prompt_template(__package__, "prompt_titles.txt") if telling == "titles" else rule,
         )
         return text + reply_short(f"the letter of one choice, A to {LABELS[len(options) - 1]}")
 
@@ -123,13 +119,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         }
         wrong: dict[str, JsonValue] = {"next_best": LABELS[ranks[1]], "last": LABELS[ranks[-1]]}
         for name, weights in other_rules.items():
-            others = _points_of_choices(params, *weights)
-            if others.index(max(others)) != right:
-                wrong[name] = LABELS[others.index(max(others))]
+            rivals = _points_of_choices(params, *weights)
+            if rivals.index(max(rivals)) != right:
+                wrong[name] = LABELS[rivals.index(max(rivals))]
         title = params.choices[ranks[1]][0]
         wrong |= {
             "title_of_another": title,
-            "title_and_year_of_another": _told(params.choices[ranks[1]], "titles"),
+            "title_and_year_of_another": _film_text(params.choices[ranks[1]], "titles"),
             "letter_of_one_title_of_another": f"{LABELS[right]}) {title}",
             "two_letters": f"{LABELS[right]} or {LABELS[ranks[1]]}",
             "liked_film": params.liked[0][0],
@@ -148,20 +144,16 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         return 1 / len(params.choices)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw films that are alike, and choices among which one wins.
-
-        Raises:
-            GenerationError: no choice wins by the margin in a set number of tries.
-        """
-        known = films()
+        """Draw films that are alike, and choices among which one wins."""
+        catalogue = films()
         choose = _by_titles if point.template == "titles" else _by_points
         for _ in range(_TRIES):
             liked, choices = choose(point, rng)
             if choices:
                 rng.shuffle(choices)
                 return Params(
-                    liked=tuple(known[i] for i in liked),
-                    choices=tuple(known[i] for i in choices),
+                    liked=tuple(catalogue[i] for i in liked),
+                    choices=tuple(catalogue[i] for i in choices),
                     genre_weight=point.genre_weight,
                     theme_weight=point.theme_weight,
                     template=point.template,
@@ -179,15 +171,15 @@ def _by_points(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     No choices if none of those drawn wins by the margin.
     """
     liked, near = _draw_liked(alike(rng.below(len(films()))), point, rng)
-    drawn = near + [rng.below(len(films())) for _ in range(_NEAR)]
-    pool = [i for i in dict.fromkeys(drawn) if i not in liked]
+    candidates = near + [rng.below(len(films())) for _ in range(_NEAR)]
+    pool = [i for i in dict.fromkeys(candidates) if i not in liked]
     points = {i: _likeness(i, liked, point) for i in pool}
     pool.sort(key=lambda i: -points[i])  # films with equal points stay in drawn order
     beaten = point.choice_count - 1
     if len(liked) < point.reference_count or len(pool) <= beaten:
         return liked, []
-    most = points[pool[-beaten]] + point.min_margin
-    able = [i for i in pool if points[i] >= most]
+    threshold = points[pool[-beaten]] + point.min_margin
+    able = [i for i in pool if points[i] >= threshold]
     if not able:
         return liked, []
     right = rng.choice(able)
@@ -200,15 +192,15 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
     No choices if there are none, or if the films have more genres in common.
     """
-    known = marks()
+    catalogue = marks()
     liked, near = _draw_liked(rng.choice(clear_genres()), point, rng)
-    if reduce(and_, (known[i].genres for i in liked)).bit_count() > 1:
+    if reduce(and_, (catalogue[i].genres for i in liked)).bit_count() > 1:
         return liked, []
     right = [i for i in near if _likeness(i, liked, point) >= point.min_margin]
     union = 0
     for i in liked:
-        union |= known[i].genres | known[i].themes
-    strange = [i for i, mine in enumerate(known) if not union & (mine.genres | mine.themes)]
+        union |= catalogue[i].genres | catalogue[i].themes
+    strange = [i for i, mine in enumerate(catalogue) if not union & (mine.genres | mine.themes)]
     if not right or len(strange) < point.choice_count - 1:
         return liked, []
     return liked, [right[0], *rng.sample(strange, point.choice_count - 1)]
@@ -216,17 +208,17 @@ def _by_titles(point: Space, rng: Stream) -> tuple[list[int], list[int]]:
 
 def _draw_liked(kin: Sequence[int], point: Space, rng: Stream) -> tuple[list[int], list[int]]:
     """Return films that are liked, as many as there are up to the number wanted, and others."""
-    drawn = rng.sample(kin, min(len(kin), point.reference_count + _NEAR))
-    return drawn[: point.reference_count], drawn[point.reference_count :]
+    relatives = rng.sample(kin, min(len(kin), point.reference_count + _NEAR))
+    return relatives[: point.reference_count], relatives[point.reference_count :]
 
 
 def _likeness(film: int, liked: Sequence[int], point: Space) -> int:
-    known = marks()
-    genres, themes = known[film]
+    catalogue = marks()
+    genres, themes = catalogue[film]
     return sum(
-        point.genre_weight * (genres & known[other].genres).bit_count()
-        + point.theme_weight * (themes & known[other].themes).bit_count()
-        for other in liked
+        point.genre_weight * (genres & catalogue[favourite].genres).bit_count()
+        + point.theme_weight * (themes & catalogue[favourite].themes).bit_count()
+        for favourite in liked
     )
 
 
@@ -240,7 +232,7 @@ def _points_of_choices(params: Params, genre_weight: int, theme_weight: int) -> 
     ]
 
 
-def _told(film: Film, telling: Template) -> str:
+def _film_text(film: Film, telling: Template) -> str:
     title, year, genres, themes = film
     name = f"{title} ({year})"
     if telling == "titles":
@@ -248,8 +240,56 @@ def _told(film: Film, telling: Template) -> str:
     if telling == "list":
         return f"{name}; genres: {', '.join(genres)}; themes: {', '.join(themes)}"
     article = "an" if genres[0][0] in "aeiou" else "a"
-    return f"{name} is {article} {listed(genres)} film about {listed(themes)}."
+    return f"{name} is {article} {enumeration(genres)} film about {enumeration(themes)}."
 
 
-def _points(n: int) -> str:
+def _points_text(n: int) -> str:
     return f"{n} point{'' if n == 1 else 's'}"
+
+
+class Marks(NamedTuple):
+    """Genres and themes of a film as bits, to be compared quickly."""
+
+    genres: int
+    themes: int
+
+
+@cache
+def films() -> tuple[Film, ...]:
+    """Return every film, with its genres and themes in the order of the data file."""
+    return tuple(
+        (film["title"], film["year"], tuple(film["genres"]), tuple(film["themes"]))
+        for film in data_file(__package__, "films.json")["films"]
+    )
+
+
+@cache
+def marks() -> tuple[Marks, ...]:
+    """Return the bits of every film, at the film's place."""
+    bits: dict[str, int] = {}
+    return tuple(
+        Marks(
+            *(sum(bits.setdefault(f"{kind} {tag}", 1 << len(bits)) for tag in tags)
+              for kind, tags in (("genre", genres), ("theme", themes)))
+        )
+        for _, _, genres, themes in films()
+    )  # fmt: skip
+
+
+@cache
+def alike(film: int) -> tuple[int, ...]:
+    """Return the places of the films with a genre and a theme in common with that at a place."""
+    catalogue = marks()
+    mine = catalogue[film]
+    return tuple(
+        i
+        for i, (genres, themes) in enumerate(catalogue)
+        if i != film and genres & mine.genres and themes & mine.themes
+    )
+
+
+@cache
+def clear_genres() -> tuple[tuple[int, ...], ...]:
+    """Return the places of the films of each genre that film guides agree on."""
+    genres = dict.fromkeys(genre for film in films() for genre in film[2] if genre not in _VAGUE)
+    return tuple(tuple(i for i, film in enumerate(films()) if genre in film[2]) for genre in genres)

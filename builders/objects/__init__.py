@@ -8,12 +8,9 @@ from typing import Self
 from pydantic import Field, JsonValue, model_validator
 
 from scbench.base.seeding import Stream
-from scbench.builders.objects.number_words import in_words, numbers_in_words
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.list_markers import anchor
-from scbench.builders.shared.nouns import listed, things
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
+from scbench.builders.shared.words import anchor, enumeration, things
 from scbench.schemas.objects import AnchorFormat, Answer, Entry, Params
 
 _RULES = prompt_template(__name__)
@@ -24,6 +21,14 @@ _FORMS = {
     "hex": ', such as "0x1:",',
     "letter": ', such as "a)",',
 }
+
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
+    *("eighteen", "nineteen"),
+)
+
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
 class Space(Point):
@@ -81,20 +86,20 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the list, the groups that count, and what a quantity is."""
-        entries = [_said(entry) for entry in params.entries]
+        entries = [_entry_text(entry) for entry in params.entries]
         form = params.anchor_format
         lines = (
-            [f"{listed(entries)}."]
+            [f"{enumeration(entries)}."]
             if form == "none"
             else [anchor(form, i) + entry for i, entry in enumerate(entries, 1)]
         )
         rules = _RULES.format(
             opening=things().openings[params.opening],
             entries="\n".join(lines),
-            groups=listed(params.groups),
+            groups=enumeration(params.groups),
             together=" altogether" if len(params.groups) > 1 else "",
             marks=_MARKS.format(form=_FORMS[form]) if form in _FORMS else "",
-            all_groups=listed(list(things().groups)),
+            all_groups=enumeration(list(things().groups)),
         )
         return rules + reply_short("a whole number", quoted=False)
 
@@ -113,18 +118,18 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             "only_the_others": _total(params.entries) - right,
             "entries_instead_of_things": len(counting),
             "only_digits": sum(int(q) for q, *_ in counting if q.isdigit()),
-            "only_words": sum(_number(q) for q, *_ in counting if not q.isdigit()),
+            "only_words": sum(_quantity_value(q) for q, *_ in counting if not q.isdigit()),
             "without_those_with_an_adjective": _total(e for e in counting if not e[1]),
             "only_the_first_group": _total(e for e in counting if e[3] == params.groups[0]),
             "last_left_out": _total(counting[:-1]),
         }
-        kept = {name: value for name, value in wrong.items() if value != right}
-        others: dict[str, JsonValue] = {
+        numbers = {name: value for name, value in wrong.items() if value != right}
+        malformed: dict[str, JsonValue] = {
             "two_numbers": f"{right} {right + 1}",
             "listed": [right],
-            "groups": listed(params.groups),
+            "groups": enumeration(params.groups),
         }
-        return {name: {"answer": value} for name, value in (kept | others).items()}
+        return {name: {"answer": value} for name, value in (numbers | malformed).items()}
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how many entries are dressed up in which way, and what does not count."""
@@ -141,27 +146,27 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         The quantities are taken to go up to the largest one of the list, which is seldom less than
         what they were drawn from.
         """
-        most = max(_number(quantity) for quantity, *_ in params.entries)
-        spread = len(_counting(params)) * (most * most - 1) / 12
-        return min(1 / most, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
+        largest = max(_quantity_value(quantity) for quantity, *_ in params.entries)
+        spread = len(_counting(params)) * (largest * largest - 1) / 12
+        return min(1 / largest, 1 / math.sqrt(2 * math.pi * spread)) if spread else 1.0
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw groups, then entries of those that count and of the others, and shuffle them."""
         groups = rng.sample(list(things().groups), len(things().groups))
-        wanted, others = groups[: point.target_groups], groups[point.target_groups :]
-        of_entries = wanted + [rng.choice(wanted) for _ in range(point.length - len(wanted))]
-        of_entries += [rng.choice(others) for _ in range(point.distractors)]
+        counting, distracting = groups[: point.target_groups], groups[point.target_groups :]
+        of_entries = counting + [rng.choice(counting) for _ in range(point.length - len(counting))]
+        of_entries += [rng.choice(distracting) for _ in range(point.distractors)]
         entries: list[Entry] = []
         for group in groups:
-            nouns, left = things().groups[group], of_entries.count(group)
-            while left:
-                deck = rng.sample(nouns, min(left, len(nouns)))
+            nouns, missing = things().groups[group], of_entries.count(group)
+            while missing:
+                deck = rng.sample(nouns, min(missing, len(nouns)))
                 entries += [_draw_entry(noun, group, point, rng) for noun in deck]
-                left -= len(deck)
+                missing -= len(deck)
         rng.shuffle(entries)
         return Params(
             entries=tuple(entries),
-            groups=tuple(wanted),
+            groups=tuple(counting),
             anchor_format=point.anchor_format,
             opening=rng.below(len(things().openings)),
         )
@@ -179,7 +184,7 @@ def _draw_entry(noun: tuple[str, str], group: str, point: Space, rng: Stream) ->
     return quantity, adjective, name, group
 
 
-def _said(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     quantity, adjective, name, _ = entry
     return f"{quantity} {adjective} {name}" if adjective else f"{quantity} {name}"
 
@@ -189,18 +194,36 @@ def _counting(params: Params) -> list[Entry]:
 
 
 def _total(entries: Iterable[Entry]) -> int:
-    return sum(_number(entry[0]) for entry in entries)
+    return sum(_quantity_value(entry[0]) for entry in entries)
 
 
-def _number(quantity: str) -> int:
+def _quantity_value(quantity: str) -> int:
     return int(quantity) if quantity.isdigit() else numbers_in_words()[quantity]
 
 
 @cache
 def _singulars() -> Mapping[str, str]:
-    return {name: one for nouns in things().groups.values() for one, many in nouns
-            for name in (one, many)}  # fmt: skip
+    return {name: singular for nouns in things().groups.values() for singular, plural in nouns
+            for name in (singular, plural)}  # fmt: skip
 
 
 def _singular(name: str) -> str:
     return _singulars().get(name, name)
+
+
+@cache
+def in_words(n: int) -> str:
+    """Return a number from 0 to 999 in words, such as ``one hundred and twenty-one``."""
+    hundreds, remainder = divmod(n, 100)
+    if hundreds:
+        return f"{_SMALL[hundreds]} hundred" + (f" and {in_words(remainder)}" if remainder else "")
+    tens, ones = divmod(n, 10)
+    if tens < 2:
+        return _SMALL[n]
+    return _TENS[tens - 2] + (f"-{_SMALL[ones]}" if ones else "")
+
+
+@cache
+def numbers_in_words() -> Mapping[str, int]:
+    """Return every number from 1 to 999 by its words; ``a`` and ``an`` are 1."""
+    return {"a": 1, "an": 1, **{in_words(n): n for n in range(1, 1000)}}

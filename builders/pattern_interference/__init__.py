@@ -6,9 +6,8 @@ from pydantic import Field, JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Composed, Point
-from scbench.builders.shared.parameters import parameter
-from scbench.builders.shared.text_task import TextBuilder, plain, reply_short
+from scbench.builders.shared.builder import Case, Composed, Point, parameter
+from scbench.builders.shared.text_task import TextBuilder, answer_text, reply_short
 from scbench.schemas.pattern_interference import (
     Answer,
     BaseRule,
@@ -56,20 +55,22 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def prompt(self, params: Params) -> str:
         """Return the terms shown, all rules in the order they act, and what is asked for."""
-        return _text(params, _terms(params)[0])
+        return _text(params, _sequence_terms(params)[0])
 
     def reference(self, params: Params) -> Answer:
         """Go on step by step."""
-        terms, _ = _terms(params)
+        terms, _ = _sequence_terms(params)
         return Answer(answer=tuple(terms[params.shown :]))
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what comes out if a rule is forgotten, and lists that are off by one."""
-        terms, _ = _terms(params)
+        terms, _ = _sequence_terms(params)
         right = terms[params.shown :]
-        plain, _ = _terms(params.model_copy(update={"interference": ()}))
-        turned, _ = _terms(params.model_copy(update={"base": params.base[::-1]}))
-        last, _ = _terms(params.model_copy(update={"interference": params.interference[:-1]}))
+        plain, _ = _sequence_terms(params.model_copy(update={"interference": ()}))
+        turned, _ = _sequence_terms(params.model_copy(update={"base": params.base[::-1]}))
+        last, _ = _sequence_terms(
+            params.model_copy(update={"interference": params.interference[:-1]})
+        )
         lists: dict[str, Sequence[int]] = {
             "without_interference": plain[params.shown :],
             "without_the_last_rule": last[params.shown :],
@@ -87,7 +88,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def facts(self, params: Params) -> dict[str, JsonValue]:
         """Return how often interference changes a term."""
-        _, hits = _terms(params)
+        _, hits = _sequence_terms(params)
         return {"hits": hits}
 
     def blind_floor(self, params: Params) -> float:
@@ -102,7 +103,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Draw an instance; the terms found in drawing are all that a case needs."""
         params, terms, hits = self._draw(point, rng)
         instance = self.as_json(params)
-        target = plain(terms[params.shown :])
+        target = answer_text(terms[params.shown :])
         return instance, _text(params, terms), target, {"hits": hits}
 
     def _draw(self, point: Space, rng: Stream) -> tuple[Params, list[int], int]:
@@ -115,7 +116,7 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
                 shown=point.length_shown,
                 asked=point.length_asked,
             )
-            terms, hits = _terms(params)
+            terms, hits = _sequence_terms(params)
             if len(set(terms)) * 3 >= min(len(terms), 30) * 2:
                 return params, terms, hits
         raise GenerationError(
@@ -152,7 +153,7 @@ def _interference(n: int, rng: Stream) -> list[Interference]:
     return rules
 
 
-def _terms(params: Params) -> tuple[list[int], int]:
+def _sequence_terms(params: Params) -> tuple[list[int], int]:
     """Return all terms, shown and asked for, and how often interference changed one."""
     terms = [params.start]
     hits = 0
@@ -187,37 +188,37 @@ def _follow(rule: BaseRule, term: int) -> int:
 
 def _text(params: Params, terms: Sequence[int]) -> str:
     """Return the terms shown, all rules in the order they act, and what is asked for."""
-    shown = ", ".join(map(str, terms[: params.shown]))
+    sequence = ", ".join(map(str, terms[: params.shown]))
     steps = "\n".join([f"{i}. {step}" for i, step in enumerate(_steps(params), 1)])
     if params.asked == 1:
-        wanted, closing = "term", reply_short("a whole number", quoted=False)
+        request, closing = "term", reply_short("a whole number", quoted=False)
     else:
-        wanted = f"{params.asked} terms"
+        request = f"{params.asked} terms"
         closing = reply_short(f"the list of these {params.asked} numbers in order", quoted=False)
     return f"""\
 A sequence of whole numbers begins like this:
 
-{shown}
+{sequence}
 
 These are its rules. The first term is given. Every other term is made from the term before it in
 these steps:
 
 {steps}
 
-Give the next {wanted}.
+Give the next {request}.
 
 {closing}"""
 
 
 def _steps(params: Params) -> list[str]:
     """Return the rules in words, in the order they act."""
-    said = [_base_in_words(rule) for rule in params.base]
-    if len(said) == 1:
-        steps = [f"{said[0]}."]
+    rules = [_base_in_words(rule) for rule in params.base]
+    if len(rules) == 1:
+        steps = [f"{rules[0]}."]
     else:
         turns = "; ".join(
-            f"for term {', '.join(str(2 + i + k * len(said)) for k in range(3))} and so on, {what}"
-            for i, what in enumerate(said)
+            f"for term {', '.join(str(2 + i + k * len(rules)) for k in range(3))} and so on, {what}"
+            for i, what in enumerate(rules)
         )
         steps = [f"Take turns: {turns}."]
     limit = params.modulus
@@ -243,8 +244,8 @@ def _base_in_words(rule: BaseRule) -> str:
 
 
 def _change_in_words(change: Interference) -> str:
-    much = abs(change.amount)
-    do = f"add {much}" if change.amount > 0 else f"subtract {much}"
+    amount = abs(change.amount)
+    do = f"add {amount}" if change.amount > 0 else f"subtract {amount}"
     match change.kind:
         case "every":
             first = ", ".join(str(change.n * k) for k in (1, 2, 3))

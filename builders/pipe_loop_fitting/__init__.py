@@ -1,41 +1,24 @@
 """Pipe loops: prompts, fresh rooms with constraints that a known loop keeps."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from pydantic import JsonValue
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pipe_loop_fitting.counterexamples import around, wrong_loops
-from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED, draw_constraint
-from scbench.builders.pipe_loop_fitting.lattice_loops import Loop
-from scbench.builders.pipe_loop_fitting.solver import (
-    CROSSED,
-    FAMILIES,
-    accepted,
-    loops,
-    solve,
-    to_answer,
-)
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
-from scbench.schemas.pipe_loop_fitting import (
-    AngleRange,
-    Answer,
-    CentroidBox,
-    Constraint,
-    CoverQuadrants,
-    FixedStart,
-    HullArea,
-    JointSeparation,
-    MaxStraightRun,
-    MinTurns,
-    Params,
-    TouchWalls,
-    WallMargin,
-)
+from scbench.builders.pipe_loop_fitting import solver
+from scbench.builders.pipe_loop_fitting.solver import XY, Joints
+from scbench.builders.shared.builder import Builder, Point, data_file, parameter
+from scbench.graders.pipe_loop_fitting import loop_constraints
+from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
+from scbench.graders.pipe_loop_fitting.loop_constraints import Loop
+from scbench.schemas import pipe_loop_fitting as schema
+from scbench.schemas.pipe_loop_fitting import Answer, Constraint, Params
 
-_PROMPT = prompt_template(__name__)
+_NEAR = 1e-6
+"""Kept between a limit and what the loop has, so that both stay on their sides when rounded."""
 
 
 class Space(Point):
@@ -67,44 +50,40 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "pipe_loop_fitting"
     version = 2
+    form = '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the room and the constraints, in full and in brief."""
         n = params.pipes
-        wanted = "The loop does not cross itself."
+        rule = "The loop does not cross itself."
         if params.crossings:
             times = "once" if params.crossings == 1 else f"{params.crossings} times"
-            wanted = f"The loop crosses itself exactly {times}: no more and no less."
-        extra = "".join(f"- {_sentence(constraint)}\n" for constraint in params.constraints)
+            rule = f"The loop crosses itself exactly {times}: no more and no less."
+        rules = [_constraint_texts(c, params.side) for c in params.constraints]
+        extra = "".join(f"- {full}\n" for full, _ in rules)
         return {
             "n": n,
             "last": n - 1,
             "side": params.side,
             "tolerance": params.length_tolerance,
-            "crossings": wanted,
+            "crossings": rule,
             "constraints": f"Rules of this loop besides:\n\n{extra}\n" if extra else "",
-            "brief": "".join(f" {_briefly(c, params.side)}" for c in params.constraints),
-            "times": wanted if params.crossings else "The loop does not cross or touch itself.",
+            "brief": "".join(f" {brief}" for _, brief in rules),
+            "times": rule if params.crossings else "The loop does not cross or touch itself.",
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the room, the rules and the constraints."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"points": [{"x": 0.0, "y": 0.0}, ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Search families of loops for one that keeps every rule."""
-        loop = solve(params)
+        loop = solver.solve(params)
         if loop is None:
             raise GenerationError(f"no loop of {params.pipes} pipes found for this room")
-        return to_answer(loop)
+        return solver.to_answer(loop)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what models get wrong, and answers that older graders let through."""
         joints = [(joint.x, joint.y) for joint in self.reference(params).points]
         n, beyond = params.pipes, params.side + 1
-        (x, y), *rest = joints
+        (x, y), *tail = joints
         halves = [((x + u) / 2, (y + v) / 2) for (x, y), (u, v) in around(joints)]
         wrong: dict[str, Sequence[tuple[JsonValue, JsonValue]]] = {
             "empty": [],
@@ -112,7 +91,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "infinite": [("Infinity", "-Infinity")] * n,
             "strings": [(str(x), str(y)) for x, y in joints],
             "booleans": [(False, True)] * n,
-            "nulls": [(None, None), *rest],
+            "nulls": [(None, None), *tail],
             "start_repeated": [*joints, joints[0]],
             "one_missing": joints[:-1],
             "every_pipe_cut_in_two": [p for pair in zip(joints, halves, strict=True) for p in pair],
@@ -144,11 +123,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return params.pipes * crowding * (1 + len(params.constraints)) * (1 + params.crossings)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Choose a loop, then constraints that it keeps.
-
-        Raises:
-            GenerationError: no loop of this size with so many constraints is known.
-        """
+        """Choose a loop, then constraints that it keeps."""
         bare = Params(
             pipes=point.pipes,
             side=point.side,
@@ -156,13 +131,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             crossings=point.crossings,
             constraints=(),
         )
-        families = [CROSSED] if point.crossings else list(FAMILIES)
+        families = [solver.CROSSED] if point.crossings else list(solver.FAMILIES)
         rng.shuffle(families)
         for family in families:
-            found = list(loops(family, point.pipes, point.side, point.crossings))
-            rng.shuffle(found)
-            for loop in found:
-                constraints = _draw_constraints(point, loop, rng) if accepted(bare, loop) else None
+            candidates = list(solver.loops(family, point.pipes, point.side, point.crossings))
+            rng.shuffle(candidates)
+            for loop in candidates:
+                constraints = (
+                    _draw_constraints(point, loop, rng) if solver.accepted(bare, loop) else None
+                )
                 if constraints is not None:
                     return bare.model_copy(update={"constraints": constraints})
         raise GenerationError(
@@ -172,105 +149,235 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _draw_constraints(point: Space, loop: Loop, rng: Stream) -> tuple[Constraint, ...] | None:
+def _draw_constraints(point: Space, loop: Joints, rng: Stream) -> tuple[Constraint, ...] | None:
     """Draw constraints that a loop keeps, one of them at least with a limit in metres or degrees.
 
     The others have few possible limits, so that rooms would soon be the same.
     """
     kinds = list(MEASURED)
     rng.shuffle(kinds)
-    found = [
+    candidates = [
         constraint
         for kind in kinds
         if (constraint := draw_constraint(kind, loop, point.side, point.strictness, rng))
     ]
-    few = TouchWalls | CoverQuadrants | MinTurns | MaxStraightRun
-    found.sort(key=lambda constraint: isinstance(constraint, few))
-    chosen = found[:1] + rng.sample(found[1:], max(0, min(len(found), point.constraints) - 1))
-    if len(chosen) < point.constraints:
+    coarse = schema.TouchWalls | schema.CoverQuadrants | schema.MinTurns | schema.MaxStraightRun
+    candidates.sort(key=lambda constraint: isinstance(constraint, coarse))
+    selection = candidates[:1] + rng.sample(
+        candidates[1:], max(0, min(len(candidates), point.constraints) - 1)
+    )
+    if len(selection) < point.constraints:
         return None
-    return tuple(chosen[: point.constraints])
+    return tuple(selection[: point.constraints])
 
 
-def _briefly(asked: Constraint, side: float) -> str:
-    """Return a constraint without its tolerance and without a definition."""
-
-    def share(length: float) -> str:
-        return f"{100 * length / side:g} %"
-
-    match asked:
-        case AngleRange(min_deg=least, max_deg=most):
-            return (
-                f"Every interior angle (180 degrees is straight) is between {least:g} and {most:g} "
-                "degrees."
-            )
-        case CentroidBox():
-            return (
-                "The mean of the joints lies between "
-                f"{share(asked.xmin)} and {share(asked.xmax)} of the side in x and between "
-                f"{share(asked.ymin)} and {share(asked.ymax)} in y."
-            )
-        case TouchWalls(walls=n):
-            return f"The loop touches at least {n} different sides of the square."
-        case MinTurns(turns=n):
-            return f"It makes at least {n} real turns."
-        case MaxStraightRun(joints=n):
-            return f"No more than {n} joints in a row are straight."
-        case CoverQuadrants():
-            return "It reaches all four quadrants of the square."
-        case WallMargin(margin=margin):
-            return f"It keeps {share(margin)} of the side away from the boundary."
-        case HullArea(area=area):
-            return f"Its convex hull covers at least {100 * area / side**2:g} % of the square."
-        case FixedStart():
-            return f"It starts near the point at {share(asked.x)}, {share(asked.y)} of the side."
-        case JointSeparation(distance=d):
-            return f"Joints that are not neighbours are at least {d:g} m apart."
+def _constraint_texts(rule: Constraint, side: float) -> tuple[str, str]:
+    """Return a constraint in full, and without its tolerance and without a definition."""
+    words: dict[str, Any] = rule.model_dump(exclude={"type"})
+    words |= {f"{name}_percent": 100 * value / side for name, value in words.items()}
+    match rule:
+        case schema.TouchWalls(walls=n):
+            words["which_walls"] = "all 4 walls" if n == 4 else f"at least {n} of the 4 walls"
+        case schema.MaxStraightRun(joints=n):
+            run = f"At most {n} straight joints follow each other around the loop"
+            words["run"] = run if n else "No joint is straight"
+        case schema.HullArea(area=area):
+            words["share"] = 100 * area / side**2
+    texts = data_file(__package__, "constraints.json")[rule.type]
+    return texts["full"].format(**words), texts["brief"].format(**words)
 
 
-def _sentence(asked: Constraint) -> str:
-    match asked:
-        case AngleRange():
-            return (
-                f"The interior angle at every joint is at least {asked.min_deg:g} and at most "
-                f"{asked.max_deg:g} degrees."
-            )
-        case CentroidBox():
-            return (
-                "The centre of gravity of the joints, which is the mean of their coordinates, lies "
-                f"where {asked.xmin:g} <= x <= {asked.xmax:g} and "
-                f"{asked.ymin:g} <= y <= {asked.ymax:g}."
-            )
-        case TouchWalls():
-            walls = "all 4 walls" if asked.walls == 4 else f"at least {asked.walls} of the 4 walls"
-            return (
-                f"Joints touch {walls}. A wall is touched if a joint is at most "
-                f"{asked.tolerance:g} m from its line; a joint in a corner touches two."
-            )
-        case MinTurns():
-            return (
-                f"At least {asked.turns} joints are turns. A joint is straight if its interior "
-                "angle is above 175 degrees, otherwise it is a turn."
-            )
-        case MaxStraightRun():
-            run = f"At most {asked.joints} straight joints follow each other around the loop"
-            return (
-                f"{run if asked.joints else 'No joint is straight'}. A joint is straight if its "
-                f"interior angle is above 175 degrees; joint 0 follows the last joint."
-            )
-        case CoverQuadrants():
-            return (
-                "Each of the four quadrants, into which the lines through the middle of the room "
-                "cut it, has a joint inside, more than 0.000000001 m from both lines."
-            )
-        case WallMargin():
-            return f"Every joint is at least {asked.margin:g} m from every wall."
-        case HullArea():
-            return f"The convex hull of the joints has at least {asked.area:g} square metres."
-        case FixedStart():
-            return (
-                f"Joint 0 is at most {asked.tolerance:g} m from the point "
-                f"({asked.x:g}, {asked.y:g})."
-            )
-        case JointSeparation():
-            return f"Joints that no pipe connects are at least {asked.distance:g} m apart."
+def around(joints: Sequence[XY]) -> Iterator[tuple[XY, XY]]:
+    """Return the two ends of every pipe."""
+    return zip(joints, [*joints[1:], joints[0]], strict=True)
+
+
+def wrong_loops(params: Params, joints: Sequence[XY]) -> Iterator[tuple[str, Sequence[XY]]]:
+    """Yield loops that are wrong in one way each, where this room has such loops."""
+    n, side = params.pipes, params.side
+    snake = _open_snake(n, side)
+    if snake:
+        yield "open_snake", snake
+    centred = [(x - side / 2, y - side / 2) for x, y in joints]
+    if min(min(place) for place in centred) < -0.01:
+        yield "origin_in_the_middle", centred
+    pointed = solver.many_pointed(n, side)
+    if pointed and n > params.crossings:
+        # Every pipe crosses at least two others, so there are n crossings or more.
+        yield "many_pointed_star", pointed
+    if params.crossings or params.constraints:
+        plain = solver.solve(params.model_copy(update={"crossings": 0, "constraints": ()}))
+        if plain and (params.crossings or list(plain) != list(joints)):
+            yield "constraints_left_out", plain
+    for constraint in params.constraints:
+        if isinstance(constraint, schema.FixedStart):
+            x, y = constraint.x, constraint.y
+            away = [((u - x) ** 2 + (v - y) ** 2, i) for i, (u, v) in enumerate(joints)]
+            square, at = max(away)
+            if square > (constraint.tolerance + 0.01) ** 2:
+                yield "other_start", [*joints[at:], *joints[:at]]
+    for name, gadget in _GADGETS.items():
+        base = solver.grown_on_squares(n - 2, side, 0.0, Stream("wrong loops", n, side))
+        changed = gadget(base, side) if base else None
+        if changed:
+            yield name, changed
+
+
+def _open_snake(n: int, side: int) -> list[XY] | None:
+    """Return joints row by row that end too far from where they began, if there is room."""
+    width = side + 1
+    if n > width * width:
+        return None
+    cells = [divmod(k, width) for k in range(n)]
+    snake = [(float(side - i if j % 2 else i), float(j)) for j, i in cells]
+    x, y = snake[-1]
+    return snake if x * x + y * y > 1.5 else None
+
+
+def _fold(base: Joints, side: int) -> Joints | None:
+    """Add a spike of two pipes, 1.7 degrees apart, to a loop on the square lattice."""
+    occupied = set(base)
+    for i, ((x, y), (u, v)) in enumerate(around(base)):
+        for sign in (1, -1):
+            dx, dy = u - x, v - y
+            tip = (x - sign * dy, y + sign * dx)
+            if tip not in occupied and min(tip) >= 0 and max(tip) <= side:
+                foot = (x + 0.03 * dx, y + 0.03 * dy)
+                return (*base[: i + 1], tip, foot, *base[i + 1 :])
+    return None
+
+
+def _overlay(base: Joints, side: int) -> Joints | None:  # noqa: ARG001
+    """Push a pipe sideways onto another of a loop on the square lattice, joints a little off."""
+    pipes = {frozenset(pair) for pair in around(base)}
+    for i, ((x, y), (u, v)) in enumerate(around(base)):
+        for sign in (1, -1):
+            dx, dy = u - x, v - y
+            c, d = (x - sign * dy, y + sign * dx), (u - sign * dy, v + sign * dx)
+            free = frozenset(((x, y), c)) not in pipes and frozenset(((u, v), d)) not in pipes
+            if free and frozenset((c, d)) in pipes:
+                shifted = [(p + 0.02 * dx, q + 0.02 * dy) for p, q in (c, d)]
+                return (*base[: i + 1], *shifted, *base[i + 1 :])
+    return None
+
+
+_GADGETS: Mapping[str, Callable[[Joints, int], Joints | None]] = {
+    "fold": _fold,
+    "pipe_on_pipe": _overlay,
+}
+
+
+def draw_constraint(
+    kind: str, joints: Joints, side: int, strictness: float, rng: Stream
+) -> Constraint | None:
+    """Draw a constraint of a kind that a loop keeps; None if none of that kind says anything.
+
+    Args:
+        kind: one of `MEASURED`.
+        joints: the loop.
+        side: of the square.
+        strictness: from 0 to 1, how far the limit may reach towards what the loop just keeps.
+        rng: draws the limit.
+    """
+    return MEASURED[kind](
+        loop_constraints.measure(joints), side, strictness * rng.uniform(0.6, 1.0), rng
+    )
+
+
+def _angle_range(loop: Loop, _: int, strict: float, __: Stream) -> schema.AngleRange | None:
+    degrees = [math.degrees(math.acos(max(-1.0, min(1.0, c)))) for c in loop.cosines.tolist()]
+    smallest, largest = min(degrees) - _NEAR, max(degrees) + _NEAR
+    if largest > 172:
+        return None
+    return schema.AngleRange(
+        min_deg=math.floor(9 + (smallest - 9) * strict),
+        max_deg=math.ceil(179 - (179 - largest) * strict),
+    )
+
+
+def _centroid_box(loop: Loop, side: int, strict: float, rng: Stream) -> schema.CentroidBox:
+    half = side * (0.25 - 0.2 * strict)
+    x, y = (v + rng.uniform(-0.8, 0.8) * half for v in loop_constraints.centroid(loop))
+    return schema.CentroidBox(
+        xmin=max(0.0, _down(x - half)),
+        xmax=min(float(side), _up(x + half)),
+        ymin=max(0.0, _down(y - half)),
+        ymax=min(float(side), _up(y + half)),
+    )
+
+
+def _touch_walls(loop: Loop, side: int, _: float, __: Stream) -> schema.TouchWalls | None:
+    tolerance = max(0.001, side / 1000)
+    nearest = loop_constraints.wall_distances(side, loop).min(axis=0)
+    walls = int((nearest < tolerance / 2).sum())
+    return schema.TouchWalls(walls=walls, tolerance=tolerance) if walls else None
+
+
+def _min_turns(loop: Loop, _: int, strict: float, __: Stream) -> schema.MinTurns:
+    straight = loop_constraints.straight_joints(loop)
+    return schema.MinTurns(turns=max(1, math.floor((len(straight) - sum(straight)) * strict)))
+
+
+def _max_straight_run(
+    loop: Loop, _: int, strict: float, __: Stream
+) -> schema.MaxStraightRun | None:
+    run = len(longest_run(loop_constraints.straight_joints(loop)))
+    return schema.MaxStraightRun(joints=run + math.floor(3 * (1 - strict))) if run <= 4 else None
+
+
+def _cover_quadrants(loop: Loop, side: int, _: float, __: Stream) -> schema.CoverQuadrants | None:
+    offset = loop.points - side / 2
+    inside = offset[abs(offset).min(axis=1) > _NEAR] > 0
+    return (
+        schema.CoverQuadrants()
+        if len({tuple(quadrant) for quadrant in inside.tolist()}) == 4
+        else None
+    )
+
+
+def _wall_margin(loop: Loop, side: int, strict: float, __: Stream) -> schema.WallMargin | None:
+    margin = _down((float(loop_constraints.wall_distances(side, loop).min()) - _NEAR) * strict)
+    return schema.WallMargin(margin=margin) if margin > 0 else None
+
+
+def _hull_area(loop: Loop, side: int, strict: float, __: Stream) -> schema.HullArea | None:
+    area = _down((hull_area(list(map(tuple, loop.points.tolist()))) - _NEAR) * strict)
+    return schema.HullArea(area=area) if area > 0.1 * side * side else None
+
+
+def _fixed_start(loop: Loop, side: int, strict: float, rng: Stream) -> schema.FixedStart:
+    joint = rng.choice(loop.points.tolist())
+    x, y = (min(float(side), max(0.0, round(v, 1))) for v in joint)
+    # Rounding moves the place by at most 0.071 m.
+    return schema.FixedStart(x=x, y=y, tolerance=_up(0.1 + 0.3 * (1 - strict)))
+
+
+def _separation(loop: Loop, _: int, strict: float, __: Stream) -> schema.JointSeparation | None:
+    nearest = float(loop_constraints.joint_distances(loop).min())
+    if math.isinf(nearest):  # a triangle: every joint is next to every other
+        return None
+    distance = _down((nearest - _NEAR) * strict)
+    return schema.JointSeparation(distance=distance) if distance >= 0.05 else None
+
+
+def _down(value: float) -> float:
+    return math.floor(value * 100) / 100
+
+
+def _up(value: float) -> float:
+    return math.ceil(value * 100) / 100
+
+
+MEASURED: Mapping[str, Callable[[Loop, int, float, Stream], Constraint | None]] = {
+    "angle_range": _angle_range,
+    "centroid_box": _centroid_box,
+    "must_touch_boundary": _touch_walls,
+    "min_turns": _min_turns,
+    "max_straight_run": _max_straight_run,
+    "coverage_quadrants": _cover_quadrants,
+    "avoid_margin": _wall_margin,
+    "min_convex_hull_area": _hull_area,
+    "fixed_start": _fixed_start,
+    "min_point_separation": _separation,
+}
+"""By type of constraint: called with the loop, the side, the strictness and the stream."""

@@ -2,9 +2,10 @@
 
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +13,9 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.polynomial_curve_fitting.baselines import baselines
 from scbench.builders.polynomial_curve_fitting.png import indexed_png, magnified
-from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
-    as_text,
-    row_by_row,
-    separate,
-)
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
-from scbench.graders.polynomial_curve_fitting.formula import (
-    MAX_BRACKETS,
-    MAX_CHARACTERS,
-    MAX_DEGREE,
-    MAX_EXPONENT,
-    MAX_NODES,
-    MAX_NUMBER,
-)
-from scbench.graders.polynomial_curve_fitting.formula_values import (
-    MAX_BITS,
-    MAX_BYTES,
-    MAX_WORK,
-    WORD_BITS,
-)
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
+from scbench.graders.polynomial_curve_fitting import formula, formula_values
 from scbench.schemas.polynomial_curve_fitting import Answer, Params
 
 _TRIES = 60
@@ -46,20 +27,27 @@ _WHITE_BLACK = ((255, 255, 255), (0, 0, 0))
 _LEAST_GAP = 1e-9
 _LEAST_SHARE = 0.1
 
-_PROMPT = prompt_template(__name__)
-_QUOTING = "The text goes into one JSON string, in which a line break is written as \\n.\n"
 
-_TEXT_PICTURE = """\
-Below is a picture of {n} x {n} cells. # is a black cell and . is a white one.
+_SCALE = 1e6
+_ROUNDS = 60
+_BATCH = 200
+_STRIDE = 4
+_CLEAR = 1e-6
+"""A margin from here on is real; below a hundredth of it there is none. Between them, a solver's
+tolerance decides."""
 
-{grid}"""
+_OPTIONS: dict[str, bool | int | str] = {
+    "output_flag": False,
+    "presolve": "on",
+    "solver": "simplex",
+    "parallel": "off",
+    "threads": 1,
+    "random_seed": 0,
+}
+"""Of the solver: one thread that takes the same steps each time."""
+_SCALES = tuple(4**k for k in range(3, 16))
 
-_IMAGE_SHOWN = """\
-The attached image shows a picture of {n} x {n} cells, each black or white."""
-_IMAGE_PICTURE = """\
-The attached image is a picture of {n} x {n} cells. Every cell is a square of {factor} x {factor}
-pixels, so the image measures {side} x {side} pixels; there are no lines between cells and there is
-no border. A cell is either black or white."""
+Array = NDArray[Any]
 
 
 class Space(Point):
@@ -91,60 +79,45 @@ class Space(Point):
         return self
 
 
-class RandomSource(Protocol):
-    """What `field` needs of a source of random numbers."""
-
-    def uniform(self, low: float, high: float) -> float:
-        """Return a float from low to high."""
-        ...
-
-    def between(self, low: int, high: int) -> int:
-        """Return a whole number from low to high, both included."""
-        ...
-
-    def unit(self) -> float:
-        """Return a float in [0, 1)."""
-        ...
-
-
 class TaskBuilder(Builder[Params, Answer, Space]):
     """Pictures that some polynomial of low degree draws without an error."""
 
     task = "polynomial_curve_fitting"
     version = 2
+    form = '{"function": text}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the picture, or where to find it, and the limits of a formula."""
         n = len(params.grid)
         if n >= _IMAGE_FROM:
             factor = _pixels_per_cell(n)
-            picture = _IMAGE_PICTURE.format(n=n, factor=factor, side=n * factor)
-            shown = _IMAGE_SHOWN.format(n=n)
+            picture = prompt_template(__package__, "prompt_image.txt").format(
+                n=n, factor=factor, side=n * factor
+            )
+            brief = prompt_template(__package__, "prompt_image_brief.txt").format(n=n)
         else:
-            picture = _TEXT_PICTURE.format(n=n, grid="\n".join(_ruled(params.grid)))
-            shown = picture
+            picture = prompt_template(__package__, "prompt_text.txt").format(
+                n=n, grid="\n".join(_ruled(params.grid))
+            )
+            brief = picture
         return {
             "picture": picture,
             "n": n,
             "last": n - 1,
             "cells": n * n,
-            "number": MAX_NUMBER,
-            "exponent": MAX_EXPONENT,
-            "degree": MAX_DEGREE,
-            "characters": MAX_CHARACTERS,
-            "nodes": MAX_NODES,
-            "brackets": MAX_BRACKETS,
-            "bits": MAX_BITS,
+            "number": formula.MAX_NUMBER,
+            "exponent": formula.MAX_EXPONENT,
+            "degree": formula.MAX_DEGREE,
+            "characters": formula.MAX_CHARACTERS,
+            "nodes": formula.MAX_NODES,
+            "brackets": formula.MAX_BRACKETS,
+            "bits": formula_values.MAX_BITS,
             "largest": sys.float_info.max,
-            "work": MAX_WORK,
-            "bytes": MAX_BYTES,
-            "word": WORD_BITS,
-            "shown": shown,
+            "work": formula_values.MAX_WORK,
+            "bytes": formula_values.MAX_BYTES,
+            "word": formula_values.WORD_BITS,
+            "shown": brief,
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the picture, or where to find it, and the rules."""
-        return _PROMPT.format(**self.words(params)) + _QUOTING + reply_as('{"function": text}')
 
     def images(self, params: Params) -> tuple[bytes, ...]:
         """Return the picture as a PNG file if the prompt does not print it."""
@@ -174,30 +147,23 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         }
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a line and a conic through the picture."""
-        return baselines(params)
+        """Return the line and the conic that are nearest to the picture by least squares."""
+        kinds = {"line by least squares": 1, "conic by least squares": 2}
+        return {name: {"function": _fitted(params, degree)} for name, degree in kinds.items()}
 
     def measure(self, params: Params) -> float:
-        """Return the least total degree that draws every cell right.
-
-        Raises:
-            GenerationError: none that is tried does.
-        """
+        """Return the least total degree that draws every cell right."""
         for degree in range(1, _MAX_DEGREE + 1):
             if separate(params.grid, degree).possible:
                 return degree
         raise GenerationError(f"no degree up to {_MAX_DEGREE} draws this picture")
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw pictures until one needs a degree in the wanted range.
-
-        Raises:
-            GenerationError: no such picture in 60 tries, or fewer if they are large.
-        """
+        """Draw pictures until one needs a degree in the wanted range."""
         terms = (point.max_degree + 1) * (point.max_degree + 2) // 2
         tries = min(_TRIES, max(2, _WORK // (terms * point.size**2)))
         for _ in range(tries):
-            grid = _cut(field(point, rng), point.fill)
+            grid = _cut_at_level(field(point, rng), point.fill)
             if grid is None:
                 continue
             black = sum(row.count("#") for row in grid) / point.size**2
@@ -217,13 +183,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 @lru_cache(maxsize=64)
 def _solve(params: Params) -> str:
     for degree in range(1, _MAX_DEGREE + 1):
-        found = separate(params.grid, degree)
-        if found.coefficients is not None:
-            return as_text(found.coefficients, len(params.grid))
+        separation = separate(params.grid, degree)
+        if separation.coefficients is not None:
+            return as_text(separation.coefficients, len(params.grid))
     return row_by_row(params.grid)
 
 
-def field(point: Space, rng: RandomSource) -> NDArray[np.float64]:
+def field(point: Space, rng: Stream) -> NDArray[np.float64]:
     """Return the smooth field that a picture is cut from, as a (row, column) array.
 
     The numbers are drawn in the order of the paper's generator.
@@ -266,7 +232,7 @@ def field(point: Space, rng: RandomSource) -> NDArray[np.float64]:
     return total
 
 
-def _cut(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
+def _cut_at_level(total: NDArray[np.float64], fill: float) -> tuple[str, ...] | None:
     """Return the picture of what reaches the level that leaves this share black.
 
     None if the level is so close to the next lower value that machines could differ.
@@ -352,3 +318,205 @@ def _loopholes(grid: tuple[str, ...], text: str) -> dict[str, JsonValue]:
         "refusal": "I cannot find such a polynomial.",
         "empty": "",
     }
+
+
+def _fitted(params: Params, degree: int) -> str:
+    """Return the polynomial nearest to 1 in black cells and -1 in white ones."""
+    n = len(params.grid)
+    target = np.array([[1.0 if cell == "#" else -1.0 for cell in row] for row in params.grid])
+    line = np.polynomial.legendre.legvander((2 * np.arange(n) - (n - 1)) / (n - 1), degree)
+    pairs = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
+    terms = np.stack([np.multiply.outer(line[:, j], line[:, i]).ravel() for i, j in pairs], axis=1)
+    solution = np.linalg.lstsq(terms, target.ravel(), rcond=None)[0]
+    coefficients = np.zeros((degree + 1, degree + 1))
+    for (i, j), value in zip(pairs, solution, strict=True):
+        coefficients[i, j] = value
+    to_powers = np.array(
+        [
+            np.pad(np.polynomial.legendre.leg2poly(row), (0, degree))[: degree + 1]
+            for row in np.eye(degree + 1)
+        ]
+    )
+    powers = to_powers.T @ coefficients @ to_powers
+    rounded = [
+        [
+            round(float(powers[i, j]) * _SCALE) * (n - 1) ** max(0, degree - i - j)
+            for j in range(degree + 1)
+        ]
+        for i in range(degree + 1)
+    ]
+    return as_text(rounded, n)
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """What came of looking for a polynomial of one degree.
+
+    Attributes:
+        possible: True if there is one, False if there is none, None if it is too close to call.
+        coefficients: whole numbers by powers of 2x-(n-1) and 2y-(n-1), as [i][j]; None if there
+            is none.
+    """
+
+    possible: bool | None
+    coefficients: list[list[int]] | None = None
+
+
+def separate(rows: Sequence[str], degree: int) -> Separation:
+    """Look for a polynomial of at most this total degree: > 0 at every #, < 0 at every other cell.
+
+    The polynomial is the one with the largest margin whose Chebyshev coefficients lie in -1..1, and
+    its coefficients are rounded as coarsely as they can be.
+    """
+    n = len(rows)
+    sign = np.array([[1 if cell == "#" else -1 for cell in row] for row in rows])
+    margin, chebyshev = _widest_margin(sign, degree)
+    if not margin >= _CLEAR:
+        return Separation(False if margin < _CLEAR / 100 else None)
+    to_powers = _chebyshev_powers(degree)
+    powers = to_powers.T @ chebyshev @ to_powers
+    powers = powers / np.abs(powers).max()
+    line = [2 * i - (n - 1) for i in range(n)]
+    lift = [
+        [(n - 1) ** max(0, degree - i - j) for j in range(degree + 1)] for i in range(degree + 1)
+    ]
+    for scale in _SCALES:
+        rounded = [
+            [int(np.rint(powers[i, j] * scale)) * lift[i][j] for j in range(degree + 1)]
+            for i in range(degree + 1)
+        ]
+        if bool((_values(rounded, line) * sign > 0).all()):
+            return Separation(True, rounded)
+    return Separation(None)
+
+
+def _widest_margin(sign: Array, degree: int) -> tuple[float, Array]:
+    """Return the largest margin and the coefficients [i][j] of T_i(u) T_j(v) that reach it.
+
+    The margin is NaN if the solver gave up.
+
+    Cells are taken into the linear program only once the last solution falls short at them; it
+    ends when none does, so the margin is that over all cells.
+    """
+    n = len(sign)
+    grade = np.polynomial.chebyshev.chebvander((2 * np.arange(n) - (n - 1)) / (n - 1), degree)
+    pairs = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
+    # A row for every cell: the terms there, times the wanted sign.
+    terms = np.stack([np.multiply.outer(grade[:, j], grade[:, i]) for i, j in pairs], axis=-1)
+    terms = (terms * sign[:, :, None]).reshape(n * n, len(pairs))
+    active = _first_cells(sign)
+    solution, margin = np.zeros(len(pairs)), 0.0
+    for _ in range(_ROUNDS):
+        cells = np.flatnonzero(active)
+        optimum = _solve_linear_program(terms[cells])
+        if optimum is None:
+            return math.nan, np.zeros((degree + 1, degree + 1))
+        solution, margin = optimum[:-1], float(optimum[-1])
+        if margin < _CLEAR / 100:
+            break  # more cells can only make it smaller
+        short = terms @ solution - margin
+        short[cells] = 0.0
+        worst = np.argsort(short, kind="stable")[:_BATCH]
+        worst = worst[short[worst] < -_CLEAR / 1000]
+        if not len(worst):
+            break
+        active[worst] = True
+    coefficients = np.zeros((degree + 1, degree + 1))
+    for (i, j), value in zip(pairs, solution, strict=True):
+        coefficients[i, j] = value
+    return margin, coefficients
+
+
+def _solve_linear_program(terms: Array) -> Array | None:
+    """Return coefficients in -1..1 and, last, the largest margin that every row of terms has.
+
+    None if the solver gave up.
+    """
+    import highspy  # noqa: PLC0415  (an extra that only building needs)
+
+    matrix = np.column_stack([-terms, np.ones(len(terms))]).T
+    nonzero = matrix != 0
+    limits = np.append(np.ones(len(matrix) - 1), highspy.kHighsInf)
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = matrix.shape
+    program.col_cost_ = np.append(np.zeros(len(matrix) - 1), -1.0)
+    program.col_lower_, program.col_upper_ = -limits, limits
+    program.row_lower_ = np.full(len(terms), -highspy.kHighsInf)
+    program.row_upper_ = np.zeros(len(terms))
+    program.a_matrix_.num_col_, program.a_matrix_.num_row_ = matrix.shape
+    program.a_matrix_.start_ = np.append(0, nonzero.sum(axis=1).cumsum())
+    program.a_matrix_.index_ = nonzero.nonzero()[1]
+    program.a_matrix_.value_ = matrix[nonzero]
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no annotations
+    for option, value in _OPTIONS.items():
+        solver.setOptionValue(option, value)
+    solver.passModel(program)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    return np.array(solver.getSolution().col_value)
+
+
+def _first_cells(sign: Array) -> Array:
+    """Return a mask of cells beside the other colour, and of every fourth row and column."""
+    active = np.zeros(sign.shape, dtype=bool)
+    active[::_STRIDE, ::_STRIDE] = True
+    across, down = sign[:, 1:] != sign[:, :-1], sign[1:] != sign[:-1]
+    active[:, 1:] |= across
+    active[:, :-1] |= across
+    active[1:] |= down
+    active[:-1] |= down
+    return active.ravel()
+
+
+def _chebyshev_powers(degree: int) -> Array:
+    """Return the coefficients of T_0, T_1 ... by powers, a row each."""
+    rows = [np.polynomial.chebyshev.cheb2poly(row) for row in np.eye(degree + 1)]
+    return np.array([np.pad(row, (0, degree + 1 - len(row))) for row in rows])
+
+
+def _values(coefficients: list[list[int]], line: list[int]) -> Array:
+    """Return the values in all cells, as Python's whole numbers in a (row, column) array."""
+    powers = np.array([[u**k for u in line] for k in range(len(coefficients))], dtype=object)
+    values: Array = powers.T @ np.array(coefficients, dtype=object).T @ powers
+    return values
+
+
+def as_text(coefficients: list[list[int]], n: int) -> str:
+    """Return the function's text for coefficients as in `Separation`; both x and y occur."""
+    u, v = f"(2*x-{n - 1})", f"(2*y-{n - 1})"
+    terms = []
+    for i, row in enumerate(coefficients):
+        for j, value in enumerate(row):
+            if value:
+                factors = [str(abs(value)), _power(u, i), _power(v, j)]
+                product = "*".join(factor for factor in factors if factor)
+                terms.append(f"{'-' if value < 0 else '+'} {product}")
+    body = " ".join(terms).removeprefix("+ ")
+    return _function(body)
+
+
+def _power(name: str, exponent: int) -> str:
+    return "" if exponent == 0 else name if exponent == 1 else f"{name}**{exponent}"
+
+
+def row_by_row(rows: Sequence[str]) -> str:
+    """Return the text of a polynomial for any picture, made without a solver.
+
+    Every row has a term that vanishes in all others and changes sign where the row changes colour.
+    """
+    n = len(rows)
+    terms = []
+    for r, row in enumerate(rows):
+        if "#" in row:
+            changes = [c for c in range(n - 1) if row[c] != row[c + 1]]
+            factors = [f"(y-{j})**2" for j in range(n) if j != r]
+            factors += [f"(2*x-{2 * c + 1})" for c in changes]
+            terms.append(f"{'+' if row[-1] == '#' else '-'} {'*'.join(factors)}")
+    return _function(" ".join(terms).removeprefix("+ "))
+
+
+def _function(body: str) -> str:
+    """Return the function with this formula; a letter that does not occur is put in, times 0."""
+    absent = "".join(f" + 0*{name}" for name in "xy" if name not in body)
+    return f"def f(x, y):\n    return {body}{absent}"

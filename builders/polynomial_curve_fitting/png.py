@@ -40,7 +40,7 @@ def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> b
     chunks = (
         (b"IHDR", struct.pack(">IIBBBBB", width, height, depth, _INDEXED, 0, 0, 0)),
         (b"PLTE", b"".join(map(bytes, palette))),
-        (b"IDAT", _stored(raw)),
+        (b"IDAT", _stored_stream(raw)),
         (b"IEND", b""),
     )
     return _SIGNATURE + b"".join(
@@ -51,8 +51,8 @@ def indexed_png(pixels: Sequence[Sequence[int]], palette: Sequence[Colour]) -> b
 
 def magnified(cells: Sequence[Sequence[int]], factor: int) -> list[list[int]]:
     """Return a picture in which every cell is a square of ``factor`` x ``factor`` pixels."""
-    wide = [[value for value in row for _ in range(factor)] for row in cells]
-    return [row for row in wide for _ in range(factor)]
+    stretched = [[value for value in row for _ in range(factor)] for row in cells]
+    return [row for row in stretched for _ in range(factor)]
 
 
 def _packed(row: Sequence[int], depth: int) -> bytes:
@@ -68,7 +68,7 @@ def _packed(row: Sequence[int], depth: int) -> bytes:
     return bytes(packed)
 
 
-def _stored(raw: bytes) -> bytes:
+def _stored_stream(raw: bytes) -> bytes:
     """Return a zlib stream that holds the bytes as they are."""
     blocks = []
     for start in range(0, len(raw), _STORED_MAX):

@@ -88,9 +88,9 @@ def join_tokens(tokens: list[str], prob_dewhitespace: float, rng: Stream) -> str
     if not prob_dewhitespace:
         return " ".join(tokens).replace("( ", "(").replace(" )", ")")
     parts = [tokens[0]]
-    for left, right in pairwise(tokens):
-        blank = left != "(" and right != ")"
+    for before, after in pairwise(tokens):
+        blank = before != "(" and after != ")"
         if blank and not rng.chance(prob_dewhitespace):
             parts.append(" ")
-        parts.append(right)
+        parts.append(after)
     return "".join(parts)

@@ -9,9 +9,10 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import Any, ClassVar, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -75,8 +76,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Makes the instances of one task.
 
     A subclass is named ``TaskBuilder``, gives its models as ``Builder[Params, Answer, Space]``,
-    sets `task` and `version`, and writes four methods: `prompt`, `reference`, `counter_references`
-    and `draw`; and `images` if prompts carry pictures.
+    sets `task` and `version`, and writes `words` and `form` or else `prompt`, and three more
+    methods: `reference`, `counter_references` and `draw`; and `images` if prompts carry pictures.
 
     Args:
         rng: the generator's only source of randomness; the runner seeds it. Without one, a stream
@@ -95,6 +96,8 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     """Pydantic model of a case; one with facts has a field for each."""
     stream: ClassVar[type[Stream]] = Stream
     """Kind of stream that cases are drawn from."""
+    form: ClassVar[str]
+    """An answer as a prompt shows it, see `reply_as`; for tasks that do not write `prompt`."""
     extremes: ClassVar[tuple[Mapping[str, JsonValue], ...]] = ()
     """Points at the rim of the space, where the contract suite looks as well."""
 
@@ -108,9 +111,12 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     # What a task writes.
 
-    @abstractmethod
     def prompt(self, params: ParamsT) -> str:
-        """Return the full text put to a model; it states every rule and tolerance of the grader."""
+        """Return the full text put to a model; it states every rule and tolerance of the grader.
+
+        By default ``prompt.txt``, filled with `words`, and that the answer has the form `form`.
+        """
+        return prompt_template(self._folder()).format(**self.words(params)) + reply_as(self.form)
 
     def words(self, params: ParamsT) -> Mapping[str, object]:  # noqa: ARG002
         """Return what the names in the templates ``prompt.txt`` and ``terse.txt`` stand for."""
@@ -122,7 +128,11 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     @abstractmethod
     def reference(self, params: ParamsT) -> AnswerT:
-        """Solve the instance. The answer must score 1.0."""
+        """Solve the instance. The answer must score 1.0.
+
+        Raises:
+            GenerationError: none was found; it always is for what `draw` gave.
+        """
 
     @abstractmethod
     def counter_references(self, params: ParamsT) -> Mapping[str, JsonValue]:
@@ -161,6 +171,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         """Return how hard an instance of the ladder is: the count that ``ladder.toml`` names.
 
         It depends on the instance alone, and rises from rung to rung in the mean.
+
+        Raises:
+            GenerationError: it rests on a search that came to nothing.
         """
         raise NotImplementedError(f"{self.task} has no measure, so no ladder can be drawn of it")
 
@@ -185,11 +198,10 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
     # What all tasks share.
 
     @classmethod
-    def _file(cls, name: str) -> Traversable:
+    def _folder(cls) -> str:
         # A subclass may lie in a module without a folder.
         modules = (kind.__module__ for kind in cls.__mro__)
-        folder = next(name for name in modules if hasattr(sys.modules[name], "__path__"))
-        return files(folder).joinpath(name)
+        return next(name for name in modules if hasattr(sys.modules[name], "__path__"))
 
     def terse(self, params: ParamsT) -> str | None:
         """Return a prompt that says only what the paper's says; None without a ``terse.txt``.
@@ -197,7 +209,7 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
         It is for instances of the fixed list. The template is filled with `words`, and the prompt
         ends as the full one does: how an answer is written is not what the two differ in.
         """
-        template = self._file("terse.txt")
+        template = files(self._folder()).joinpath("terse.txt")
         if not template.is_file():
             return None
         _, mark, closing = self.prompt(params).rpartition(_GIVE)
@@ -205,10 +217,9 @@ class Builder(ABC, Generic[ParamsT, AnswerT, PointT]):
 
     def paper(self) -> list[PaperItem[ParamsT]]:
         """Return the instances of the fixed list in order, from its ``instances.json``."""
-        text = self._file("instances.json").read_text("utf-8")
         return [
             PaperItem(self._params(item["params"]), item["difficulty"], item.get("seed"))
-            for item in json.loads(text)["instances"]
+            for item in data_file(self._folder(), "instances.json")["instances"]
         ]
 
     def as_json(self, params: ParamsT) -> dict[str, JsonValue]:
@@ -289,6 +300,13 @@ _GIVE = "Give your answer"
 """Begins the closing lines of a prompt."""
 
 
+@cache
+def data_file(package: str, name: str) -> Any:  # noqa: ANN401  (its reader knows what it holds)
+    """Return what a JSON file in a task's folder holds; it is read once, and not to be changed."""
+    return json.loads(files(package).joinpath(name).read_text("utf-8"))
+
+
+@cache
 def prompt_template(package: str, name: str = "prompt.txt") -> str:
     """Return the text of a task's prompt, from a file in its folder, to be formatted."""
     return files(package).joinpath(name).read_text("utf-8")
@@ -306,3 +324,41 @@ def reply_as(form: str, *, give: str = _GIVE) -> str:
         f"{give} as one JSON object of the form below, as the last thing in your reply.\n"
         f"The last JSON object in your reply counts.\n\n{form}\n"
     )
+
+
+Kind = Literal["scale", "depth", "interference", "semantic"]
+"""Length or scale, depth, interference, semantic complexity."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def parameter(default: object, description: str, kind: Kind | None = None, **bounds: Any) -> Any:  # noqa: ANN401
+    """Return the field of a parameter in a space.
+
+    Args:
+        default: its value if nothing is said.
+        description: one line for users.
+        kind: what kind of difficulty it sets, where tables group by it.
+        bounds: what else `pydantic.Field` takes, such as ``ge`` and ``le``.
+    """
+    extra: Any = {"kind": kind} if kind else None
+    return Field(default=default, description=description, json_schema_extra=extra, **bounds)
+
+
+def kinds_of(space: type[BaseModel]) -> Mapping[str, Kind]:
+    """Return the kind of every parameter of a space that has one, in the order of its fields."""
+    kinds: dict[str, Kind] = {}
+    for name, field in space.model_fields.items():
+        extra = field.json_schema_extra
+        if isinstance(extra, dict) and extra.get("kind") in KINDS:
+            kinds[name] = extra["kind"]  # type: ignore[assignment]  # it is among the kinds
+    return kinds
+
+
+def plain(value: float) -> str:
+    """Return every digit of a number, without an exponent or a useless ``.0``.
+
+    >>> plain(6.0), plain(0.5), plain(-1.902113), plain(1e-05)
+    ('6', '0.5', '-1.902113', '0.00001')
+    """
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")

@@ -39,22 +39,22 @@ def form_counterexamples(outer: str, inner: str, cells: Sequence[Cell]) -> dict[
 
 def trespasses(size: Cell, walls: Collection[Cell], path: Sequence[Cell]) -> dict[str, list[Cell]]:
     """Return paths whose last move leads out of the box, round to its far side, or into a wall."""
-    found: dict[str, list[Cell]] = {}
+    paths: dict[str, list[Cell]] = {}
     for i in range(len(path) - 1, -1, -1):
         for k, n in enumerate(size):
             before, c, after = path[i][:k], path[i][k], path[i][k + 1 :]
             start = path[: i + 1]
             if c == 0:
-                found.setdefault("below_zero", [*start, (*before, -1, *after)])
+                paths.setdefault("below_zero", [*start, (*before, -1, *after)])
             if c == n - 1:
-                found.setdefault("beyond_the_end", [*start, (*before, n, *after)])
+                paths.setdefault("beyond_the_end", [*start, (*before, n, *after)])
             if c in {0, n - 1} and n > 2:
-                found.setdefault("round_the_end", [*start, (*before, n - 1 - c, *after)])
-        if len(found) == 3 or (len(found) == 2 and max(size) <= 2):
+                paths.setdefault("round_the_end", [*start, (*before, n - 1 - c, *after)])
+        if len(paths) == 3 or (len(paths) == 2 and max(size) <= 2):
             break
     beside = {cell: wall for wall in walls for cell in side_neighbours(wall)}
     for i in range(len(path) - 1, -1, -1):
         if path[i] in beside:
-            found["into_a_wall"] = [*path[: i + 1], beside[path[i]]]
+            paths["into_a_wall"] = [*path[: i + 1], beside[path[i]]]
             break
-    return found
+    return paths

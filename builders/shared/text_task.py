@@ -45,7 +45,7 @@ class TextBuilder(Builder[ParamsT, AnswerT, PointT]):
     def target(self, params: ParamsT) -> str:
         """Return the right answer as plain text, such as ``42``; a list with commas."""
         answer: Any = self.reference(params)
-        return plain(answer.answer)
+        return answer_text(answer.answer)
 
 
 @cache
@@ -77,7 +77,7 @@ class ComposingBuilder(TextBuilder[ParamsT, AnswerT, PointT]):
         return self._params(instance)
 
 
-def plain(answer: str | float | Sequence[str | int]) -> str:
+def answer_text(answer: str | float | Sequence[str | int]) -> str:
     """Return the value of an answer as a person would write it."""
     return ", ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
-from scbench.builders.shikaku_rectangles.solver import Rectangle, Solutions, solve
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.schemas.shikaku_rectangles import Answer, Params
 
 _WORK = 250_000
@@ -19,10 +18,27 @@ _NODES = 1_000
 search nodes for one call of the solver."""
 _DRIFT = 1.5
 """How many times more or fewer candidates there can be once clues have moved."""
-
 _REFERENCE_NODES = 200_000
 
-_PROMPT = prompt_template(__name__)
+
+Rectangle = tuple[int, ...]
+"""Left, top, right, bottom, both ends included."""
+
+
+class Solutions(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        solutions: found ones, each a sorted tuple of rectangles.
+        nodes: search nodes looked at; 1 if propagation was enough.
+        candidates: places for all clues together, before any propagation.
+        complete: whether the search went on until there was nothing left or the limit was reached.
+    """
+
+    solutions: list[tuple[Rectangle, ...]]
+    nodes: int
+    candidates: int
+    complete: bool
 
 
 class Space(Point):
@@ -74,6 +90,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "shikaku_rectangles"
     version = 2
+    form = '{"rectangles": [[left, top, right, bottom], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the grid, with numbered rows and columns."""
@@ -86,23 +103,18 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         lines.insert(1, "-" * len(lines[0]))
         return {"width": params.width, "height": params.height, "grid": "\n".join(lines)}
 
-    def prompt(self, params: Params) -> str:
-        """Return the grid, with numbered rows and columns, and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"rectangles": [[left, top, right, bottom], ...]}'
-        )
-
     def reference(self, params: Params) -> Answer:
         """Solve by propagation and search."""
-        found = solve(params.grid, limit=1, max_nodes=_REFERENCE_NODES).found
-        if not found:
+        solutions = solve(params.grid, limit=1, max_nodes=_REFERENCE_NODES).solutions
+        if not solutions:
             raise GenerationError(f"no solution found in {_REFERENCE_NODES} search nodes")
-        return Answer(rectangles=found[0])
+        return Answer(rectangles=solutions[0])
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return other readings of the coordinates, and cuts with one mistake each."""
         right = self.reference(params).rectangles
         width, height = params.width, params.height
+        x0, y0, x1, y1 = right[-1]
         clues = [(x, y, x, y) for y, row in enumerate(params.grid) for x, v in enumerate(row) if v]
         wrong: dict[str, Sequence[Sequence[float | str]]] = {
             "empty": [],
@@ -118,7 +130,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "far_ends_left_out": [(l, t, r + 1, b + 1) for l, t, r, b in right],
             "width_and_height": [(l, t, r - l + 1, b - t + 1) for l, t, r, b in right],
             "top_below_bottom": [*right, (0, height, 0, height - 1)],
-            "one_beyond_the_grid": [*right[:-1], _beyond(right[-1], width)],
+            "one_beyond_the_grid": [*right[:-1], (width - (x1 - x0), y0, width, y1)],
             "fraction": [[v + 0.9 for v in right[0]], *right[1:]],
             "strings": [[str(v) for v in rectangle] for rectangle in right],
             # In another order as well, because Python holds True for equal to 1.
@@ -140,11 +152,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return result.candidates * result.nodes
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Cut a grid at random, then move clues until the cut is the only solution.
-
-        Raises:
-            GenerationError: no puzzle with a set amount of work.
-        """
+        """Cut a grid at random, then move clues until the cut is the only solution."""
         work = proofs = 0
         while work < _WORK:
             work += point.width * point.height
@@ -153,7 +161,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                 continue
             clues = [_cell_of(rectangle, rng) for rectangle in cut]
             for _ in range(_MOVES):
-                grid = _grid(point, cut, clues)
+                grid = _clue_grid(point, cut, clues)
                 result = solve(grid, limit=2, max_nodes=_NODES)
                 proofs += 1
                 work += result.nodes * result.candidates
@@ -162,13 +170,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
                     <= result.candidates
                     <= point.max_candidates * _DRIFT
                 )
-                if len(result.found) < 2 or hopeless or work > _WORK:
+                if len(result.solutions) < 2 or hopeless or work > _WORK:
                     break
-                agreed = set.intersection(*map(set, result.found))
+                agreed = set.intersection(*map(set, result.solutions))
                 loose = [i for i, rectangle in enumerate(cut) if rectangle not in agreed]
                 for i in rng.sample(loose, (len(loose) + 2) // 3):
                     clues[i] = _cell_of(cut[i], rng)
-            if len(result.found) == 1 and result.complete and _wanted(point, result):
+            if len(result.solutions) == 1 and result.complete and _suits(point, result):
                 return Params(width=point.width, height=point.height, grid=grid)
         raise GenerationError(
             f"no puzzle of {point.width} x {point.height} cells with these areas, candidates and "
@@ -177,35 +185,31 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _beyond(rectangle: Rectangle, width: int) -> Rectangle:
-    """Return a rectangle of the same size that juts out on the right."""
-    left, top, right, bottom = rectangle
-    return width - (right - left), top, width, bottom
-
-
 def _local_faults(right: Sequence[Rectangle]) -> Iterator[tuple[str, list[Rectangle]]]:
     """Yield cuts that are wrong at one place, where the solution offers such a place."""
     for i, (l, t, r, b) in enumerate(right):
-        rest = [*right[:i], *right[i + 1 :]]
+        others_intact = [*right[:i], *right[i + 1 :]]
         if (l, t) != (r, b):
-            yield "corners_exchanged", [(r, b, l, t), *rest]
+            yield "corners_exchanged", [(r, b, l, t), *others_intact]
             halves = [(l, t, l, b), (l + 1, t, r, b)] if l < r else [(l, t, r, t), (l, t + 1, r, b)]
-            yield "one_without_a_clue", [*halves, *rest]
+            yield "one_without_a_clue", [*halves, *others_intact]
             break
     for (l, t, r, b), (m, u, s, c) in combinations(sorted(right), 2):
-        rest = [other for other in right if other not in {(l, t, r, b), (m, u, s, c)}]
+        others_intact = [
+            rectangle for rectangle in right if rectangle not in {(l, t, r, b), (m, u, s, c)}
+        ]
         if (l, r, b + 1) == (m, s, u) or (t, b, r + 1) == (u, c, m):
-            yield "two_merged", [(l, t, s, c), *rest]
-            yield "one_grown", [(l, t, s, c), (m, u, s, c), *rest]
+            yield "two_merged", [(l, t, s, c), *others_intact]
+            yield "one_grown", [(l, t, s, c), (m, u, s, c), *others_intact]
             below = l == m
             if below and b > t:
-                yield "border_moved", [(l, t, r, b - 1), (m, u - 1, s, c), *rest]
+                yield "border_moved", [(l, t, r, b - 1), (m, u - 1, s, c), *others_intact]
             elif not below and r > l:
-                yield "border_moved", [(l, t, r - 1, b), (m - 1, u, s, c), *rest]
+                yield "border_moved", [(l, t, r - 1, b), (m - 1, u, s, c), *others_intact]
             break
 
 
-def _wanted(point: Space, result: Solutions) -> bool:
+def _suits(point: Space, result: Solutions) -> bool:
     enough = point.min_candidates <= result.candidates <= point.max_candidates
     return enough and result.nodes >= point.min_nodes
 
@@ -216,8 +220,8 @@ def _partition(point: Space, rng: Stream) -> list[Rectangle] | None:
     depth = [0] * point.width
     while min(depth) < point.height:
         top = min(depth)
-        left = depth.index(top)
-        run = next((x for x in range(left, point.width) if depth[x] > top), point.width) - left
+        x = depth.index(top)
+        run = next((x for x in range(x, point.width) if depth[x] > top), point.width) - x
         fits = [
             (w, h)
             for w in range(1, run + 1)
@@ -231,20 +235,106 @@ def _partition(point: Space, rng: Stream) -> list[Rectangle] | None:
         if thin and thick:
             fits = thin if rng.chance(point.thin) else thick
         w, h = rng.choice(fits) if fits else (1, 1)
-        cut.append((left, top, left + w - 1, top + h - 1))
-        depth[left : left + w] = [top + h] * w
+        cut.append((x, top, x + w - 1, top + h - 1))
+        depth[x : x + w] = [top + h] * w
     return cut
 
 
 def _cell_of(rectangle: Rectangle, rng: Stream) -> tuple[int, int]:
-    left, top, right, bottom = rectangle
-    return rng.between(left, right), rng.between(top, bottom)
+    x0, y0, x1, y1 = rectangle
+    return rng.between(x0, x1), rng.between(y0, y1)
 
 
-def _grid(
+def _clue_grid(
     point: Space, cut: Sequence[Rectangle], clues: Sequence[tuple[int, int]]
 ) -> tuple[tuple[int, ...], ...]:
     grid = [[0] * point.width for _ in range(point.height)]
     for (l, t, r, b), (x, y) in zip(cut, clues, strict=True):
         grid[y][x] = (r - l + 1) * (b - t + 1)
     return tuple(map(tuple, grid))
+
+
+def solve(grid: Sequence[Sequence[int]], limit: int, max_nodes: int) -> Solutions:
+    """Find up to ``limit`` solutions of a puzzle.
+
+    Args:
+        grid: rows of clues, 0 for blank.
+        limit: stop at this number of solutions; 2 decides uniqueness.
+        max_nodes: stop after this number of search nodes.
+    """
+    places = _clue_places(grid)
+    full = (1 << len(grid) * len(grid[0])) - 1
+    solutions: list[tuple[Rectangle, ...]] = []
+    stack = [[list(at) for at in places]]
+    nodes = 0
+    while stack and len(solutions) < limit and nodes < max_nodes:
+        options = stack.pop()
+        nodes += 1
+        if not _propagate(options, full):
+            continue
+        count, i = min(((len(o), i) for i, o in enumerate(options) if len(o) > 1), default=(1, 0))
+        if count == 1:
+            rectangles = (places[k][masks[0]] for k, masks in enumerate(options))
+            solutions.append(tuple(sorted(rectangles)))
+            continue
+        stack += [
+            [[mask] if k == i else list(o) for k, o in enumerate(options)]
+            for mask in reversed(options[i])
+        ]
+    complete = not stack or len(solutions) == limit
+    return Solutions(solutions, nodes, sum(map(len, places)), complete)
+
+
+def _clue_places(grid: Sequence[Sequence[int]]) -> list[dict[int, Rectangle]]:
+    """Return for every clue the rectangles of its area around it alone, by their cells' bits."""
+    height, width = len(grid), len(grid[0])
+    clues = [(x, y, v) for y, row in enumerate(grid) for x, v in enumerate(row) if v]
+    clue_bits = sum(1 << y * width + x for x, y, _ in clues)
+    return [
+        {
+            mask: (l, t, l + w - 1, t + h - 1)
+            for w in range(1, min(area, width) + 1)
+            if area % w == 0
+            for h in [area // w]
+            for t in range(max(0, y - h + 1), min(y, height - h) + 1)
+            for l in range(max(0, x - w + 1), min(x, width - w) + 1)
+            for mask in [sum((1 << w) - 1 << row * width + l for row in range(t, t + h))]
+            if mask & clue_bits == 1 << y * width + x
+        }
+        for x, y, area in clues
+    ]
+
+
+def _propagate(options: list[list[int]], full: int) -> bool:
+    """Drop impossible candidates until nothing changes; False if a clue or cell has none."""
+    changed = True
+    while changed:
+        changed = False
+        common, reach = [], []
+        once = twice = 0
+        for masks in options:
+            if not masks:
+                return False
+            both = either = masks[0]
+            for mask in masks:
+                both &= mask
+                either |= mask
+            common.append(both)
+            reach.append(either)
+            twice |= once & either
+            once |= either
+        if once != full:
+            return False
+        occupied = 0
+        for both in common:
+            if occupied & both:
+                return False
+            occupied |= both
+        for i, masks in enumerate(options):
+            closed = occupied & ~common[i]
+            must = reach[i] & ~twice
+            possible = [mask for mask in masks if not mask & closed and mask & must == must]
+            if len(possible) < len(masks):
+                options[i] = possible
+                changed = True
+    return True

@@ -1,20 +1,15 @@
 """Shuffle: who has what after people have swapped, among events that move nothing."""
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.list_markers import anchor
-from scbench.builders.shared.nouns import listed
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, data_file, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shuffle.names import names
+from scbench.builders.shared.words import anchor, enumeration
 from scbench.schemas.shuffle import AnchorFormat, Answer, Domain, Event, Params
 
 LABELS = "ABCDEFGHIJKL"
@@ -51,7 +46,7 @@ class Story(NamedTuple):
 
     Attributes:
         openings: with ``{people}``.
-        start: with ``{person}`` and ``{thing}``, to be listed.
+        start: with ``{person}`` and ``{thing}``, to be enumeration.
         rule: what a swap does.
         still: that nothing else does it.
         question: with ``{person}``.
@@ -73,13 +68,12 @@ class Story(NamedTuple):
 @cache
 def stories() -> Mapping[str, Story]:
     """Return the sentences of every domain, from the data file."""
-    text = files(__package__).joinpath("texts.json").read_text("utf-8")
     return {
         domain: Story._make(
-            tuple(told) if isinstance(told, list) else told
-            for told in (story[name] for name in Story._fields)
+            tuple(part) if isinstance(part, list) else part
+            for part in (story[name] for name in Story._fields)
         )
-        for domain, story in json.loads(text).items()
+        for domain, story in data_file(__package__, "texts.json").items()
     }
 
 
@@ -108,20 +102,20 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
             story.start.format(person=person, thing=thing)
             for person, thing in zip(people, params.things, strict=True)
         ]
-        told = [
+        sentences = [
             (story.swaps if moves else story.idle)[wording].format(a=people[a], b=people[b])
             for moves, a, b, wording in params.events
         ]
         form = params.anchor_format
         lines = (
-            [" ".join(told)]
+            [" ".join(sentences)]
             if form == "none"
-            else [anchor(form, i) + event for i, event in enumerate(told, 1)]
+            else [anchor(form, i) + event for i, event in enumerate(sentences, 1)]
         )
         options = zip(LABELS, params.options, strict=False)
         text = _STORY.format(
-            opening=story.openings[params.opening].format(people=listed(people)),
-            start=listed(starts),
+            opening=story.openings[params.opening].format(people=enumeration(people)),
+            start=enumeration(starts),
             events="\n".join(lines),
             rule=story.rule,
             still=story.still,
@@ -138,27 +132,29 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return what follows if events are missed or misread, and answers that are no option."""
-        asked, events = params.asked, params.events
-        right = _final(params, events)[asked]
+        person, events = params.asked, params.events
+        right = _final(params, events)[person]
         swaps = [i for i, event in enumerate(events) if event[0]]
         last = swaps[-1] if swaps else 0
         mistakes = {
-            "nothing_moved": params.things[asked],
-            "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[asked],
-            "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[asked],
-            "backwards": _final(params, events[::-1])[asked],
-            "all_events_are_swaps": _final(params, [(True, *event[1:]) for event in events])[asked],
+            "nothing_moved": params.things[person],
+            "last_swap_missed": _final(params, (*events[:last], *events[last + 1 :]))[person],
+            "first_swap_missed": _final(params, [events[i] for i in swaps[1:]])[person],
+            "backwards": _final(params, events[::-1])[person],
+            "all_events_are_swaps": _final(params, [(True, *event[1:]) for event in events])[
+                person
+            ],
         }
         wrong: dict[str, JsonValue] = {
             name: _label(params, thing) for name, thing in mistakes.items() if thing != right
         }
-        others = [option for option in params.options if option != right]
+        wrong_options = [option for option in params.options if option != right]
         letter = _label(params, right)
         wrong |= {
-            "another_option": _label(params, others[0]),
-            "text_of_another": others[-1],
-            "letter_of_one_text_of_another": f"{letter}) {others[0]}",
-            "two_letters": f"{letter} or {_label(params, others[0])}",
+            "another_option": _label(params, wrong_options[0]),
+            "text_of_another": wrong_options[-1],
+            "letter_of_one_text_of_another": f"{letter}) {wrong_options[0]}",
+            "two_letters": f"{letter} or {_label(params, wrong_options[0])}",
             "letter_beyond_the_last": LABELS[len(params.options) :][:1] or "M",
             "number": LABELS.index(letter) + 1,
             "listed": [letter],
@@ -230,11 +226,11 @@ def _draw_pair(n: int, rng: Stream) -> tuple[int, int]:
 
 def _final(params: Params, events: Iterable[Event]) -> list[str]:
     """Return what everyone has after these events."""
-    held = list(params.things)
+    possessions = list(params.things)
     for moves, a, b, _ in events:
         if moves:
-            held[a], held[b] = held[b], held[a]
-    return held
+            possessions[a], possessions[b] = possessions[b], possessions[a]
+    return possessions
 
 
 def _moves(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list[int]:
@@ -248,3 +244,9 @@ def _moves(people: tuple[str, ...] | list[str], events: Iterable[Event]) -> list
 
 def _label(params: Params, thing: str) -> str:
     return LABELS[params.options.index(thing)]
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return every name, in alphabetical order."""
+    return tuple(sorted(data_file(__package__, "names.json")["names"]))

@@ -2,29 +2,21 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import shapely
 from pydantic import JsonValue
 from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.number_format import plain
-from scbench.builders.shared.parameters import parameter
-from scbench.builders.tetrahedra_shadow_projection.baselines import baselines
+from scbench.builders.shared.builder import Builder, Point, parameter, plain
 from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
-from scbench.builders.tetrahedra_shadow_projection.targets import (
-    Figure,
-    draw_target,
-    is_wide,
-    smallest_corner,
-)
 from scbench.graders import tetrahedra_shadow_projection as rules
-from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover
+from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover, polygons
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, Floats, corners
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
 
@@ -34,10 +26,33 @@ _SEARCHES = 6
 _LEAST = 0.95
 _NAMES = ("x", "y", "z", "q0", "q1", "q2", "q3")
 
-_PROMPT = prompt_template(__name__)
 _CENTRED = ("a disc", "a ring", "a square", "a rectangle", "a plus sign")
 """Beginnings of titles that leave nothing open once the middle is known."""
-_FEW = 12
+_MAX_CORNERS = 12
+_SIDE = math.sqrt(0.5)
+"""Of the square shadow of a tetrahedron with two level edges."""
+
+# About x until two edges are level, then an eighth of a turn about z.
+_A, _B = math.atan(math.sqrt(2)) / 2, math.pi / 8
+
+_TURN = (
+    math.cos(_B) * math.cos(_A),
+    math.cos(_B) * math.sin(_A),
+    math.sin(_B) * math.sin(_A),
+    math.sin(_B) * math.cos(_A),
+)
+
+_LOW = corners(np.array([[0.0, 0.0, 0.0, *_TURN]]))[0].min(axis=0).tolist()
+"""Lowest x, y and z of the turned tetrahedron before it is moved."""
+_WORTH = 0.25
+"""Share of a square inside the target from which on it adds more than its spill takes away."""
+_MAX_POSES = 2000
+
+XY = tuple[float, float]
+
+Figure = Literal["regular", "star", "blocks", "slanted", "band"]
+
+_DECIMALS = 3
 
 
 class Space(Point):
@@ -74,11 +89,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "tetrahedra_shadow_projection"
     version = 2
+    form = '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the target and the numbers of the score."""
         holes = "".join(
-            f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{_listed(hole)}\n"
+            f"\nA hole is cut out of it; its corners, in clockwise order:\n\n{_ring_text(hole)}\n"
             for hole in params.holes
         )
         formula = f"f * C/R - {rules.DIFFERENCE_WEIGHT} * D/R"
@@ -88,7 +104,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "e": f"{BASE[3][2]:.9f}",
             "title": params.title,
             "n": len(params.exterior),
-            "exterior": _listed(params.exterior),
+            "exterior": _ring_text(params.exterior),
             "holes": holes,
             "formula": formula if params.divisor == 1 else f"({formula}) / {plain(params.divisor)}",
             "slack": rules.SLACK,
@@ -99,26 +115,15 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "touch": rules.TOUCH,
             "reach": rules.REACH,
             "most": rules.MAX_TETRAHEDRA,
-            "shape": _briefly(params),
+            "shape": _brief_target(params),
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the tetrahedron, the target and the score rule."""
-        form = (
-            '{"tetrahedrons": [{"x": 0, "y": 0, "z": 0, "q0": 1, "q1": 0, "q2": 0, "q3": 0}, ...]}'
-        )
-        return _PROMPT.format(**self.words(params)) + reply_as(form)
-
     def reference(self, params: Params) -> Answer:
-        """Search, more finely if need be, until the cover is good enough for a full score.
-
-        Raises:
-            GenerationError: the finest search does not find such a cover.
-        """
+        """Search, more finely if need be, until the cover is good enough for a full score."""
         for effort in _EFFORTS:
-            found = _search(params.exterior, params.holes, effort)
-            if found.raw >= rules.FULL * params.divisor:
-                poses = [dict(zip(_NAMES, pose, strict=True)) for pose in found.poses]
+            result = _cached_cover(params.exterior, params.holes, effort)
+            if result.raw >= rules.FULL * params.divisor:
+                poses = [dict(zip(_NAMES, pose, strict=True)) for pose in result.poses]
                 return Answer.model_validate({"tetrahedrons": poses})
         raise GenerationError(f"no full cover of {params.title} was found")
 
@@ -136,8 +141,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "one_quaternion_of_zeros": [*right, _scaled(first, 0)],
             "one_out_of_reach": [*right, first | {"x": 1e300}],
             "one_infinitely_high": [*right, first | {"z": 1.7e308}],
-            "beside_the_target": _moved(right, x1 - x0, 0, 0),
-            "and_once_more_beside_it": [*right, *_moved(right, x1 - x0 + 1, 0, top)],
+            "beside_the_target": _shift_poses(right, x1 - x0, 0, 0),
+            "and_once_more_beside_it": [*right, *_shift_poses(right, x1 - x0 + 1, 0, top)],
             "strings": [{key: str(value) for key, value in pose.items()} for pose in right],
             "booleans": [first | {"q0": True, "q1": False, "q2": False, "q3": False}, *right],
             "without_z": [{k: v for k, v in pose.items() if k != "z"} for pose in right],
@@ -147,8 +152,11 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return {name: {"tetrahedrons": poses} for name, poses in wrong.items()}
 
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
-        """Return a grid of square shadows, and grids stacked on each other."""
-        return baselines(params)
+        """Return a grid of squares side by side, and grids stacked on each other, a third aside."""
+        return {
+            "grid of shadows": _shadow_grid(params, 1, _WORTH),
+            "stacked grids of shadows": _shadow_grid(params, 3, 0.9),
+        }
 
     def measure(self, params: Params) -> float:
         """Return the length of the rim by how winding it is: its square over the target's area."""
@@ -156,11 +164,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         return float(target.length**3 / target.area)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw figures until the search covers one; how well it does becomes the divisor.
-
-        Raises:
-            GenerationError: none in 200 figures and 6 searches.
-        """
+        """Draw figures until the search covers one; how well it does becomes the divisor."""
         searches = 0
         figures: Sequence[Figure] = ("regular", "star", "blocks", "slanted")
         for _ in range(_FIGURES_TRIED):
@@ -173,13 +177,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             if smallest_corner(target) < point.min_angle:
                 continue
             rings = [tuple(ring.coords)[:-1] for ring in (target.exterior, *target.interiors)]
-            found = _search(rings[0], tuple(rings[1:]), _EFFORTS[0])
-            if found.raw >= _LEAST:
+            result = _cached_cover(rings[0], tuple(rings[1:]), _EFFORTS[0])
+            if result.raw >= _LEAST:
                 return Params(
                     title=title,
                     exterior=rings[0],
                     holes=tuple(rings[1:]),
-                    divisor=min(1.0, math.floor(100 * found.raw) / 100),
+                    divisor=min(1.0, math.floor(100 * result.raw) / 100),
                 )
             searches += 1
             if searches == _SEARCHES:
@@ -190,32 +194,35 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-class _Found(NamedTuple):
+class _ScoredCover(NamedTuple):
     poses: list[tuple[float, ...]]
     raw: float
 
 
 @lru_cache(maxsize=64)
-def _search(
+def _cached_cover(
     exterior: tuple[tuple[float, ...], ...],
     holes: tuple[tuple[tuple[float, ...], ...], ...],
     effort: Effort,
-) -> _Found:
+) -> _ScoredCover:
     """Return a cover and its score before the divisor."""
     target = Polygon(exterior, holes)
     poses = find_cover(target, effort)
-    whole = area(target)
-    seen = cover(target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK)
-    return _Found(poses, seen.covered / whole - rules.DIFFERENCE_WEIGHT * seen.difference / whole)
+    target_area = area(target)
+    shadow = cover(target, rules.outlines(corners(np.array(poses).reshape(-1, 7))), rules.SLACK)
+    return _ScoredCover(
+        poses,
+        shadow.covered / target_area - rules.DIFFERENCE_WEIGHT * shadow.difference / target_area,
+    )
 
 
-def _briefly(params: Params) -> str:
+def _brief_target(params: Params) -> str:
     """Return the target in words, with as many numbers as say where it lies."""
     title = re.sub(r", (each |its rim )?given .*", "", params.title)
     if title.startswith(_CENTRED):
         return f"{title}, centred on the origin."
-    if len(params.exterior) <= _FEW:
-        return f"{title}, with the corners (x, y)\n\n{_listed(params.exterior)}"
+    if len(params.exterior) <= _MAX_CORNERS:
+        return f"{title}, with the corners (x, y)\n\n{_ring_text(params.exterior)}"
     (low_x, high_x), (low_y, high_y) = (
         (min(v), max(v)) for v in zip(*params.exterior, strict=True)
     )
@@ -223,7 +230,7 @@ def _briefly(params: Params) -> str:
     return "{}, from x = {} to {} and from y = {} to {}.".format(title, *spans)
 
 
-def _listed(ring: Sequence[Sequence[float]]) -> str:
+def _ring_text(ring: Sequence[Sequence[float]]) -> str:
     """Return points as text, four to a line, every digit printed."""
     points = [f"({plain(x)}, {plain(y)})" for x, y in ring]
     lines = [", ".join(points[i : i + 4]) for i in range(0, len(points), 4)]
@@ -234,7 +241,7 @@ def _scaled(pose: dict[str, float], factor: float) -> dict[str, float]:
     return pose | {key: pose[key] * factor for key in _NAMES[3:]}
 
 
-def _moved(
+def _shift_poses(
     poses: Sequence[dict[str, float]], x: float, y: float, z: float
 ) -> list[dict[str, float]]:
     return [p | {"x": p["x"] + x, "y": p["y"] + y, "z": p["z"] + z} for p in poses]
@@ -273,3 +280,187 @@ def _readings(
 def _rotated(quaternions: Floats, vectors: Floats) -> Floats:
     twice = 2 * np.cross(quaternions[:, 1:], vectors)
     return vectors + quaternions[:, :1] * twice + np.cross(quaternions[:, 1:], twice)
+
+
+def _shadow_grid(params: Params, parts: int, least: float) -> JsonValue:
+    """Return tetrahedra over the squares of which at least a share lies in the target.
+
+    Squares begin at every ``parts``-th of their side; those that overlap stand at other heights.
+    """
+    target = Polygon(params.exterior, params.holes)
+    low_x, low_y, high_x, high_y = target.bounds
+    step = _SIDE / parts
+    # Rounded, so that no square comes or goes with the last digit of a machine.
+    columns, rows = (
+        math.ceil(round((high - low) / step, 9)) for low, high in ((low_x, high_x), (low_y, high_y))
+    )
+    i, j = (v.ravel() for v in np.indices((columns, rows)))
+    x, y = low_x + i * step, low_y + j * step
+    squares = shapely.box(x, y, x + _SIDE, y + _SIDE)
+    shares = shapely.area(shapely.intersection(target, squares)) / _SIDE**2
+    floor = (i % parts) * parts + j % parts
+    squares_inside = np.flatnonzero(shares.round(9) >= least)
+    poses: list[JsonValue] = [
+        _pose(float(x[k]), float(y[k]), float(floor[k])) for k in squares_inside
+    ]
+    return {"tetrahedrons": poses[:_MAX_POSES]}
+
+
+def _pose(x: float, y: float, floor: float) -> dict[str, JsonValue]:
+    """Return the pose whose shadow is a square with this corner."""
+    return dict(zip(_NAMES, (x - _LOW[0], y - _LOW[1], floor, *_TURN), strict=True))
+
+
+def draw_target(
+    figure: Figure, rng: Stream, *, area: float, sides: int, hole: bool
+) -> tuple[str, Polygon]:
+    """Draw a target somewhere near the origin.
+
+    Args:
+        figure: what kind of figure.
+        rng: where the numbers come from.
+        area: its area, before its corners are rounded to three decimals.
+        sides: number of sides of a regular polygon, or of strokes of a band.
+        hole: whether it has a square hole, 5 to 15 % as large as the figure.
+
+    Returns:
+        The target in a few words, and the polygon; it need not be valid.
+    """
+    if figure == "regular":
+        title, points = f"a regular polygon with {sides} sides", _round(sides)
+    elif figure == "band":
+        title, points = f"a zigzag band of {sides} strokes", _band(sides, rng)
+    else:
+        title, points = _FIGURES[figure](rng)
+    if figure != "blocks":
+        points = _turn_points(points, *_direction(rng))
+    holes: list[list[XY]] = []
+    if hole:
+        title += ", with a square hole"
+        centre = shapely.centroid(Polygon(points))
+        side = math.sqrt(rng.uniform(0.05, 0.15) * Polygon(points).area)
+        square = [(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)]
+        turned = square if figure == "blocks" else _turn_points(square, *_direction(rng))
+        holes = [[(centre.x + side * x, centre.y + side * y) for x, y in turned]]
+    scale = math.sqrt(area / Polygon(points, holes).area)
+    x0, y0, x1, y1 = (scale * v for v in Polygon(points).bounds)
+    move_x = rng.uniform(-1, 1) - (x0 + x1) / 2
+    move_y = rng.uniform(-1, 1) - (y0 + y1) / 2
+
+    def place(ring: Sequence[XY]) -> list[XY]:
+        # Adding 0.0 makes minus zero plain zero.
+        return [
+            (round(scale * x + move_x, _DECIMALS) + 0.0, round(scale * y + move_y, _DECIMALS) + 0.0)
+            for x, y in ring
+        ]
+
+    return title, Polygon(place(points), [place(ring) for ring in holes])
+
+
+def smallest_corner(target: Polygon) -> float:
+    """Return the smallest angle of a corner that points outwards, in degrees; 180 if none does."""
+    angles = [180.0]
+    for ring in (target.exterior, *target.interiors):
+        points = shapely.get_coordinates(ring)[:-1].tolist()
+        for i, (x, y) in enumerate(points):
+            (px, py), (qx, qy) = points[i - 1], points[(i + 1) % len(points)]
+            cross = (x - px) * (qy - y) - (y - py) * (qx - x)
+            dot = (px - x) * (qx - x) + (py - y) * (qy - y)
+            if cross > 0:
+                angles.append(math.degrees(math.atan2(cross, dot)))
+    return min(angles)
+
+
+def is_wide(target: Polygon, width: float) -> bool:
+    """Whether a disc of this diameter can reach every main part of a target without leaving it."""
+    core = shapely.buffer(target, -width / 2, join_style="mitre")
+    return len(polygons(core)) == 1
+
+
+def _direction(rng: Stream) -> XY:
+    """Return cosine and sine of a random angle, without asking a library for either."""
+    t, quarter = rng.unit(), rng.below(4)
+    x, y = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+    for _ in range(quarter):
+        x, y = -y, x
+    return x, y
+
+
+def _turn_points(points: Sequence[XY], cosine: float, sine: float) -> list[XY]:
+    return [(cosine * x - sine * y, sine * x + cosine * y) for x, y in points]
+
+
+def _round(corners: int, radii: Sequence[float] = (1.0,)) -> list[XY]:
+    """Return points around the origin at even angles, their radii taken in turn."""
+    angles = (2 * math.pi * i / corners for i in range(corners))
+    return [
+        (radii[i % len(radii)] * math.cos(a), radii[i % len(radii)] * math.sin(a))
+        for i, a in enumerate(angles)
+    ]
+
+
+def _star(rng: Stream) -> tuple[str, list[XY]]:
+    tips = rng.between(4, 7)
+    return f"a star with {tips} tips", _round(2 * tips, (1.0, rng.uniform(0.4, 0.65)))
+
+
+def _blocks(rng: Stream) -> tuple[str, list[XY]]:
+    """Return two to four upright blocks side by side, each meeting the next along a side."""
+    x0, low, high = 0.0, 0.0, rng.uniform(1.0, 3.0)
+    lower, upper = [], []
+    for _ in range(rng.between(2, 4)):
+        x1 = x0 + rng.uniform(0.8, 1.6)
+        lower += [(x0, low), (x1, low)]
+        upper += [(x0, high), (x1, high)]
+        x0 = x1
+        meet = rng.uniform(low, high)
+        low, high = meet - rng.uniform(0.5, 2.0), meet + rng.uniform(0.5, 2.0)
+    return "a figure with all sides parallel to the axes", [*lower, *reversed(upper)]
+
+
+def _slanted(rng: Stream) -> tuple[str, list[XY]]:
+    height, lean = rng.uniform(1.0, 2.0), rng.uniform(0.2, 1.2)
+    match rng.below(4):
+        case 0:
+            return "a parallelogram", [(0, 0), (2, 0), (2 + lean, height), (lean, height)]
+        case 1:
+            return "a trapezoid", [(0, 0), (3, 0), (3 - lean, height), (lean / 2, height)]
+        case 2:
+            tip = 1 + lean
+            return "a chevron", [(0, -1), (1, -1), (tip, 0), (1, 1), (0, 1), (tip - 1, 0)]
+        case _:
+            head = rng.uniform(1.2, 2.0)
+            shaft = rng.uniform(0.4, 0.6)
+            arrow = [(-2, -shaft), (0, -shaft), (0, -1), (head, 0), (0, 1), (0, shaft), (-2, shaft)]
+            return "an arrow", [(float(x), float(y)) for x, y in arrow]
+
+
+def _band(strokes: int, rng: Stream) -> list[XY]:
+    """Return a zigzag strip of even width, whose strokes are 2 to 3 times as long as it is wide.
+
+    Where two strokes meet, its sides are cut where they cross.
+    """
+    points, heading = [(0.0, 0.0)], (1.0, 0.0)
+    headings: list[XY] = []
+    for i in range(strokes):
+        length, lean = rng.uniform(2.0, 3.0), rng.uniform(0.5, 0.75)
+        # Half the turn to the next stroke, to either side in turn, as tangent of half an angle.
+        cosine, sine = (1 - lean * lean) / (1 + lean * lean), 2 * lean / (1 + lean * lean)
+        heading = (cosine, sine if i % 2 else -sine)
+        headings.append(heading)
+        x, y = points[-1]
+        points.append((x + length * heading[0], y + length * heading[1]))
+    sides: list[list[XY]] = [[], []]
+    for i, (x, y) in enumerate(points):
+        (ax, ay), (bx, by) = headings[max(0, i - 1)], headings[min(i, strokes - 1)]
+        reach = 1 + ax * bx + ay * by
+        for side, ring in zip((-0.5, 0.5), sides, strict=True):
+            ring.append((x - side * (ay + by) / reach, y + side * (ax + bx) / reach))
+    return [*sides[0], *reversed(sides[1])]
+
+
+_FIGURES: Mapping[str, Callable[[Stream], tuple[str, list[XY]]]] = {
+    "star": _star,
+    "blocks": _blocks,
+    "slanted": _slanted,
+}

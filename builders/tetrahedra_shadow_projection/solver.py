@@ -45,12 +45,12 @@ class Effort(NamedTuple):
     Attributes:
         step: distance of sample points.
         pitch: distance of candidates inside the target.
-        most: most tetrahedra to place.
+        limit: most tetrahedra to place.
     """
 
     step: float
     pitch: float
-    most: int
+    limit: int
 
 
 class _Template(NamedTuple):
@@ -100,13 +100,15 @@ def find_cover(target: Polygon, effort: Effort) -> list[tuple[float, ...]]:
         x, y, z and the quaternion, scalar part first, of each; x, y and z rounded to 6 digits.
     """
     target = shapely.orient_polygons(target)
-    placed = _candidates(target, effort.pitch)
-    chosen = _choose(target, placed, effort)
+    candidates = _shadow_candidates(target, effort.pitch)
+    selection = _choose(target, candidates, effort)
     poses: list[tuple[float, ...]] = []
     level = 0.0
-    for i in chosen:
-        x, y = (round(float(v), _DECIMALS) for v in placed.move[i])
-        quaternion = _turned(_templates()[placed.template[i]].quaternion, *placed.turn[i])
+    for i in selection:
+        x, y = (round(float(v), _DECIMALS) for v in candidates.move[i])
+        quaternion = _turned_quaternion(
+            _templates()[candidates.template[i]].quaternion, *candidates.turn[i]
+        )
         heights = corners(np.array([(x, y, 0.0, *quaternion)]))[0, :, 2]
         poses.append((x, y, round(level - float(heights.min()), _DECIMALS), *quaternion))
         level += float(heights.max() - heights.min()) + _GAP
@@ -118,16 +120,16 @@ def _templates() -> list[_Template]:
     """Return the square shadow, the triangular one, and a dozen others."""
     # The line between the middles of two opposite edges, turned to z: the shadow is a square.
     rng = Stream("shadow templates")
-    found = [
+    quaternions = [
         _upright([(c + d - a - b) / 2 for a, b, c, d in zip(*BASE, strict=True)]),
         (1, 0, 0, 0),
     ]
-    while len(found) < 2 + _TURNED:
+    while len(quaternions) < 2 + _TURNED:
         parts = [rng.between(-50, 50) for _ in range(4)]
         if 100 < sum(q * q for q in parts) <= 2500:
-            found.append((parts[0], parts[1], parts[2], parts[3]))
+            quaternions.append((parts[0], parts[1], parts[2], parts[3]))
     templates = []
-    for quaternion in found:
+    for quaternion in quaternions:
         length = math.sqrt(sum(q * q for q in quaternion))
         w, x, y, z = (round(q / length, 12) for q in quaternion)
         points = corners(np.array([(0.0, 0.0, 0.0, w, x, y, z)]))[0, :, :2]
@@ -144,7 +146,7 @@ def _upright(axis: Sequence[float]) -> tuple[float, float, float, float]:
     return math.sqrt(x * x + y * y + z * z) + z, y, -x, 0.0
 
 
-def _turned(
+def _turned_quaternion(
     quaternion: tuple[float, float, float, float], cosine: float, sine: float
 ) -> tuple[float, ...]:
     """Return a quaternion followed by a turn about z."""
@@ -156,15 +158,15 @@ def _turned(
     )
 
 
-def _candidates(target: Polygon, pitch: float) -> _Candidates:
-    sides = list(_sides(target))
+def _shadow_candidates(target: Polygon, pitch: float) -> _Candidates:
+    sides = list(_target_sides(target))
     sides = sides[:: max(1, -(-len(sides) // _EDGES))]
-    rows = [*_along(sides), *_inside(target, sides, pitch)]
+    rows = [*_side_candidates(sides), *_inside_candidates(target, sides, pitch)]
     table = np.array(rows)
     return _Candidates(table[:, 0].astype(np.intp), table[:, 1:3], table[:, 3:])
 
 
-def _sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
+def _target_sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
     """Yield start, direction and length of every side, the inside on its left."""
     for ring in (target.exterior, *target.interiors):
         points = shapely.get_coordinates(ring).tolist()
@@ -173,17 +175,17 @@ def _sides(target: Polygon) -> Iterator[tuple[XY, XY, float]]:
             yield (ax, ay), ((bx - ax) / length, (by - ay) / length), length
 
 
-def _along(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]:
+def _side_candidates(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]:
     """Yield shadows with one side along a side of the target, at steps from end to end."""
     for (ax, ay), (dx, dy), length in sides:
         for k, template in enumerate(_templates()):
             for i in range(template.sides):
                 px, py = template.outline[i].tolist()
                 qx, qy = template.outline[(i + 1) % template.sides].tolist()
-                own = math.sqrt((qx - px) ** 2 + (qy - py) ** 2)
-                ex, ey = (qx - px) / own, (qy - py) / own
+                side = math.sqrt((qx - px) ** 2 + (qy - py) ** 2)
+                ex, ey = (qx - px) / side, (qy - py) / side
                 cosine, sine = ex * dx + ey * dy, ex * dy - ey * dx
-                low, high = -_PAST, length - own + _PAST
+                low, high = -_PAST, length - side + _PAST
                 steps = int(max(high - low, 0.0) / _SLIDE) + 1 if high >= low else 2
                 for j in range(steps + 1):
                     t = low + (high - low) * (j / steps)
@@ -196,7 +198,7 @@ def _along(sides: Sequence[tuple[XY, XY, float]]) -> Iterator[tuple[float, ...]]
                     )
 
 
-def _inside(
+def _inside_candidates(
     target: Polygon, sides: Sequence[tuple[XY, XY, float]], pitch: float
 ) -> Iterator[tuple[float, ...]]:
     """Yield squares and triangles, parallel to up to three sides, centred on a grid."""
@@ -225,25 +227,25 @@ def _inside(
                     )
 
 
-def _choose(target: Polygon, placed: _Candidates, effort: Effort) -> list[int]:
+def _choose(target: Polygon, candidates: _Candidates, effort: Effort) -> list[int]:
     """Take the candidate that gains most, again and again; then drop those that were not needed."""
     worth, origin = _sheet(target, effort.step)
     inside = worth.ravel() > 0
-    stamps = _stamps(placed, worth.shape, origin, effort.step)
+    stamps = _stamps(candidates, worth.shape, origin, effort.step)
     gain = _gains(worth, stamps)
     stamps, gain = stamps.of(gain > 0), gain[gain > 0]
     window = stamps.mask.shape[1]
-    chosen: dict[int, NDArray[np.intp]] = {}
-    while len(chosen) < effort.most and len(gain):
+    selection: dict[int, NDArray[np.intp]] = {}
+    while len(selection) < effort.limit and len(gain):
         best = int(gain.argmax())
         if gain[best] <= 2 * _WORTH_INSIDE:
             break
         at = stamps.mask[best].nonzero() + stamps.first[best][:, None]
-        chosen[best] = at[0] * worth.shape[1] + at[1]
-        worth.ravel()[chosen[best]] = 0
+        selection[best] = at[0] * worth.shape[1] + at[1]
+        worth.ravel()[selection[best]] = 0
         near = (np.abs(stamps.first - stamps.first[best]) < window).all(axis=1).nonzero()[0]
         gain[near] = _gains(worth, stamps.of(near))
-    return [int(stamps.candidate[i]) for i in _needed(chosen, inside)]
+    return [int(stamps.candidate[i]) for i in _indispensable(selection, inside)]
 
 
 def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
@@ -256,24 +258,21 @@ def _gains(worth: NDArray[np.int8], stamps: _Stamps) -> NDArray[np.int32]:
     return total
 
 
-def _needed(chosen: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]) -> list[int]:
+def _indispensable(
+    selection: Mapping[int, NDArray[np.intp]], inside: NDArray[np.bool_]
+) -> list[int]:
     """Return the chosen candidates without those whose inside points all lie under others."""
     depth = np.zeros(inside.size, dtype=np.intp)
-    for stamp in chosen.values():
+    for stamp in selection.values():
         depth[stamp] += 1
-    kept = []
-    for i, stamp in chosen.items():
-        own = stamp[inside[stamp]]
-        if (depth[own] > 1).all():
+    needed = []
+    for i, stamp in selection.items():
+        samples = stamp[inside[stamp]]
+        if (depth[samples] > 1).all():
             depth[stamp] -= 1
         else:
-            kept.append(i)
-    return kept
-
-
-def _window(step: float) -> int:
-    """Return how many sample points the widest shadow, of width 1, can span."""
-    return int(1 / step) + 2
+            needed.append(i)
+    return needed
 
 
 def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
@@ -289,15 +288,18 @@ def _sheet(target: Polygon, step: float) -> tuple[NDArray[np.int8], XY]:
     return worth.astype(np.int8), (x0, y0)
 
 
-def _stamps(placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float) -> _Stamps:
+def _stamps(candidates: _Candidates, shape: tuple[int, ...], origin: XY, step: float) -> _Stamps:
     """Return the sample points that each candidate covers, of those that lie on the sheet."""
-    outlines = np.stack([template.outline for template in _templates()])[placed.template]
+    outlines = np.stack([template.outline for template in _templates()])[candidates.template]
     x, y = outlines[..., 0], outlines[..., 1]
-    cosine, sine = placed.turn[:, :1], placed.turn[:, 1:]
-    x, y = cosine * x - sine * y + placed.move[:, :1], sine * x + cosine * y + placed.move[:, 1:]
+    cosine, sine = candidates.turn[:, :1], candidates.turn[:, 1:]
+    x, y = (
+        cosine * x - sine * y + candidates.move[:, :1],
+        sine * x + cosine * y + candidates.move[:, 1:],
+    )
     column = np.floor((x.min(axis=1) - origin[0]) / step).astype(np.intp)
     row = np.floor((y.min(axis=1) - origin[1]) / step).astype(np.intp)
-    window = _window(step)
+    window = int(1 / step) + 2  # sample points that the widest shadow, of width 1, can span
     on_sheet = (column >= 0) & (row >= 0)
     on_sheet &= (column + window <= shape[0]) & (row + window <= shape[1])
     keep = np.nonzero(on_sheet)[0]
@@ -309,6 +311,6 @@ def _stamps(placed: _Candidates, shape: tuple[int, ...], origin: XY, step: float
     for i in range(4):
         ax, ay = x[:, i, None], y[:, i, None]
         bx, by = x[:, (i + 1) % 4, None], y[:, (i + 1) % 4, None]
-        left = ((bx - ax) * (sample_y - ay))[:, None, :]
-        mask &= left >= ((by - ay) * (sample_x - ax))[:, :, None]
+        side_of = ((bx - ax) * (sample_y - ay))[:, None, :]
+        mask &= side_of >= ((by - ay) * (sample_x - ax))[:, :, None]
     return _Stamps(np.stack([column, row], axis=1), -mask.view(np.int8), keep)

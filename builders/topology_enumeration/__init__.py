@@ -6,18 +6,16 @@ from typing import Literal
 from pydantic import JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
+from scbench.builders.shared.builder import Builder, Point, parameter, prompt_template
 from scbench.builders.shared.corner_labels import ORDERS_ARE, Order, draw_order, is_walk
-from scbench.builders.shared.parameters import parameter
 from scbench.graders.shared.corner_labels import Labels, agrees, meeting_patterns, patterns
 from scbench.schemas.topology_enumeration import POLYGONS, Answer, Params
 
 _SHAPES = {4: "square", 5: "pentagon", 6: "hexagon", 7: "heptagon", 8: "octagon"}
 _WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
-_PROMPT = prompt_template(__name__)
 
-_KNOWN = prompt_template(__name__, "prompt_known.txt")
+_HINT = prompt_template(__name__, "prompt_known.txt")
 
 
 class Space(Point):
@@ -38,27 +36,22 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "topology_enumeration"
     version = 2
+    form = '{"configs": [[label, label, ...], ...]}'
 
     def words(self, params: Params) -> dict[str, object]:
         """Return the figure, the order of its corners and what is known."""
         k = len(params.corner_order)
         shape = _SHAPES[k]
-        named = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
+        labelled = f"{shape} with corners A to {'ABCDEFGH'[k - 1]} in counter-clockwise order"
         return {
-            "figure": f"Think of a {'unit square' if k == 4 else f'regular {named}'}.",
+            "figure": f"Think of a {'unit square' if k == 4 else f'regular {labelled}'}.",
             "shape": shape,
             "n": _WORDS[params.n_classes],
             "k": _WORDS[k],
             "order": ", ".join(params.corner_order),
-            "known": _KNOWN.format(known=", ".join(params.known)) if params.known else "",
+            "known": _HINT.format(known=", ".join(params.known)) if params.known else "",
             "meet": "meet inside" if params.n_classes == 2 else "meet at one point strictly inside",
         }
-
-    def prompt(self, params: Params) -> str:
-        """Return the order of the corners, the rules and the question."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"configs": [[label, label, ...], ...]}'
-        )
 
     def reference(self, params: Params) -> Answer:
         """Go through all patterns."""
@@ -84,14 +77,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             lists["one_repeated"] = [*right, right[-1]]
             lists["one_repeated_under_other_names"] = [*right, renamed]
         counters: dict[str, JsonValue] = {
-            name: {"configs": _plain(found)}
-            for name, found in lists.items()
-            if sorted(found) != right
+            name: {"configs": _configs(configs)}
+            for name, configs in lists.items()
+            if sorted(configs) != right
         }
-        counters["bare_list"] = _plain(right)
+        counters["bare_list"] = _configs(right)
         counters["text"] = "\n".join(str(p) for p in right) or "none"
         counters["labels_as_text"] = {"configs": ["".join(map(str, p)) for p in right] or [""]}
-        counters["one_label_short"] = {"configs": _plain(p[1:] for p in right or [(0,) * k])}
+        counters["one_label_short"] = {"configs": _configs(p[1:] for p in right or [(0,) * k])}
         if len(right) > 1:
             counters["booleans"] = {
                 "configs": [[bool(x) if x < 2 else x for x in p] for p in reversed(right)]
@@ -107,8 +100,8 @@ class TaskBuilder(Builder[Params, Answer, Space]):
     def baselines(self, params: Params) -> Mapping[str, JsonValue]:
         """Return every pattern with all classes, and none."""
         every = patterns(len(params.corner_order), params.n_classes)
-        listed = [pattern for pattern in every if agrees(pattern, params.known)]
-        return {"every pattern": {"configs": _plain(listed)}, "no pattern": {"configs": []}}
+        fitting = [pattern for pattern in every if agrees(pattern, params.known)]
+        return {"every pattern": {"configs": _configs(fitting)}, "no pattern": {"configs": []}}
 
     def draw(self, point: Space, rng: Stream) -> Params:
         """Draw an order, and reveal some corners of one pattern that belongs on the list.
@@ -117,14 +110,14 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """
         ring = POLYGONS[point.corners]
         order = draw_order(ring, point.order, rng)
-        listed = meeting_patterns(point.n_classes, order, ring)
-        pattern = rng.choice(listed or patterns(point.corners, point.n_classes))
-        shown = set(rng.sample(range(point.corners), point.known))
-        names = list(dict.fromkeys(pattern[i] for i in sorted(shown)))
-        known = "".join(
-            "xyz"[names.index(label)] if i in shown else "?" for i, label in enumerate(pattern)
+        right = meeting_patterns(point.n_classes, order, ring)
+        pattern = rng.choice(right or patterns(point.corners, point.n_classes))
+        revealed = set(rng.sample(range(point.corners), point.known))
+        names = list(dict.fromkeys(pattern[i] for i in sorted(revealed)))
+        hint = "".join(
+            "xyz"[names.index(label)] if i in revealed else "?" for i, label in enumerate(pattern)
         )
-        return Params(n_classes=point.n_classes, corner_order=order, known=known if shown else "")
+        return Params(n_classes=point.n_classes, corner_order=order, known=hint if revealed else "")
 
 
 def _solve(params: Params) -> list[Labels]:
@@ -132,5 +125,5 @@ def _solve(params: Params) -> list[Labels]:
     return meeting_patterns(params.n_classes, params.corner_order, ring, params.known)
 
 
-def _plain(labellings: Iterable[Labels]) -> list[JsonValue]:
+def _configs(labellings: Iterable[Labels]) -> list[JsonValue]:
     return [list(labels) for labels in labellings]

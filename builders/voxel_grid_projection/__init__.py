@@ -10,8 +10,7 @@ from pydantic import JsonValue, model_validator
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Builder, Point, parameter
 from scbench.graders.voxel_grid_projection import Cell, forbidden, grade
 from scbench.schemas.voxel_grid_projection import Answer, Params, Residue, Voxel
 
@@ -19,8 +18,6 @@ _TRIES = 40
 _FILLINGS = 20
 _SQUARES = 400
 _STEPS = 100
-
-_PROMPT = prompt_template(__name__)
 
 
 class Space(Point):
@@ -63,6 +60,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
 
     task = "voxel_grid_projection"
     version = 2
+    form = '{"voxels": [{"xyz": [x, y, z]}, ...]}'
     extremes = ({"forbidden": "none", "connected": True, "spare": 200},)
 
     def words(self, params: Params) -> dict[str, object]:
@@ -77,18 +75,12 @@ class TaskBuilder(Builder[Params, Answer, Space]):
             "digit": "" if digit is None else f" No cell's sum x + y + z has the digit {digit}.",
         }
 
-    def prompt(self, params: Params) -> str:
-        """Return the grid and the rules."""
-        return _PROMPT.format(**self.words(params)) + reply_as(
-            '{"voxels": [{"xyz": [x, y, z]}, ...]}'
-        )
-
     def reference(self, params: Params) -> Answer:
         """Cover the three views with a Latin square, then add random cells."""
-        found = _solve(params)
-        if found is None:
+        cells = _solve(params)
+        if cells is None:
             raise GenerationError("no set of cells was found; ask for more cells")
-        return _as_answer(found)
+        return _as_answer(cells)
 
     def counter_references(self, params: Params) -> Mapping[str, JsonValue]:
         """Return sets with one mistake each, and other ways to write cells down."""
@@ -119,17 +111,13 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         """Return how many squares of the views and barred cells there are for each spare cell."""
         n = params.size
         sums, single = forbidden(params)
-        barred = sum(sum(cell) in sums for cell in _grid(n)) + len(single)
+        barred = sum(sum(cell) in sums for cell in _all_cells(n)) + len(single)
         return (3 * n * n + barred) / (params.cells - n * n + 1)
 
     def draw(self, point: Space, rng: Stream) -> Params:
-        """Draw what is forbidden until the solver finds a set.
-
-        Raises:
-            GenerationError: no solvable grid in 40 tries.
-        """
+        """Draw what is forbidden until the solver finds a set."""
         for _ in range(_TRIES):
-            params = _drawn(point, rng)
+            params = _draw_rules(point, rng)
             if _solve(params) is not None:
                 return params
         raise GenerationError(
@@ -139,7 +127,7 @@ class TaskBuilder(Builder[Params, Answer, Space]):
         )
 
 
-def _drawn(point: Space, rng: Stream) -> Params:
+def _draw_rules(point: Space, rng: Stream) -> Params:
     n = point.size
     digit = residue = None
     single: list[Cell] = []
@@ -149,7 +137,7 @@ def _drawn(point: Space, rng: Stream) -> Params:
         modulus = rng.between(5, 12)
         residue = Residue(modulus=modulus, remainder=rng.below(modulus))
     elif point.forbidden == "cells":
-        everything = _grid(n)
+        everything = _all_cells(n)
         single = sorted(rng.sample(everything, min(point.forbidden_cells, len(everything) // 3)))
     return Params(
         size=n,
@@ -198,40 +186,37 @@ def _solve(params: Params) -> tuple[Cell, ...] | None:
     rng = Stream("voxel_grid_projection", "solver", params.model_dump(mode="json"))
     n = params.size
     sums, single = forbidden(params)
-    permitted = [cell for cell in _grid(n) if sum(cell) not in sums and cell not in single]
-    cover = _three_faces(n) if params.connected else _cover(n, frozenset(permitted))
+    permitted = [cell for cell in _all_cells(n) if sum(cell) not in sums and cell not in single]
+    three_faces = [cell for cell in _all_cells(n) if min(cell) == 0]
+    cover = three_faces if params.connected else _cover(n, frozenset(permitted))
     if cover is None or len(cover) > params.cells:
         return None
     for _ in range(_FILLINGS):
-        chosen = dict.fromkeys(cover)
+        selection = dict.fromkeys(cover)
         if params.connected:
             for _ in range(_STEPS * params.cells):
-                if len(chosen) == params.cells:
+                if len(selection) == params.cells:
                     break
-                cell = _moved(rng.choice(list(chosen)), rng.below(3), rng.choice((-1, 1)))
+                cell = _step_from(rng.choice(list(selection)), rng.below(3), rng.choice((-1, 1)))
                 if min(cell) >= 0 and max(cell) < n:
-                    chosen[cell] = None
+                    selection[cell] = None
         else:
-            free = [cell for cell in permitted if cell not in chosen]
-            missing = params.cells - len(chosen)
+            free = [cell for cell in permitted if cell not in selection]
+            missing = params.cells - len(selection)
             if missing > len(free):
                 return None
-            chosen |= dict.fromkeys(rng.sample(free, missing))
-        cells = tuple(sorted(chosen))
+            selection |= dict.fromkeys(rng.sample(free, missing))
+        cells = tuple(sorted(selection))
         if grade(params, _as_answer(cells)).score == 1:
             return cells
     return None
 
 
-def _grid(n: int) -> list[Cell]:
+def _all_cells(n: int) -> list[Cell]:
     return [(x, y, z) for x in range(n) for y in range(n) for z in range(n)]
 
 
-def _three_faces(n: int) -> list[Cell]:
-    return [cell for cell in _grid(n) if min(cell) == 0]
-
-
-def _moved(cell: Cell, axis: int, step: int) -> Cell:
+def _step_from(cell: Cell, axis: int, step: int) -> Cell:
     x, y, z = (value + step * (i == axis) for i, value in enumerate(cell))
     return x, y, z
 
@@ -246,15 +231,15 @@ def _cover(n: int, permitted: frozenset[Cell]) -> list[Cell] | None:
     best: list[Cell] = []
     for a, b, c in islice(product(units, units, range(n)), _SQUARES):
         square = [(x, y, (a * x + b * y + c) % n) for x in range(n) for y in range(n)]
-        kept = [cell for cell in square if cell in permitted]
-        if len(kept) > len(best):
-            best = kept
+        allowed = [cell for cell in square if cell in permitted]
+        if len(allowed) > len(best):
+            best = allowed
         if len(best) == n * n:
             return best
     for keep in ((0, 1), (0, 2), (1, 2)):
-        seen = {(cell[keep[0]], cell[keep[1]]) for cell in best}
+        filled = {(cell[keep[0]], cell[keep[1]]) for cell in best}
         for pair in product(range(n), repeat=2):
-            if pair not in seen:
+            if pair not in filled:
                 cell = _on_line(n, keep, pair, permitted)
                 if cell is None:
                     return None
@@ -281,8 +266,8 @@ def _faulty_sets(
     """Yield sets of cells that break one rule or another."""
     n = params.size
     sums, single = forbidden(params)
-    taken = set(right)
-    grid = [cell for cell in _grid(n) if cell not in taken]
+    occupied = set(right)
+    grid = [cell for cell in _all_cells(n) if cell not in occupied]
     free = [cell for cell in grid if sum(cell) not in sums and cell not in single]
     yield "empty", []
     yield "one_missing", right[:-1]
@@ -293,17 +278,17 @@ def _faulty_sets(
     yield "fraction", [[v + 0.5 for v in right[0]], *right[1:]]
     yield "a_little_off", [[v + 1e-6 for v in right[0]], *right[1:]]
     yield "one_outside", [*right[:-1], [n, 0, 0]]
-    yield "a_block_from_the_corner", _grid(n)[: params.cells]
+    yield "a_block_from_the_corner", _all_cells(n)[: params.cells]
     yield "latin_square_only", [(x, y, (x + y) % n) for x in range(n) for y in range(n)]
     yield "mirrored_in_x_and_y", _symmetric(params)
     if free:
         yield "one_more", [*right, free[0]]
     for name, (i, j) in {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}.items():
         line = (right[0][i], right[0][j])
-        kept = [cell for cell in right if (cell[i], cell[j]) != line]
-        others = [cell for cell in free if (cell[i], cell[j]) != line]
-        if len(others) >= len(right) - len(kept):
-            yield f"hole_in_{name}", [*kept, *others[: len(right) - len(kept)]]
+        remaining = [cell for cell in right if (cell[i], cell[j]) != line]
+        elsewhere = [cell for cell in free if (cell[i], cell[j]) != line]
+        if len(elsewhere) >= len(right) - len(remaining):
+            yield f"hole_in_{name}", [*remaining, *elsewhere[: len(right) - len(remaining)]]
     barred = [cell for cell in grid if sum(cell) in sums or cell in single]
     if barred:
         yield "one_forbidden", [*right[:-1], barred[0]]
@@ -312,9 +297,9 @@ def _faulty_sets(
 def _symmetric(params: Params) -> list[Cell]:
     """Return as many cells as asked for that stay the same when x and y are exchanged."""
     n = params.size
-    chosen = {(x, y, (x + y) % n): None for x in range(n) for y in range(n)}
-    for x, y, z in _grid(n):
+    selection = {(x, y, (x + y) % n): None for x in range(n) for y in range(n)}
+    for x, y, z in _all_cells(n):
         pair = dict.fromkeys([(x, y, z), (y, x, z)])
-        if not pair.keys() & chosen.keys() and len(chosen) + len(pair) <= params.cells:
-            chosen |= pair
-    return list(chosen)
+        if not pair.keys() & selection.keys() and len(selection) + len(pair) <= params.cells:
+            selection |= pair
+    return list(selection)

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, JsonValue
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.builder import Case, Point, prompt_template
-from scbench.builders.shared.parameters import parameter
+from scbench.builders.shared.builder import Case, Point, parameter, prompt_template
 from scbench.builders.shared.text_task import TextBuilder, reply_short
-from scbench.builders.shared.word_list import CaseMode, families, in_case, word_list
+from scbench.builders.shared.words import CaseMode, families, in_case, word_list
 from scbench.schemas.word_sorting import Answer, Order, Params
 
 _RULES = prompt_template(__name__)
@@ -82,13 +81,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
         """Return other orders, and lists in which a word is missing or repeated."""
         right = _sorted(params)
         swapped = [right[1], right[0], *right[2:]]
-        other = params.model_copy(update={"case_sensitive": not params.case_sensitive})
+        misread = params.model_copy(update={"case_sensitive": not params.case_sensitive})
         orders: dict[str, Sequence[str]] = {
             "as_given": params.words,
             "turned_round": right[::-1],
             "first_two_swapped": swapped,
             "last_moved_to_the_front": [right[-1], *right[:-1]],
-            "capitals_the_other_way": _sorted(other),
+            "capitals_the_other_way": _sorted(misread),
             "by_length": sorted(params.words, key=lambda word: (len(word), word)),
             "last_left_out": right[:-1],
             "first_given_twice": [right[0], *right],
@@ -131,13 +130,13 @@ class TaskBuilder(TextBuilder[Params, Answer, Space]):
 def _swaps(words: Sequence[str], right: Sequence[str]) -> int:
     """Return the number of inversions: pairs of words in the wrong order."""
     places = {word: i for i, word in enumerate(right)}
-    seen: list[int] = []
+    passed: list[int] = []
     swaps = 0
     for word in words:
         place = places[word]
         # Those already seen that belong after it.
-        swaps += len(seen) - bisect(seen, place)
-        insort(seen, place)
+        swaps += len(passed) - bisect(passed, place)
+        insort(passed, place)
     return swaps
 
 
@@ -145,27 +144,27 @@ def _in_families(point: Space, rng: Stream) -> list[str]:
     """Return words in groups of two or more with the same first letters."""
     starts = sorted(families(point.prefix))
     rng.shuffle(starts)
-    chosen: list[str] = []
+    words: list[str] = []
     for start in starts:
         family = families(point.prefix)[start]
-        left = point.words - len(chosen)
-        if left <= len(family):
-            most = left
-        elif left == len(family) + 1:  # a single word must not be left over
-            most = len(family) - 1 if len(family) > 2 else 0
+        missing = point.words - len(words)
+        if missing <= len(family):
+            limit = missing
+        elif missing == len(family) + 1:  # a single word must not be left over
+            limit = len(family) - 1 if len(family) > 2 else 0
         else:
-            most = len(family)
-        if most < 2:
+            limit = len(family)
+        if limit < 2:
             continue
-        size = most if most == left else rng.between(2, most)
-        if left - size == 1:
-            size = size + 1 if size < min(len(family), left) else size - 1
+        size = limit if limit == missing else rng.between(2, limit)
+        if missing - size == 1:
+            size = size + 1 if size < min(len(family), missing) else size - 1
         if size < 2:
             continue
-        chosen += rng.sample(family, size)
-        if len(chosen) == point.words:
+        words += rng.sample(family, size)
+        if len(words) == point.words:
             break
-    return chosen
+    return words
 
 
 def _sorted(params: Params) -> list[str]:

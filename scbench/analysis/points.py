@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scbench.base.errors import ResultsError, did_you_mean
-from scbench.builders.shared.parameters import KINDS, kinds_of
+from scbench.builders.shared.builder import KINDS, kinds_of
 from scbench.catalog import get_task
 from scbench.release.load import Release
 

@@ -22,7 +22,7 @@ PROBLEMS, USAGE, GRADER_ERRORS, FAILED, INTERRUPTED = 1, 2, 3, 4, 130
 """Exit codes."""
 
 NEEDS = {
-    "build": ("yaml", "jinja2", "pyarrow", "PIL", "scipy", "vl_convert"),
+    "build": ("yaml", "jinja2", "pyarrow", "PIL", "highspy", "vl_convert"),
     "leaderboard": ("yaml", "jinja2", "confusable_homoglyphs"),
     "report": ("jinja2", "plotly", "vl_convert", "PIL", "trimesh"),
     "cluster": ("dask", "distributed"),

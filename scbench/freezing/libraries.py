@@ -4,8 +4,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 
 LIBRARIES = (
-    *("gmpy2", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow", "pybullet"),
-    *("pydantic", "PyYAML", "scipy", "shapely", "vl-convert-python"),
+    *("gmpy2", "highspy", "Jinja2", "manifold3d", "numpy", "openscad-evaluator", "pyarrow"),
+    *("pybullet", "pydantic", "PyYAML", "shapely", "vl-convert-python"),
 )
 
 

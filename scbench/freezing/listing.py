@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from scbench.builders.shared.builder import Case
-from scbench.builders.shared.parameters import kinds_of
+from scbench.builders.shared.builder import Case, kinds_of
 from scbench.catalog import Task
 from scbench.freezing.ladder import ladder
 from scbench.freezing.points import parameters_of

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.but_for_causation import Space, TaskBuilder
+from scbench.builders.but_for_causation import Space, TaskBuilder, settings
 from scbench.builders.but_for_causation.graphs import flips
-from scbench.builders.but_for_causation.stories import settings
 from scbench.schemas.but_for_causation import Params
 
 BUILDER = TaskBuilder()
@@ -38,13 +37,13 @@ def by_reading(prompt):
     for line in re.findall(r"^- (.+)\.$", prompt, re.MULTILINE):
         text = re.sub(r" \(.+? (needed|enough)\)$", "", line)
         text = text[0].lower() + text[1:]
-        found = re.fullmatch(r"if (.+), then (.+)", text)
-        told, effect = found.groups() if found else text.split(" if ")[::-1]
-        parts = re.split(r", | and | or | but ", told)
+        match = re.fullmatch(r"if (.+), then (.+)", text)
+        premise, effect = match.groups() if match else text.split(" if ")[::-1]
+        parts = re.split(r", | and | or | but ", premise)
         assert present[effect] not in rules
-        rules[present[effect]] = any if " or " in told else all, list(map(condition, parts))
-        if len(parts) > 1 and " but " not in told:
-            assert ("needed)" in line) == (" or " not in told)
+        rules[present[effect]] = any if " or " in premise else all, list(map(condition, parts))
+        if len(parts) > 1 and " but " not in premise:
+            assert ("needed)" in line) == (" or " not in premise)
     begun = re.search(r"happened at the beginning: (.+?) Everything else", prompt)[1]
     facts = dict(past[part[0].lower() + part[1:]] for part in begun.removesuffix(".").split(". "))
     outcome, did = past[re.search(r"In the end, (.+)\.", prompt)[1]]
@@ -52,21 +51,21 @@ def by_reading(prompt):
     assert not facts.keys() & rules.keys()
 
     def happens(without=None):
-        known = {event: value and event != without for event, value in facts.items()}
-        while outcome not in known or len(known) < len(facts) + len(rules):
+        world = {event: value and event != without for event, value in facts.items()}
+        while outcome not in world or len(world) < len(facts) + len(rules):
             for event, (how, conditions) in rules.items():
-                if event not in known and all(cause in known for cause, _ in conditions):
-                    kept = how(known[cause] == wanted for cause, wanted in conditions)
-                    known[event] = kept and event != without
-        return known[outcome]
+                if event not in world and all(cause in world for cause, _ in conditions):
+                    fulfilled = how(world[cause] == holds for cause, holds in conditions)
+                    world[event] = fulfilled and event != without
+        return world[outcome]
 
     assert happens()
     if supposed := re.search(r"Suppose that (.+)\. Would (.+) still have (.+)\?", prompt):
         subject, *_, participle = setting.events[outcome]
         assert supposed.groups()[1:] == (subject, f"{participle}? Yes or no")
         return "yes" if happens(gone[supposed[1]]) else "no"
-    listed = re.findall(r"^([A-Z])\) (.+)$", prompt, re.MULTILINE)
-    return ", ".join(letter for letter, text in listed if not happens(past[text][0]))
+    options = re.findall(r"^([A-Z])\) (.+)$", prompt, re.MULTILINE)
+    return ", ".join(letter for letter, text in options if not happens(past[text][0]))
 
 
 @st.composite
@@ -93,27 +92,27 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
         return
     assert by_reading(case.input) == case.target
     assert case.depth == min(point.max_depth, point.events - (1 if point.distractors else 2))
-    rules, told = case.instance["rules"], case.instance["told"]
-    assert len(rules) + len(told) == point.events + point.distractors
+    rules, origins = case.instance["rules"], case.instance["told"]
+    assert len(rules) + len(origins) == point.events + point.distractors
     n = len(case.instance["candidates"])
     blind = BUILDER.blind_floor(BUILDER.params_model(**case.instance))
     assert blind == (0.5 if point.question == "but_for" else 1 / (n * (n - 1)))
 
 
-def struck_out(rules, told, outcome):
+def struck_out(rules, origins, outcome):
     """Events without which the value of the outcome is another, by trying all values of all."""
 
     def value_without(without):
         free = sorted(rules)
         fitting = []
         for values in product([False, True], repeat=len(free)):
-            world = {**told, **dict(zip(free, values, strict=True))}
+            world = {**origins, **dict(zip(free, values, strict=True))}
             if without is not None:
                 world[without] = False
             if all(
                 event == without
                 or world[event]
-                == (all if kind == "all" else any)(world[c] == wanted for c, wanted in conditions)
+                == (all if kind == "all" else any)(world[c] == holds for c, holds in conditions)
                 for event, (kind, conditions) in rules.items()
             ) and (without not in rules or not values[free.index(without)]):
                 fitting.append(world[outcome])
@@ -121,25 +120,25 @@ def struck_out(rules, told, outcome):
         return value
 
     actual = value_without(None)
-    return {event for event in {*rules, *told} if value_without(event) != actual}
+    return {event for event in {*rules, *origins} if value_without(event) != actual}
 
 
 @pytest.mark.parametrize("seed", range(150))
 def test_all_worlds_tried_one_by_one_give_the_same_flips(seed):
     """Rules of any form, not only those that stories have; outcomes may fail to happen."""
     rng = Stream("worlds", seed)
-    told = {event: rng.below(3) > 0 for event in range(rng.between(1, 4))}
+    origins = {event: rng.below(3) > 0 for event in range(rng.between(1, 4))}
     rules = {}
-    for event in range(len(told), len(told) + rng.between(1, 5)):
+    for event in range(len(origins), len(origins) + rng.between(1, 5)):
         causes = rng.sample(range(event), rng.between(1, min(event, 3)))
         rules[event] = (
             rng.choice(("all", "any")),
             [(cause, rng.below(3) > 0) for cause in causes],
         )
     for outcome in rules:
-        bits = flips(rules, told, outcome)
+        bits = flips(rules, origins, outcome)
         assert {event for event in range(outcome + 1) if bits >> event & 1} == struck_out(
-            rules, told, outcome
+            rules, origins, outcome
         )
 
 
@@ -185,8 +184,8 @@ def test_stories_worked_out_by_hand(rules, candidates, target):
     assert BUILDER.target(params) == target
     assert by_reading(BUILDER.prompt(params)) == target
     for place, event in enumerate(candidates):
-        asked = {"rules": rules, "candidates": [event], "question": "but_for"}
-        params = Params.model_validate(EXAMPLE | asked)
+        question = {"rules": rules, "candidates": [event], "question": "but_for"}
+        params = Params.model_validate(EXAMPLE | question)
         expected = "no" if "ABC"[place] in target else "yes"
         assert BUILDER.target(params) == expected
         assert by_reading(BUILDER.prompt(params)) == expected
@@ -283,10 +282,10 @@ def test_settings_hold_many_different_events():
             text = json.dumps([subject, base, present, past, participle])
             assert subject.startswith("the ")
             assert not re.search(r"[.;:]| (and|or|but|if|then|not|had|did|does|have) ", text)
-            verb, *rest = base.split()
+            verb, *tail = base.split()
             assert present.split()[0] in {f"{verb}s", f"{verb}es", f"{verb[:-1]}ies"}
             for other in (present, past, participle):
-                assert other.split()[1:] == rest
+                assert other.split()[1:] == tail
             if past.split()[0].endswith("ed"):
                 assert past == participle
 

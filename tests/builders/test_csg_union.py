@@ -65,7 +65,7 @@ def shell_volumes(mesh):
     return signed_volumes(mesh.points, triangulate(mesh), shells(mesh.faces))
 
 
-def drawn(seed, **parameters):
+def draw_scenes(seed, **parameters):
     case = BUILDER.case(Space(**parameters), seed)
     return Params.model_validate(case.instance)
 
@@ -104,8 +104,8 @@ def test_reference_is_as_tidy_as_by_hand(subtask, vertices, faces):
 def test_prompt_gives_every_number_of_the_solids():
     for params in PAPER:
         prompt = BUILDER.prompt(params)
-        listed = prompt.split("Every solid is described")[0]
-        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", listed)]
+        solids_text = prompt.split("Every solid is described")[0]
+        numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", solids_text)]
         for solid in params.solids:
             data = solid.model_dump()
             for key in ("size", "translation", "rotation_deg_xyz", "vertices", "faces"):
@@ -144,47 +144,49 @@ def test_example_of_the_prompt_is_a_mesh_that_keeps_the_rules():
 
 def volumes_without_each(params):
     meshes = [solid_mesh(solid) for solid in params.solids]
-    own = [union_volume(parts_of_union([mesh])) for mesh in meshes]
-    rest = [union_volume(parts_of_union(meshes[:i] + meshes[i + 1 :])) for i in range(len(meshes))]
-    return union_volume(parts_of_union(meshes)), own, rest
+    volumes = [union_volume(parts_of_union([mesh])) for mesh in meshes]
+    without = [
+        union_volume(parts_of_union(meshes[:i] + meshes[i + 1 :])) for i in range(len(meshes))
+    ]
+    return union_volume(parts_of_union(meshes)), volumes, without
 
 
 @pytest.mark.parametrize("relation", ["overlap", "contact", "disjoint"])
 @pytest.mark.parametrize("rotation", ["none", "45", "free"])
 def test_every_solid_adds_a_twentieth_of_itself(relation, rotation):
     for seed in range(3):
-        params = drawn(seed, relation=relation, rotation=rotation, solids=4)
-        whole, own, rest = volumes_without_each(params)
-        for alone, without in zip(own, rest, strict=True):
-            assert whole - without >= 0.0499 * alone
+        params = draw_scenes(seed, relation=relation, rotation=rotation, solids=4)
+        total, volumes, unions = volumes_without_each(params)
+        for volume, without in zip(volumes, unions, strict=True):
+            assert total - without >= 0.0499 * volume
         if relation == "overlap":
-            assert whole < sum(own) - 0.0499 * min(own)
+            assert total < sum(volumes) - 0.0499 * min(volumes)
         if relation in {"contact", "disjoint"}:
-            assert whole <= sum(own) + 1e-6
+            assert total <= sum(volumes) + 1e-6
         count = len(shell_volumes(reference_mesh(params)))
         assert count == 4 if relation == "disjoint" else count < 4
 
 
 def test_nested_solids_vanish():
     for seed in range(3):
-        params = drawn(seed, relation="nested", solids=2)
-        whole, own, _ = volumes_without_each(params)
-        assert whole == pytest.approx(max(own), abs=1e-6)
+        params = draw_scenes(seed, relation="nested", solids=2)
+        total, volumes, _ = volumes_without_each(params)
+        assert total == pytest.approx(max(volumes), abs=1e-6)
         assert len(shell_volumes(reference_mesh(params))) == 1
 
 
 def test_panels_enclose_a_void():
     for seed in range(3):
-        params = drawn(seed, relation="void", solids=6)
+        params = draw_scenes(seed, relation="void", solids=6)
         volumes = shell_volumes(reference_mesh(params))
         assert sorted(np.sign(volumes)) == [-1, 1]
-        whole, own, _ = volumes_without_each(params)
-        assert whole == pytest.approx(sum(own))
+        total, own, _ = volumes_without_each(params)
+        assert total == pytest.approx(sum(own))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_can_be_drawn_alone(kind):
-    params = drawn(1, kinds=(kind,), relation="overlap", solids=2)
+    params = draw_scenes(1, kinds=(kind,), relation="overlap", solids=2)
     sides = {getattr(solid, "segments", 4) for solid in params.solids}
     assert all(4 <= n <= 8 for n in sides)
     expected = {
@@ -198,7 +200,7 @@ def test_every_kind_can_be_drawn_alone(kind):
 
 def test_parameters_bound_what_is_drawn():
     for seed in range(5):
-        params = drawn(
+        params = draw_scenes(
             seed, kinds=KINDS, solids=5, max_vertices=60, min_sides=3, max_sides=6, rotation="90"
         )
         assert len(params.solids) == 5
@@ -216,7 +218,7 @@ def test_three_decimals_of_fresh_references_are_enough():
             "relation": ["contact", "mixed"][seed % 2],
             "rotation": ["none", "free", "45"][seed % 3],
         }
-        params = drawn(seed, kinds=KINDS, solids=4, max_vertices=200, **parameters)
+        params = draw_scenes(seed, kinds=KINDS, solids=4, max_vertices=200, **parameters)
         answer = BUILDER.reference(params).model_dump(mode="json")
         for vertex in answer["polyhedron"]["vertex"]:
             vertex["xyz"] = [round(value, 3) for value in vertex["xyz"]]

@@ -10,68 +10,78 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.dates import Space, TaskBuilder
-from scbench.builders.dates.steps import draw_any, draw_crossing, draw_within_month, moved
-from scbench.builders.dates.stories import names, scenarios
+from scbench.builders.dates import (
+    Space,
+    TaskBuilder,
+    draw_any,
+    draw_crossing,
+    draw_within_month,
+    names,
+    scenarios,
+    take_step,
+)
 from scbench.schemas.dates import Params
 
 BUILDER = TaskBuilder()
 FORMATS = ["MM_DD_YYYY", "NATURAL_LANGUAGE", "ORDINAL_DAY", "RELATIVE_OFFSET"]
 DAY = timedelta(days=1)
 VERB = "(?:is|falls|comes)"
-WHAT, OTHER = r"(?P<what>.+?)", r"(?P<other>.+?)"
+WHAT, ORIGIN = r"(?P<what>.+?)", r"(?P<other>.+?)"
 SIDE, UNITS = "(?P<side>after|before)", r"(?P<n>\d+) (?P<unit>\w+?)s?"
 STEPS = [
-    (rf"{WHAT} {VERB} on day (?P<n>\d+), if the day of {OTHER} is counted as day 1", "counted"),
-    (rf"{WHAT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {OTHER}", "weekday"),
-    (rf"{WHAT} {VERB} on the last day of the month in which {OTHER} falls", "last"),
-    (rf"{WHAT} {VERB} on the first day of the month after the one in which {OTHER} falls", "first"),
-    (rf"{WHAT} {VERB} {UNITS} {SIDE} {OTHER}", "shift"),
-    (rf"Exactly {UNITS} {SIDE} {OTHER} {VERB} {WHAT}", "shift"),
+    (rf"{WHAT} {VERB} on day (?P<n>\d+), if the day of {ORIGIN} is counted as day 1", "counted"),
+    (rf"{WHAT} {VERB} on the (?:first|last) (?P<n>\w+day) {SIDE} {ORIGIN}", "weekday"),
+    (rf"{WHAT} {VERB} on the last day of the month in which {ORIGIN} falls", "last"),
+    (
+        rf"{WHAT} {VERB} on the first day of the month after the one in which {ORIGIN} falls",
+        "first",
+    ),
+    (rf"{WHAT} {VERB} {UNITS} {SIDE} {ORIGIN}", "shift"),
+    (rf"Exactly {UNITS} {SIDE} {ORIGIN} {VERB} {WHAT}", "shift"),
 ]
 
 
 def read_date(text):
     """The date that words such as "on the 5th of March 2021" stand for; None if they do not."""
     text = re.sub(rf"^.+? {VERB} ", "", text)
-    if found := re.fullmatch(r"(\d+) days (after|before) (\d\d)/(\d\d)/(\d{4})", text):
-        days = int(found[1]) * (1 if found[2] == "after" else -1)
-        return date(int(found[5]), int(found[3]), int(found[4])) + days * DAY
-    if found := re.fullmatch(r"on (\d\d)/(\d\d)/(\d{4})", text):
-        return date(int(found[3]), int(found[1]), int(found[2]))
-    if found := re.fullmatch(r"on (?:the (\d+)(?:st|nd|rd|th) day|day (\d+)) of (\d{4})", text):
-        return date(int(found[3]), 1, 1) + (int(found[1] or found[2]) - 1) * DAY
+    if match := re.fullmatch(r"(\d+) days (after|before) (\d\d)/(\d\d)/(\d{4})", text):
+        days = int(match[1]) * (1 if match[2] == "after" else -1)
+        return date(int(match[5]), int(match[3]), int(match[4])) + days * DAY
+    if match := re.fullmatch(r"on (\d\d)/(\d\d)/(\d{4})", text):
+        return date(int(match[3]), int(match[1]), int(match[2]))
+    if match := re.fullmatch(r"on (?:the (\d+)(?:st|nd|rd|th) day|day (\d+)) of (\d{4})", text):
+        return date(int(match[3]), 1, 1) + (int(match[1] or match[2]) - 1) * DAY
     number, year = r"(?P<day>\d+)", r"(?P<year>\d{4})"
     name = rf"(?P<month>{'|'.join(month_name[1:])})"
     for form in (f"{name} {number}, {year}", f"{number} {name} {year}",
                  f"the {number}(?:st|nd|rd|th) of {name} {year}"):  # fmt: skip
-        if found := re.fullmatch(f"on {form}", text):
+        if match := re.fullmatch(f"on {form}", text):
             months = list(month_name)
-            return date(int(found["year"]), months.index(found["month"]), int(found["day"]))
+            return date(int(match["year"]), months.index(match["month"]), int(match["day"]))
     return None
 
 
-def walked(start, kind, found):
+def walked(start, kind, match):
     """Go from a date to another, one day or one month at a time."""
-    at, back = start, found.get("side") == "before"
+    at, back = start, match.get("side") == "before"
     if kind == "counted":
-        for _ in range(int(found["n"]) - 1):
+        for _ in range(int(match["n"]) - 1):
             at += DAY
     elif kind == "weekday":
         while True:
             at += -DAY if back else DAY
-            if day_name[at.weekday()] == found["n"]:
+            if day_name[at.weekday()] == match["n"]:
                 break
     elif kind in {"last", "first"}:
         while (at + DAY).month == start.month:
             at += DAY
         at += DAY * (kind == "first")
-    elif found["unit"] in {"day", "week"}:
-        for _ in range(int(found["n"]) * (7 if found["unit"] == "week" else 1)):
+    elif match["unit"] in {"day", "week"}:
+        for _ in range(int(match["n"]) * (7 if match["unit"] == "week" else 1)):
             at += -DAY if back else DAY
     else:
         year, month = at.year, at.month
-        for _ in range(int(found["n"]) * (12 if found["unit"] == "year" else 1)):
+        for _ in range(int(match["n"]) * (12 if match["unit"] == "year" else 1)):
             month += -1 if back else 1
             year, month = year + (month > 12) - (month < 1), (month - 1) % 12 + 1
         for day in range(at.day, 27, -1):
@@ -89,26 +99,26 @@ def by_reading(prompt):
     asked = re.fullmatch(
         r"(?:On which date is|What is the date of|Which date does) (.+?)(?: have)?\?", question
     )[1]
-    known, waiting = {}, []
+    days, waiting = {}, []
     for sentence in story.removesuffix(".").split(". ")[2:]:
         if day := read_date(sentence):
             what = re.match(rf"(.+?) {VERB} ", sentence)[1]
-            known[what.lower()] = day
+            days[what.lower()] = day
             continue
         for pattern, kind in STEPS:
-            if found := re.fullmatch(pattern, sentence):
-                waiting.append((kind, found.groupdict()))
+            if match := re.fullmatch(pattern, sentence):
+                waiting.append((kind, match.groupdict()))
                 break
         else:
             raise AssertionError(sentence)
     total = len(waiting)
     while waiting:
-        kind, found = waiting.pop(0)
-        if found["other"].lower() in known:
-            known[found["what"].lower()] = walked(known[found["other"].lower()], kind, found)
+        kind, match = waiting.pop(0)
+        if match["other"].lower() in days:
+            days[match["what"].lower()] = walked(days[match["other"].lower()], kind, match)
         else:
-            waiting.append((kind, found))
-    return known[asked.lower()].strftime("%m/%d/%Y"), total
+            waiting.append((kind, match))
+    return days[asked.lower()].strftime("%m/%d/%Y"), total
 
 
 @st.composite
@@ -130,18 +140,18 @@ def test_reading_the_prompt_leads_to_the_target(point, seed):
 @pytest.mark.parametrize("form", FORMATS)
 def test_tiers_do_what_they_say(form):
     for tier in range(4):
-        found = BUILDER.generate_random(count=60, tier=tier, date_format=form)
-        steps = {case["steps"] for case in found}
+        cases = BUILDER.generate_random(count=60, tier=tier, date_format=form)
+        steps = {case["steps"] for case in cases}
         assert steps == [{0}, {1}, {1}, {3, 4, 5}][tier]
         if tier == 1:
-            assert all(0 < case["shift"] < 31 and case["month_ends"] == 0 for case in found)
+            assert all(0 < case["shift"] < 31 and case["month_ends"] == 0 for case in cases)
         if tier == 2:
             assert all(
                 case["month_ends"] or case["instance"]["steps"][0][1] == "month_last"
-                for case in found
+                for case in cases
             )
-            assert len({case["instance"]["steps"][0][1] for case in found}) >= 6
-        assert all(case["input"].startswith(case["instance"]["opening"]) for case in found)
+            assert len({case["instance"]["steps"][0][1] for case in cases}) >= 6
+        assert all(case["input"].startswith(case["instance"]["opening"]) for case in cases)
 
 
 def test_steps_past_the_end_of_a_month_are_of_many_sorts():
@@ -149,7 +159,7 @@ def test_steps_past_the_end_of_a_month_are_of_many_sorts():
     sorts = Counter()
     for _ in range(3000):
         start, move = draw_crossing(rng)
-        end = moved(start, move)
+        end = take_step(start, move)
         sorts["back"] += end < start
         sorts["year"] += end.year != start.year
         sorts["leap day told"] += (start.month, start.day) == (2, 29)
@@ -166,19 +176,19 @@ def test_a_drawn_step_never_stands_still():
     rng = Stream("steps")
     for _ in range(2000):
         start, move = draw_within_month(rng)
-        end = moved(start, move)
+        end = take_step(start, move)
         assert start < end
         assert (start.year, start.month) == (end.year, end.month)
-        assert moved(start, draw_any(start, rng)) != start
+        assert take_step(start, draw_any(start, rng)) != start
 
 
-def case_of(form, given, steps, style=0):
+def case_of(form, clues, steps, style=0):
     return Params(
         story="well",
         opening="Ann digs.",
         events=("the start", "the end", "the middle"),
         date_format=form,
-        given=given,
+        given=clues,
         steps=steps,
         asked=1,
         style=style,
@@ -250,16 +260,16 @@ def test_rules_that_matter_are_told():
 
 def test_scenarios_and_names_are_many_and_different():
     assert len(scenarios()) == 36
-    assert len({one.id for one in scenarios()}) == 36
-    assert len({one.opening for one in scenarios()}) == 36
-    events = [event for one in scenarios() for event in one.events]
+    assert len({scenario.id for scenario in scenarios()}) == 36
+    assert len({scenario.opening for scenario in scenarios()}) == 36
+    events = [event for scenario in scenarios() for event in scenario.events]
     assert len(set(events)) == len(events) == 36 * 7
     assert len(set(names())) == len(names()) >= 60
-    for one in scenarios():
-        assert re.fullmatch("[a-z_]+", one.id)
-        assert one.opening.startswith("{name} ")
-        assert one.opening.endswith(".")
-        assert one.opening.count(".") == 1
+    for scenario in scenarios():
+        assert re.fullmatch("[a-z_]+", scenario.id)
+        assert scenario.opening.startswith("{name} ")
+        assert scenario.opening.endswith(".")
+        assert scenario.opening.count(".") == 1
     for event in events:
         assert event.startswith("the ")
         assert not re.search(r"[.,;]| (is|falls|comes|after|before|have) ", event)
@@ -273,7 +283,7 @@ def test_a_scenario_can_be_chosen(number):
 
 
 def test_events_happen_in_the_usual_order():
-    orders = {one.id: one.events for one in scenarios()}
+    orders = {scenario.id: scenario.events for scenario in scenarios()}
     for case in BUILDER.generate_random(count=100, tier=3):
         events = case["instance"]["events"]
         assert events == [event for event in orders[case["story"]] if event in events]

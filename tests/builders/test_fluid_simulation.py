@@ -6,8 +6,7 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.fluid_simulation import Space, TaskBuilder
-from scbench.builders.fluid_simulation.fresh_worlds import GOAL_KINDS, HEIGHT, LAYERS
+from scbench.builders.fluid_simulation import GOAL_KINDS, HEIGHT, LAYERS, Space, TaskBuilder
 from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
 from scbench.graders.fluid_simulation import grade
 from scbench.graders.fluid_simulation.earthworks import ground

@@ -38,8 +38,8 @@ def test_prompt_gives_the_axis_of_every_depth_and_all_leaves(i):
     cycle = params.axis_cycle
     for depth in range(max(map(len, params.leaves))):
         assert f"\ndepth {depth}: axis {cycle[depth % len(cycle)]}\n" in prompt
-    listed = prompt.split("no other boxes.\n\n")[1].split("\n\nThe target")[0]
-    assert tuple(listed.replace(",\n", ", ").split(", ")) == params.leaves
+    leaves_text = prompt.split("no other boxes.\n\n")[1].split("\n\nThe target")[0]
+    assert tuple(leaves_text.replace(",\n", ", ").split(", ")) == params.leaves
     assert f"The target is the leaf {params.target}.\n" in prompt
     assert ("square" in prompt) == (params.dimension == "2D") != ("cube" in prompt)
 
@@ -68,11 +68,11 @@ def test_fresh_trees_keep_their_parameters(parameters):
         assert len(params.leaves) <= point.max_leaves
         neighbours = BUILDER.reference(params).neighbors
         assert len(neighbours) >= point.min_neighbours
-        wanted = min(point.neighbour_depths, point.depth_spread + 1)
-        assert len({len(label) for label in neighbours}) >= wanted
-        whole = 1 << max(depths)
+        least_depths = min(point.neighbour_depths, point.depth_spread + 1)
+        assert len({len(label) for label in neighbours}) >= least_depths
+        side = 1 << max(depths)
         box = boxes(params.leaves, params.axis_cycle, axes)[params.target]
-        outside = any(low == 0 or high == whole for low, high in box)
+        outside = any(low == 0 or high == side for low, high in box)
         if point.target_at != "anywhere":
             assert outside == (point.target_at == "boundary")
 

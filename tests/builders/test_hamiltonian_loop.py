@@ -10,8 +10,13 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hamiltonian_loop import Space, TaskBuilder
-from scbench.builders.hamiltonian_loop.solver import could_have_loop, find_cover, find_loop
+from scbench.builders.hamiltonian_loop import (
+    Space,
+    TaskBuilder,
+    could_have_loop,
+    find_cover,
+    find_loop,
+)
 from scbench.schemas.hamiltonian_loop import Params
 
 
@@ -67,7 +72,7 @@ def test_what_the_solver_rules_out_has_no_loop(free, seed):
         for cell, partners in cover.items():
             assert len(partners) == 2
             assert partners <= beside(cell) & free
-            assert all(cell in cover[other] for other in partners)
+            assert all(cell in cover[partner] for partner in partners)
 
 
 def test_quick_tests_say_no_for_each_of_their_reasons():
@@ -123,8 +128,8 @@ def test_subtask_9_shows_the_picture_of_the_specification():
 
 def test_picture_list_and_count_of_a_prompt_agree_with_the_instance():
     builder = TaskBuilder()
-    drawn = [builder.draw(Space(size=n), Stream("prompt", n)) for n in (4, 9, 10, 30)]
-    for params in [item.params for item in builder.paper()] + drawn:
+    instances = [builder.draw(Space(size=n), Stream("prompt", n)) for n in (4, 9, 10, 30)]
+    for params in [item.params for item in builder.paper()] + instances:
         prompt = builder.prompt(params)
         free = params.size**2 - len(params.blocked)
         assert f"exactly {free} cells" in prompt
@@ -138,8 +143,8 @@ def test_picture_list_and_count_of_a_prompt_agree_with_the_instance():
         }
         assert marked == set(params.blocked)
         assert {len(row) for row in lines} == {len(lines)} == {params.size}
-        listed = re.search(r"row by row: (.*)\.$", prompt, re.MULTILINE)[1]
-        assert set(re.findall(r"\[(\d+), (\d+)\]", listed)) == {
+        cells_text = re.search(r"row by row: (.*)\.$", prompt, re.MULTILINE)[1]
+        assert set(re.findall(r"\[(\d+), (\d+)\]", cells_text)) == {
             (str(x), str(y)) for x, y in params.blocked
         }
 
@@ -157,8 +162,8 @@ ALWAYS = {
 
 def test_every_instance_has_the_slips_that_are_always_wrong():
     builder = TaskBuilder()
-    drawn = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
-    for params in [item.params for item in builder.paper()] + drawn:
+    instances = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
+    for params in [item.params for item in builder.paper()] + instances:
         assert set(builder.counter_references(params)) >= ALWAYS
 
 
@@ -195,17 +200,17 @@ def test_about_as_many_cells_are_blocked_as_wanted(share, obstacles):
 
 
 def groups(cells):
-    left, found = set(cells), []
-    while left:
-        waiting = [left.pop()]
+    remaining, components = set(cells), []
+    while remaining:
+        waiting = [remaining.pop()]
         group = set(waiting)
         while waiting:
-            fresh = beside(waiting.pop()) & left
-            left -= fresh
+            fresh = beside(waiting.pop()) & remaining
+            remaining -= fresh
             group |= fresh
             waiting += fresh
-        found.append(group)
-    return found
+        components.append(group)
+    return components
 
 
 def test_obstacles_have_their_shapes():

@@ -10,8 +10,7 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hide_and_seek import Space, TaskBuilder
-from scbench.builders.hide_and_seek.hiding_places import hidden, hiding_places
+from scbench.builders.hide_and_seek import Space, TaskBuilder, hidden, hiding_places
 from scbench.catalog import get_task
 from scbench.graders.hide_and_seek import fitted_view_pixels
 from scbench.scoring.judge import judge
@@ -58,16 +57,16 @@ def test_hidden_agrees_with_the_picture_up_to_its_margin():
     places = rng.uniform(-20, 0, (300, 2))
     places = places[(np.abs(places) > 3.3).any(axis=1)]
     safe = hidden(params, places, params.sniper)
-    seen = np.array([verdict(params, [xy]).score < 1 for xy in places.tolist()])
-    assert not (safe & seen).any()
+    visible = np.array([verdict(params, [xy]).score < 1 for xy in places.tolist()])
+    assert not (safe & visible).any()
     # Whoever is neither safe nor seen stands within a step of the shadow's edge.
-    for xy in places[~safe & ~seen]:
+    for xy in places[~safe & ~visible]:
         steps = [(dx, dy) for dx in (-0.2, 0, 0.2) for dy in (-0.2, 0, 0.2)]
         near = hidden(params, xy + np.array(steps), params.sniper)
         assert near.any()
         assert not near.all()
     assert 50 < safe.sum() < 280
-    assert seen.sum() > 20
+    assert visible.sum() > 20
 
 
 @pytest.mark.parametrize("signs", [(1, 1), (-1, 1), (1, -1), (-1, -1)])
@@ -118,13 +117,13 @@ def test_everybody_within_the_distance_is_in_the_picture():
 @pytest.mark.parametrize("parameters", [{}, *POINTS], ids=str)
 def test_whoever_stands_in_the_open_is_seen_on_a_hundred_pixels(parameters):
     params = TaskBuilder().draw(Space(**parameters), Stream("open", 0))
-    alone = params.model_copy(update={"people": 1, "building": (0.01, 0.01, 0.01)})
+    open_scene = params.model_copy(update={"people": 1, "building": (0.01, 0.01, 0.01)})
     rng = Stream("anywhere", 0)
     for i in range(40):
         far = params.max_distance * (1 if i < 24 else rng.unit())
         angle = rng.uniform(0, 2 * math.pi)
         spot = (0.999 * far * math.cos(angle), 0.999 * far * math.sin(angle))
-        assert verdict(alone, [spot]).metrics["visible_pixels"] >= 100
+        assert verdict(open_scene, [spot]).metrics["visible_pixels"] >= 100
 
 
 def test_a_sniper_among_the_people_is_refused_in_plain_words():
@@ -169,17 +168,17 @@ def test_counter_references_break_the_rule_they_are_named_for():
     for params in PAPER:
         counters = TaskBuilder().counter_references(params)
         for name, checks in broken.items():
-            given = judge(TASK, params, counters[name])[0]
-            assert {check.id for check in given.failed} == checks, name
+            result = judge(TASK, params, counters[name])[0]
+            assert {check.id for check in result.failed} == checks, name
 
 
 def test_the_published_picture_misses_a_crowd_that_the_sniper_sees():
     for params in PAPER:
         counters = TaskBuilder().counter_references(params)
-        seen = counters["hidden_only_in_the_published_picture"]
-        people = np.array([person["xy"] for person in seen["people"]])
+        crowd = counters["hidden_only_in_the_published_picture"]
+        people = np.array([person["xy"] for person in crowd["people"]])
         assert fitted_view_pixels(params, people) == 0
-        assert judge(TASK, params, seen)[0].metrics["visible_pixels"] > 0
+        assert judge(TASK, params, crowd)[0].metrics["visible_pixels"] > 0
 
 
 def test_diagonal_neighbours_are_farther_apart_than_a_person_is_wide():
@@ -204,8 +203,8 @@ def test_the_prompt_prints_every_number_that_is_graded():
         }
     )
     printed = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", TaskBuilder().prompt(odd))}
-    wanted = set()
+    numbers = set()
     for value in odd.model_dump().values():
-        wanted.update(value if isinstance(value, tuple) else {value})
-    assert wanted <= printed
+        numbers.update(value if isinstance(value, tuple) else {value})
+    assert numbers <= printed
     assert {(3.25 + 0.4375) / 2, (4.125 + 0.625) / 2, 1e-9} <= printed

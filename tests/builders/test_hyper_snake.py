@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.hyper_snake import Space, TaskBuilder
-from scbench.builders.hyper_snake.solver import Box, find_path
+from scbench.builders.hyper_snake import Box, Space, TaskBuilder, find_path
 from scbench.schemas.hyper_snake import Params
 
 WORK = 300_000
@@ -25,9 +24,9 @@ def longest_by_search(box, start, food, end):
         nonlocal best
         if food <= set(path) and end in {None, path[-1]}:
             best = max(best, len(path))
-        for other in box.near[path[-1]]:
-            if other not in path:
-                extend([*path, other])
+        for near in box.near[path[-1]]:
+            if near not in path:
+                extend([*path, near])
 
     extend([start])
     return best
@@ -91,9 +90,9 @@ def test_work_is_bounded_where_there_is_no_path():
     assert comb.longest(start) == 11
     assert longest_by_search(comb, start, set(), None) == 7
     assert find_path(comb, start, [], Stream("comb"), None, WORK) is None
-    found = find_path(comb, start, [], Stream("comb"), 7, WORK)
-    assert is_path(comb, start, found)
-    assert len(found) == 7
+    path = find_path(comb, start, [], Stream("comb"), 7, WORK)
+    assert is_path(comb, start, path)
+    assert len(path) == 7
 
 
 def test_work_is_bounded_where_food_cannot_be_had_with_the_length():
@@ -167,8 +166,8 @@ ALWAYS = {
 
 def test_every_instance_has_the_slips_that_are_always_wrong():
     builder = TaskBuilder()
-    drawn = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
-    for params in PAPER + drawn:
+    instances = [builder.draw(Space(), Stream("slips", i)) for i in range(5)]
+    for params in PAPER + instances:
         counters = builder.counter_references(params)
         assert set(counters) >= ALWAYS
         assert "stops_before_the_last_food" in counters

@@ -8,8 +8,8 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.interlocking_parts import Space
-from scbench.builders.interlocking_parts.cage_parts import (
+from scbench.builders.interlocking_parts import (
+    Space,
     layout,
     panel,
     parts_of,
@@ -102,11 +102,11 @@ def test_the_prompt_prints_every_number_of_the_instance():
         elif isinstance(node, int | float):
             yield node
 
-    shown = {word.strip("().±:") for word in words}
+    printed = {word.strip("().±:") for word in words}
     for number in numbers(params.model_dump()):
         half = [f"{k}" for k, v in halves.items() if v == number]
         forms = {f"{number:g}", f"{-number:g}", f"{100 * number:g}", *half}
-        assert forms & shown, number
+        assert forms & printed, number
 
 
 def test_lines_of_the_prompt_are_short():
@@ -125,9 +125,9 @@ def test_a_roof_in_the_air_is_told_from_one_that_is_too_high_whatever_the_bars(b
 def test_parts_that_the_prompt_shows_belong_to_the_right_answer():
     params = fresh(3, shown=4)
     right = BUILDER.reference(params).model_dump(mode="json")["parts"]
-    before, _, rest = BUILDER.prompt(params).partition("the 4 below")
-    given, _ = json.JSONDecoder().raw_decode(rest[rest.index("[") :])
-    assert given == right[:4]
+    before, _, after = BUILDER.prompt(params).partition("the 4 below")
+    parts, _ = json.JSONDecoder().raw_decode(after[after.index("[") :])
+    assert parts == right[:4]
     plain = params.model_copy(update={"shown": 0})
     assert before.split("You need not")[0].strip() in BUILDER.prompt(plain)
     assert BUILDER.measure(params) < BUILDER.measure(plain)

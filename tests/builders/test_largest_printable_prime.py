@@ -37,21 +37,21 @@ def towers(params, first, number, tops):
     for digit in params.digits:
         longer = number + str(digit)
         size = params.group
-        whole = [longer[i : i + size] for i in range(first % size, len(longer) - size + 1, size)]
+        groups = [longer[i : i + size] for i in range(first % size, len(longer) - size + 1, size)]
         poses = {
-            (one, height + HEIGHTS[one.stand])
+            (body, height + HEIGHTS[body.stand])
             for name in params.orientations
-            if (one := pose(digit, name, params.segments[digit])) is not None
+            if (body := pose(digit, name, params.segments[digit])) is not None
             for lower, height in tops
-            if lower is None or rests(one, lower)
+            if lower is None or rests(body, lower)
         }
-        if poses and len(set(whole)) == len(whole) and longer != "0":
+        if poses and len(set(groups)) == len(groups) and longer != "0":
             yield from towers(params, first, longer, poses)
 
 
 def enumerated(params):
     """The longest prime, and the largest of those, among all towers; 2 and 5 are left out."""
-    found = [
+    primes = [
         number
         for first in range(1, params.group + 1)
         for number, tops in towers(params, first, "", {(None, 0)})
@@ -61,7 +61,7 @@ def enumerated(params):
         and number not in {"2", "5"}
         and is_prime(number)
     ]
-    return max(found, key=lambda number: (len(number), number))
+    return max(primes, key=lambda number: (len(number), number))
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_the_search_finds_it_with_groups_of_three(digits):
 
 
 def test_65_digits_are_the_most_under_the_papers_rules():
-    found = longest_prime(PAPER)
-    assert found.number == LONGEST
+    result = longest_prime(PAPER)
+    assert result.number == LONGEST
     assert _Graph(PAPER).longest() == 66
     assert not list(_Graph(PAPER).numbers(66))
     # Even without a height to reach there is nothing longer.

@@ -4,8 +4,7 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder
-from scbench.builders.lego_hemispherical_shell.brick_layers import fill, lattice
+from scbench.builders.lego_hemispherical_shell import Space, TaskBuilder, fill, lattice
 from scbench.graders.lego_hemispherical_shell import grade
 from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
 from scbench.schemas.lego_hemispherical_shell import Answer
@@ -25,9 +24,9 @@ def test_every_lattice_gives_a_legal_structure(offset):
     params = PAPER[2]
     rows = fill(lattice(body(params), params.outer_radius_mm, offset))
     bricks = [{"Centroid": row[:3], "RotationDegrees": row[3]} for row in rows]
-    given = grade(params, Answer.model_validate({"bricks": bricks}))
-    assert {check.id for check in given.failed} <= {"volume"}
-    assert given.score > 0.9
+    result = grade(params, Answer.model_validate({"bricks": bricks}))
+    assert {check.id for check in result.failed} <= {"volume"}
+    assert result.score > 0.9
 
 
 def test_cells_measure_the_target():
@@ -52,9 +51,9 @@ def test_fresh_targets_keep_their_parameters(form):
             assert 60 <= a <= 70
             assert 35 <= b - a <= 40
         assert params.height_mm == (60.0 if form == "wall" else None)
-        given = grade(params, BUILDER.reference(params))
-        assert given.score == 1
-        assert not given.failed
+        result = grade(params, BUILDER.reference(params))
+        assert result.score == 1
+        assert not result.failed
         words = {"hemisphere": "hemispherical", "dome": "solid", "wall": "wall", "ring": "torus"}
         assert words[form] in BUILDER.prompt(params)
 

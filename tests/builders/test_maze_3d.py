@@ -6,8 +6,14 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.maze_3d import Space, TaskBuilder
-from scbench.builders.maze_3d.maze_generator import Wanted, _lattice_path, _route_heights, carve
+from scbench.builders.maze_3d import (
+    MazePlan,
+    Space,
+    TaskBuilder,
+    _lattice_path,
+    _route_heights,
+    carve,
+)
 from scbench.graders.maze_3d import grade
 from scbench.schemas.maze_3d import Answer, Params
 
@@ -34,14 +40,14 @@ def test_mazes_are_found_over_the_whole_space(size, ends):
 
 
 def test_what_is_left_open_is_drawn_within_its_bounds():
-    drawn = [BUILDER.draw(Space(size=12), Stream("open", seed)) for seed in range(40)]
+    instances = [BUILDER.draw(Space(size=12), Stream("open", seed)) for seed in range(40)]
     for name, low, high in (
         ("a_height", 0, 9),
         ("jumps", 2, 6),
         ("max_height_percent", 20, 35),
         ("min_route_percent", 12, 24),
     ):
-        values = {getattr(params, name) for params in drawn}
+        values = {getattr(params, name) for params in instances}
         assert low <= min(values)
         assert max(values) <= high
         assert len(values) > 3
@@ -94,16 +100,16 @@ def test_route_heights_keep_their_rules_and_hit_the_end():
 
 
 def test_carved_mazes_have_exactly_what_is_wanted():
-    made = 0
+    carved = 0
     for seed in range(40):
-        wanted = Wanted(16, 4, 6, jumps=seed % 6, least_cells=40, most_cells=60)
-        maze = carve(wanted, Stream("carve", seed))
+        plan = MazePlan(16, 4, 6, jumps=seed % 6, least_cells=40, most_cells=60)
+        maze = carve(plan, Stream("carve", seed))
         if maze is not None:
-            made += 1
+            carved += 1
             params = Params(size=16, a_height=4, b_height=6, jumps=0, max_height_percent=100)
             result = grade(params, Answer.model_validate(maze))
             failed = {check.id for check in result.failed} - {"coverage"}
             assert not failed
             assert len(result.metrics["jumped_over"]) == seed % 6
             assert 40 <= len(result.metrics["route"]) <= 60
-    assert made > 10
+    assert carved > 10

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.movies import LABELS, OPENINGS, Space, TaskBuilder
-from scbench.builders.movies.films import alike, clear_genres, films
+from scbench.builders.movies import LABELS, OPENINGS, Space, TaskBuilder, alike, clear_genres, films
 from scbench.graders.shared.named_options import option
 from scbench.graders.shared.short_answers import tidy
 
@@ -21,7 +20,7 @@ GENRES = {
 }
 
 
-def drawn(count=300, **parameters):
+def draw_cases(count=300, **parameters):
     return BUILDER.generate_random(count=count, **parameters)
 
 
@@ -81,7 +80,7 @@ def test_a_margin_beyond_all_films_ends_with_advice():
 
 def test_counts_are_kept_and_no_film_comes_twice():
     for liked, choices in ((4, 3), (5, 4), (6, 5)):
-        for case in drawn(50, reference_count=liked, choice_count=choices):
+        for case in draw_cases(50, reference_count=liked, choice_count=choices):
             instance = case["instance"]
             assert (len(instance["liked"]), len(instance["choices"])) == (liked, choices)
             titles = [film[0] for film in (*instance["liked"], *instance["choices"])]
@@ -92,7 +91,7 @@ def test_counts_are_kept_and_no_film_comes_twice():
 def test_the_margin_is_kept_and_narrow():
     means = []
     for least in (1, 6, 18):
-        margins = [case["margin"] for case in drawn(100, min_margin=least)]
+        margins = [case["margin"] for case in draw_cases(100, min_margin=least)]
         assert min(margins) >= least
         means.append(sum(margins) / len(margins))
         assert means[-1] < least + 6
@@ -100,13 +99,15 @@ def test_the_margin_is_kept_and_narrow():
 
 
 def test_weights_decide():
-    for case in drawn(50, genre_weight=10, theme_weight=0):
+    for case in draw_cases(50, genre_weight=10, theme_weight=0):
         assert case["overlap"] % 10 == case["margin"] % 10 == 0
     unlike = 0
-    for case in drawn(100, genre_weight=1, theme_weight=10):
+    for case in draw_cases(100, genre_weight=1, theme_weight=10):
         params = BUILDER.params_model.model_validate(case["instance"])
-        other = params.model_copy(update={"genre_weight": 10, "theme_weight": 1})
-        unlike += BUILDER.facts(other)["overlap"] and BUILDER.target(other) != case["target"]
+        reweighted = params.model_copy(update={"genre_weight": 10, "theme_weight": 1})
+        unlike += (
+            BUILDER.facts(reweighted)["overlap"] and BUILDER.target(reweighted) != case["target"]
+        )
     assert unlike > 10
 
 
@@ -114,7 +115,8 @@ def test_weights_decide():
 @pytest.mark.parametrize("choices", [3, 5])
 def test_the_right_choice_can_have_any_letter(template, choices):
     letters = Counter(
-        case["target"] for case in drawn(100 * choices, choice_count=choices, template=template)
+        case["target"]
+        for case in draw_cases(100 * choices, choice_count=choices, template=template)
     )
     assert len(letters) == choices
     assert 65 < min(letters.values()) <= max(letters.values()) < 140
@@ -125,7 +127,7 @@ def test_the_right_choice_can_have_any_letter(template, choices):
 def test_titles_share_one_genre_and_only_the_right_choice_has_it(count, weights):
     """By what the films' table says, whatever else the films have in common."""
     genres = {film[0]: set(film[2]) for film in films()}
-    for case in drawn(
+    for case in draw_cases(
         200,
         template="titles",
         reference_count=count,
@@ -140,7 +142,7 @@ def test_titles_share_one_genre_and_only_the_right_choice_has_it(count, weights)
 
 
 def test_the_film_with_most_facts_is_a_poor_guess():
-    cases, right = drawn(600), 0
+    cases, right = draw_cases(600), 0
     for case in cases:
         sizes = [len(film[2]) + len(film[3]) for film in case["instance"]["choices"]]
         right += "ABCD"[sizes.index(max(sizes))] == case["target"]
@@ -148,16 +150,16 @@ def test_the_film_with_most_facts_is_a_poor_guess():
 
 
 def test_most_films_come_up_and_every_opening():
-    cases = drawn(1000)
+    cases = draw_cases(1000)
     assert {case["instance"]["opening"] for case in cases} == set(range(len(OPENINGS)))
     for place in ("liked", "choices"):
-        seen = {film[0] for case in cases for film in case["instance"][place]}
-        assert len(seen) > 0.9 * len(films())
+        titles = {film[0] for case in cases for film in case["instance"][place]}
+        assert len(titles) > 0.9 * len(films())
 
 
 def test_prose_has_the_right_article():
     params = BUILDER.draw(Space(template="prose"), Stream("articles"))
-    prompts = [case["input"] for case in drawn(50, template="prose")]
+    prompts = [case["input"] for case in draw_cases(50, template="prose")]
     assert BUILDER.prompt(params).count(" film about ") == 8
     for prompt in prompts:
         for start in "aeiou":

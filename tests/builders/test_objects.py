@@ -7,12 +7,12 @@ from pydantic import ValidationError
 
 from scbench.base.seeding import Stream
 from scbench.builders.objects import Space, TaskBuilder
-from scbench.builders.shared.nouns import things
+from scbench.builders.shared.words import things
 
 BUILDER = TaskBuilder()
 
 
-def drawn(count=200, **parameters):
+def draw_cases(count=200, **parameters):
     return BUILDER.generate_random(count=count, **parameters)
 
 
@@ -22,52 +22,54 @@ def test_more_groups_than_entries_are_refused_with_both_values():
 
 
 def test_each_parameter_moves_what_it_says():
-    plain = drawn(prob_adjective=0, max_count=1, distractors=0)
+    plain = draw_cases(prob_adjective=0, max_count=1, distractors=0)
     assert {case["adjectives"] for case in plain} == {0}
     assert {case["distracting"] for case in plain} == {0}
     assert {case["target"] for case in plain} == {"6"}
-    dressed = drawn(prob_adjective=1, length=20, distractors=10)
+    dressed = draw_cases(prob_adjective=1, length=20, distractors=10)
     assert {case["adjectives"] for case in dressed} == {30}
-    some = [case["adjectives"] for case in drawn(prob_adjective=0.3, length=20, distractors=10)]
+    some = [
+        case["adjectives"] for case in draw_cases(prob_adjective=0.3, length=20, distractors=10)
+    ]
     assert 0.25 < sum(some) / (30 * len(some)) < 0.35
-    large = drawn(max_count=999, length=10)
+    large = draw_cases(max_count=999, length=10)
     assert max(int(case["target"]) for case in large) > 5_000
-    assert min(case["distracting"] for case in drawn(distractors=20)) >= 20
+    assert min(case["distracting"] for case in draw_cases(distractors=20)) >= 20
 
 
 def test_quantities_are_in_words_as_often_as_in_digits():
-    cases = drawn(length=20, max_count=50)
+    cases = draw_cases(length=20, max_count=50)
     share = sum(case["in_words"] for case in cases) / (24 * len(cases))
     assert 0.45 < share < 0.55
-    assert any("hundred and" in case["input"] for case in drawn(20, max_count=999))
+    assert any("hundred and" in case["input"] for case in draw_cases(20, max_count=999))
 
 
 def test_articles_fit_the_word_after_them():
-    said = [entry for case in drawn(300, max_count=1, length=10)
+    entries = [entry for case in draw_cases(300, max_count=1, length=10)
             for entry in case["instance"]["entries"]]  # fmt: skip
-    for quantity, adjective, noun, _ in said:
+    for quantity, adjective, noun, _ in entries:
         if quantity in {"a", "an"}:
             assert (quantity == "an") == ((adjective or noun)[0] in "aeiou")
-    assert {entry[0] for entry in said} == {"a", "an", "one", "1"}
+    assert {entry[0] for entry in entries} == {"a", "an", "one", "1"}
 
 
 def test_nouns_agree_with_their_quantities():
-    for case in drawn(100, max_count=3, length=10):
+    for case in draw_cases(100, max_count=3, length=10):
         for quantity, _, noun, group in case["instance"]["entries"]:
-            one, many = next(pair for pair in things().groups[group] if noun in pair)
-            assert noun == (one if quantity in {"a", "an", "one", "1"} else many)
+            singular, plural = next(pair for pair in things().groups[group] if noun in pair)
+            assert noun == (singular if quantity in {"a", "an", "one", "1"} else plural)
 
 
 def test_a_noun_comes_again_only_after_all_others():
-    for case in drawn(30, length=20):
+    for case in draw_cases(30, length=20):
         assert case["repeated"] == 0
-    for case in drawn(20, length=100, distractors=0):
+    for case in draw_cases(20, length=100, distractors=0):
         (group,) = case["instance"]["groups"]
         assert case["repeated"] == 100 - len(things().groups[group])
 
 
 def test_every_group_and_opening_comes_up():
-    cases = drawn(400)
+    cases = draw_cases(400)
     assert {case["instance"]["groups"][0] for case in cases} == set(things().groups)
     assert {case["instance"]["opening"] for case in cases} == set(range(len(things().openings)))
 
@@ -78,7 +80,7 @@ def test_every_group_and_opening_comes_up():
      ("bullet", "- ")],
 )  # fmt: skip
 def test_anchors_stand_before_every_entry(form, begins):
-    prompt = drawn(1, anchor_format=form)[0]["input"]
+    prompt = draw_cases(1, anchor_format=form)[0]["input"]
     lines = prompt.split("\n\n")[1].splitlines()
     assert len(lines) == 10
     assert re.match(begins, lines[0])

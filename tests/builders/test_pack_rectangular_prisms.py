@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pack_rectangular_prisms import Space, TaskBuilder, perfect_boxes
-from scbench.builders.pack_rectangular_prisms.packing import pack, sections_for
+from scbench.builders.pack_rectangular_prisms import (
+    Space,
+    TaskBuilder,
+    pack,
+    perfect_boxes,
+    sections_for,
+)
 from scbench.catalog import get_task
 from scbench.schemas.pack_rectangular_prisms import Params
 from scbench.scoring.judge import judge
@@ -32,18 +37,18 @@ def test_volumes_and_possible_boxes_of_the_paper_are_those_of_the_spec():
     volumes = [sum(math.prod(s) * n for s, n in counts_of(p).items()) for p in PAPER]
     assert volumes == [210, 1365, 6755, 23772, 69961, 166538, 166913, 167593, 6417593]
     boxes = [perfect_boxes(counts_of(params)) for params in PAPER]
-    assert [bool(found) for found in boxes] == [True] * 4 + [False] * 4 + [True]
+    assert [bool(candidates) for candidates in boxes] == [True] * 4 + [False] * 4 + [True]
     assert boxes[3] == [(7, 12, 283)]
     assert boxes[8] == [(91, 109, 647)]
     assert [params.full_marks_percent for params in PAPER] == [100] * 3 + [95] * 6
 
 
 def test_packings_of_the_paper_are_as_dense_as_the_best_known():
-    known = [1, 1, 1, 0.98951, 0.98637, 0.98505, 0.98727, 0.98614, 0.97569]
-    for params, efficiency in zip(PAPER, known, strict=True):
-        (given,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
-        assert given.score == 1
-        assert round(given.metrics["efficiency"], 5) >= efficiency
+    densities = [1, 1, 1, 0.98951, 0.98637, 0.98505, 0.98727, 0.98614, 0.97569]
+    for params, efficiency in zip(PAPER, densities, strict=True):
+        (result,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+        assert result.score == 1
+        assert round(result.metrics["efficiency"], 5) >= efficiency
 
 
 @pytest.mark.parametrize(
@@ -98,8 +103,8 @@ def test_fresh_lists_keep_their_parameters_and_are_solved(parameters):
         assert params.full_marks_percent == (95 if impossible else 100)
         if space.perfect != "any":
             assert impossible == (space.perfect == "impossible")
-        (given,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
-        assert given.score == 1
+        (result,) = judge(TASK, params, BUILDER.reference(params).model_dump(mode="json"))
+        assert result.score == 1
         counters = BUILDER.counter_references(params)
         assert len(counters) >= 18
         for name, answer in counters.items():
@@ -144,15 +149,15 @@ def test_every_packing_of_the_solver_is_one(counts):
         packing = pack(counts, 1)
     except GenerationError:  # its search is bounded
         reject()
-    placed = {}
+    sizes = {}
     cells = set()
     for at, extent in packing.boxes:
         key = tuple(sorted(extent))
-        placed[key] = placed.get(key, 0) + 1
+        sizes[key] = sizes.get(key, 0) + 1
         mine = set(product(*(range(a, a + e) for a, e in zip(at, extent, strict=True))))
         assert not mine & cells
         cells |= mine
-    assert placed == counts
+    assert sizes == counts
     assert all(0 <= c < e for cell in cells for c, e in zip(cell, packing.extent, strict=True))
 
 

@@ -7,11 +7,16 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.pipe_loop_fitting import Space, TaskBuilder
-from scbench.builders.pipe_loop_fitting.fresh_constraints import MEASURED
-from scbench.builders.pipe_loop_fitting.lattice_loops import square_lattice, triangular_lattice
-from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
-from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, many_pointed, star
+from scbench.builders.pipe_loop_fitting import MEASURED, Space, TaskBuilder
+from scbench.builders.pipe_loop_fitting.solver import (
+    FAMILIES,
+    crossed_star,
+    loops,
+    many_pointed,
+    square_lattice,
+    star,
+    triangular_lattice,
+)
 from scbench.catalog import get_task
 from scbench.graders.pipe_loop_fitting.closed_loops import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import measure
@@ -60,12 +65,12 @@ def test_rooms_at_the_ends_of_the_parameters_are_solved_and_refuse_wrong_answers
 
 
 def test_every_type_of_constraint_is_drawn():
-    seen = {
+    kinds = {
         constraint.type
         for seed in range(25)
         for constraint in BUILDER.draw(Space(constraints=3), Stream("types", seed)).constraints
     }
-    assert seen == set(MEASURED)
+    assert kinds == set(MEASURED)
 
 
 @pytest.mark.parametrize(
@@ -90,10 +95,10 @@ def test_a_room_that_nothing_solves_is_not_passed_over():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_family_gives_closed_loops_of_unit_pipes(family):
-    found = list(loops(family, 36, 7))
-    assert found
-    assert found == list(loops(family, 36, 7))
-    for loop in found:
+    candidates = list(loops(family, 36, 7))
+    assert candidates
+    assert candidates == list(loops(family, 36, 7))
+    for loop in candidates:
         loop_measures = measure(loop)
         assert len(set(loop)) == 36
         assert loop_measures.length.tolist() == pytest.approx([1] * 36, abs=1e-8)
@@ -118,11 +123,11 @@ def test_lattices_fill_the_square():
 @pytest.mark.parametrize("crossings", [1, 2, 3, 4])
 def test_crossed_stars_cross_as_often_as_asked(crossings):
     loop = crossed_star(36 + 4 * crossings, crossings, 2.9, (3, 3), 0.1)
-    found = measure(loop)
+    measures = measure(loop)
     assert len(loop) == 36 + 4 * crossings
-    assert found.length.tolist() == pytest.approx([1] * len(loop), abs=1e-8)
+    assert measures.length.tolist() == pytest.approx([1] * len(loop), abs=1e-8)
     if crossings <= 2:
-        assert len(contacts(found.points).crossings) == crossings
+        assert len(contacts(measures.points).crossings) == crossings
 
 
 def test_stars_that_cannot_be_are_not_made():

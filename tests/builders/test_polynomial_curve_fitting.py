@@ -9,9 +9,12 @@ from PIL import Image
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.polynomial_curve_fitting import Space, TaskBuilder, _cut, field
-from scbench.builders.polynomial_curve_fitting.separating_polynomial import (
+from scbench.builders.polynomial_curve_fitting import (
+    Space,
+    TaskBuilder,
+    _cut_at_level,
     as_text,
+    field,
     row_by_row,
     separate,
 )
@@ -56,12 +59,12 @@ def test_the_papers_pictures_are_those_of_their_seeds(which):
         waves=waves,
         smoothing=smoothing,
     )
-    assert _cut(field(point, PaperSource(item.seed)), fill) == item.params.grid
+    assert _cut_at_level(field(point, PaperSource(item.seed)), fill) == item.params.grid
 
 
 def test_the_field_is_the_sum_it_is_said_to_be():
     point = Space(size=9, blobs=2, hollows=1, waves=1, smoothing=0, frequency=2)
-    made = field(point, PaperSource(3))
+    values = field(point, PaperSource(3))
     rng = random.Random(3)
     blobs = []
     for sign, spread, height in ((1, (0.18, 0.38), (0.9, 1.6)),) * 2 + (
@@ -75,12 +78,12 @@ def test_the_field_is_the_sum_it_is_said_to_be():
     phase, faint = rng.uniform(0, 2 * np.pi), rng.uniform(0.05, 0.12)
     faint = faint if rng.random() > 0.5 else -faint
     y, x = np.mgrid[:9, :9]
-    wanted = faint * np.sin(2 * np.pi * (x * fx + y * fy) / 9 + phase)
+    expected = faint * np.sin(2 * np.pi * (x * fx + y * fy) / 9 + phase)
     for cx, cy, width, peak in blobs:
-        wanted = wanted + peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / (2 * width**2))
-    assert np.allclose(made, wanted, atol=1e-12)
+        expected = expected + peak * np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / (2 * width**2))
+    assert np.allclose(values, expected, atol=1e-12)
     smooth = field(point.model_copy(update={"smoothing": 1}), PaperSource(3))
-    edged = np.pad(wanted, 1, mode="edge")
+    edged = np.pad(expected, 1, mode="edge")
     kernel = np.array([[1, 2, 1], [2, 4, 2], [1, 2, 1]]) / 16
     blurred = sum(kernel[i, j] * edged[i : i + 9, j : j + 9] for i in range(3) for j in range(3))
     assert np.allclose(smooth, blurred, atol=1e-12)
@@ -90,9 +93,9 @@ def test_the_field_is_the_sum_it_is_said_to_be():
 def test_no_lower_degree_draws_a_paper_picture(which):
     grid = PAPER[which].params.grid
     assert separate(grid, DEGREES[which] - 1).possible is False
-    found = separate(grid, DEGREES[which])
-    assert found.possible
-    text = as_text(found.coefficients, len(grid))
+    separation = separate(grid, DEGREES[which])
+    assert separation.possible
+    text = as_text(separation.coefficients, len(grid))
     assert grade(PAPER[which].params, Answer(function=text)).score == 1
     assert BUILDER.reference(PAPER[which].params).function == text
 
@@ -105,8 +108,8 @@ def test_references_have_room_for_a_solvers_tolerance(which):
     coefficients = separate(params.grid, DEGREES[which]).coefficients
     rng = random.Random(which)
     for _ in range(5):
-        other = [[10**6 * c + rng.randint(-1, 1) * c for c in row] for row in coefficients]
-        assert grade(params, Answer(function=as_text(other, n))).score == 1
+        disturbed = [[10**6 * c + rng.randint(-1, 1) * c for c in row] for row in coefficients]
+        assert grade(params, Answer(function=as_text(disturbed, n))).score == 1
 
 
 @pytest.mark.parametrize(
@@ -202,8 +205,8 @@ def test_the_picture_is_in_the_prompt_or_in_the_image(which):
     assert factor >= 8
     assert f"{factor} x {factor}" in prompt
     assert f"{n * factor} x {n * factor} pixels" in prompt
-    wanted = [[0 if cell == "#" else 255 for cell in row] for row in params.grid]
-    assert (pixels == np.kron(wanted, np.ones((factor, factor)))).all()
+    expected = [[0 if cell == "#" else 255 for cell in row] for row in params.grid]
+    assert (pixels == np.kron(expected, np.ones((factor, factor)))).all()
 
 
 def test_columns_are_numbered_above_text_pictures():
@@ -230,8 +233,10 @@ def test_the_prompt_says_every_bound_and_the_bounds_hold():
 
     def failed(body):
         text = f"def f(x, y):\n    return {body}"
-        (found,) = judge(get_task("polynomial_curve_fitting"), PAPER[0].params, {"function": text})
-        failed = [check.id for check in found.failed]
+        (verdict,) = judge(
+            get_task("polynomial_curve_fitting"), PAPER[0].params, {"function": text}
+        )
+        failed = [check.id for check in verdict.failed]
         return {name for name in failed if name in {"text", "resource_limit"}}
 
     assert not failed("x + y \\\n - 1.7976931348623157e+308")

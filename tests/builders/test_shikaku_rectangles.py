@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.shikaku_rectangles import Space, TaskBuilder
-from scbench.builders.shikaku_rectangles.solver import solve
+from scbench.builders.shikaku_rectangles import Space, TaskBuilder, solve
 
 # Game descriptions by the program that made the puzzles.
 DESCRIPTIONS = [
@@ -95,11 +94,11 @@ def test_solver_finds_what_brute_force_finds_in_loose_puzzles(seed, width, heigh
     rng = Stream("loose", seed)
     depth, grid = [0] * width, [[0] * width for _ in range(height)]
     while (top := min(depth)) < height:
-        left = depth.index(top)
-        run = next((x for x in range(left, width) if depth[x] > top), width) - left
+        x = depth.index(top)
+        run = next((x for x in range(x, width) if depth[x] > top), width) - x
         w, h = rng.between(1, run), rng.between(1, height - top)
-        grid[rng.between(top, top + h - 1)][rng.between(left, left + w - 1)] = w * h
-        depth[left : left + w] = [top + h] * w
+        grid[rng.between(top, top + h - 1)][rng.between(x, x + w - 1)] = w * h
+        depth[x : x + w] = [top + h] * w
     truth = all_solutions(grid)
     assert truth
     assert brute_force(grid, limit=10**6) == truth
@@ -200,7 +199,7 @@ def test_single_cells_come_only_where_they_are_allowed():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "named"),
+    ("parameters", "reason"),
     [
         ({"min_area": 6, "max_area": 5}, "min_area 6 is above max_area 5"),
         ({"min_candidates": 9, "max_candidates": 8}, "min_candidates 9 is above max_candidates 8"),
@@ -208,8 +207,8 @@ def test_single_cells_come_only_where_they_are_allowed():
         ({"height": 21}, "height"),
     ],
 )
-def test_points_that_cannot_be_are_refused(parameters, named):
-    with pytest.raises(ValidationError, match=named):
+def test_points_that_cannot_be_are_refused(parameters, reason):
+    with pytest.raises(ValidationError, match=reason):
         Space(**parameters)
 
 
@@ -256,8 +255,8 @@ def test_a_counter_that_happens_to_be_right_is_left_out():
     # The cut is the same when rows and columns change places, and one corner is a single clue.
     params = TaskBuilder.params_model(width=3, height=3, grid=((4, 0, 2), (0, 0, 0), (2, 0, 1)))
     assert "rows_before_columns" not in TaskBuilder().counter_references(params)
-    whole = TaskBuilder.params_model(width=2, height=1, grid=((0, 2),))
-    counters = TaskBuilder().counter_references(whole)
+    domino = TaskBuilder.params_model(width=2, height=1, grid=((0, 2),))
+    counters = TaskBuilder().counter_references(domino)
     assert {"whole_grid", "rows_from_the_bottom", "two_merged"}.isdisjoint(counters)
-    right = json.dumps([list(r) for r in rectangles_of(whole)])
+    right = json.dumps([list(r) for r in rectangles_of(domino)])
     assert all(json.dumps(counter["rectangles"]) != right for counter in counters.values())

@@ -7,15 +7,14 @@ from typing import get_args
 
 import pytest
 
-from scbench.builders.shuffle import TaskBuilder, stories
-from scbench.builders.shuffle.names import names
+from scbench.builders.shuffle import TaskBuilder, names, stories
 from scbench.schemas.shuffle import AnchorFormat, Domain
 
 BUILDER = TaskBuilder()
 DOMAINS = get_args(Domain)
 
 
-def drawn(count=300, **parameters):
+def draw_cases(count=300, **parameters):
     return BUILDER.generate_random(count=count, **parameters)
 
 
@@ -40,12 +39,12 @@ def test_sentences_are_different_and_name_whom_they_are_about(domain):
 
 
 def test_no_one_is_two_things():
-    for case in drawn(100, domain="dancing", people=12):
+    for case in draw_cases(100, domain="dancing", people=12):
         assert len({*case["instance"]["people"], *case["instance"]["things"]}) == 24
 
 
 def test_events_are_as_many_as_the_parameters_say_and_no_swap_is_undone_at_once():
-    for case in drawn(100, max_depth=20, confounders=7, people=3):
+    for case in draw_cases(100, max_depth=20, confounders=7, people=3):
         events = case["instance"]["events"]
         swaps = [{a, b} for swaps, a, b, _ in events if swaps]
         assert (len(swaps), len(events)) == (20, 27)
@@ -56,28 +55,28 @@ def test_events_are_as_many_as_the_parameters_say_and_no_swap_is_undone_at_once(
 def test_what_is_asked_for_moves_more_often_in_longer_stories():
     means = []
     for depth in (1, 4, 16, 64):
-        depths = [case["depth"] for case in drawn(100, max_depth=depth)]
+        depths = [case["depth"] for case in draw_cases(100, max_depth=depth)]
         assert 1 <= min(depths) <= max(depths) <= depth
         means.append(sum(depths) / len(depths))
     assert all(b > 1.5 * a for a, b in pairwise(means))
 
 
 def test_confounders_mention_the_person_asked_about():
-    assert {case["misleading"] for case in drawn(50, confounders=0)} == {0}
-    assert sum(case["misleading"] for case in drawn(100, confounders=20, people=5)) > 500
+    assert {case["misleading"] for case in draw_cases(50, confounders=0)} == {0}
+    assert sum(case["misleading"] for case in draw_cases(100, confounders=20, people=5)) > 500
 
 
 @pytest.mark.parametrize("people", [3, 5, 12])
 def test_the_right_option_can_have_any_letter(people):
-    letters = Counter(case["target"] for case in drawn(100 * people, people=people))
+    letters = Counter(case["target"] for case in draw_cases(100 * people, people=people))
     assert len(letters) == people
     assert 60 < min(letters.values()) <= max(letters.values()) < 145
-    for case in drawn(5, people=people):
+    for case in draw_cases(5, people=people):
         assert BUILDER.blind_floor(BUILDER.params_model(**case["instance"])) == 1 / people
 
 
 def test_what_the_person_had_at_first_is_no_better_guess_than_any():
-    cases = drawn(1000, max_depth=20, people=5)
+    cases = draw_cases(1000, max_depth=20, people=5)
     stayed = [
         case["instance"]["things"][case["instance"]["asked"]]
         == case["instance"]["options"]["ABCDE".index(case["target"])]
@@ -88,10 +87,10 @@ def test_what_the_person_had_at_first_is_no_better_guess_than_any():
 
 def test_every_sentence_comes_up():
     for domain in DOMAINS:
-        cases = drawn(100, domain=domain)
-        said = {(event[0], event[3]) for case in cases for event in case["instance"]["events"]}
+        cases = draw_cases(100, domain=domain)
+        sentences = {(event[0], event[3]) for case in cases for event in case["instance"]["events"]}
         story = stories()[domain]
-        assert len(said) == len(story.swaps) + len(story.idle)
+        assert len(sentences) == len(story.swaps) + len(story.idle)
         assert len({case["instance"]["opening"] for case in cases}) == len(story.openings)
 
 
@@ -101,7 +100,7 @@ def test_every_sentence_comes_up():
      ("ordinal", "1st: "), ("step", "Step 1: "), ("clock", "09:01 ")],
 )  # fmt: skip
 def test_anchors_stand_before_every_event(form, begins):
-    prompt = drawn(1, anchor_format=form)[0]["input"]
+    prompt = draw_cases(1, anchor_format=form)[0]["input"]
     lines = prompt.split("\n\n")[2].splitlines()
     assert len(lines) == 7
     assert lines[0].startswith(begins)

@@ -15,8 +15,8 @@ from scbench.builders.svg_shapes import (
     KINDS,
     Space,
     TaskBuilder,
+    kind_name,
     kind_of,
-    named,
     pieces_of,
     sides_of,
 )
@@ -54,7 +54,7 @@ def test_the_outline_looks_like_the_shape_at_any_point(point, seed):
     kind, smooth = look.classified(params.path)
     assert kind == point.shape
     assert smooth < math.radians(10), "a curve has a corner"
-    assert BUILDER.target(params) == named(point.shape)
+    assert BUILDER.target(params) == kind_name(point.shape)
 
 
 @pytest.mark.parametrize("rim", RIMS, ids=str)
@@ -64,7 +64,7 @@ def test_the_builder_reads_its_own_paths_at_the_rim(rim):
         rng = Stream("rim", kind)
         for i in range(80):
             params = BUILDER.draw(point, rng)
-            assert BUILDER.target(params) == named(kind)
+            assert BUILDER.target(params) == kind_name(kind)
             if i < 8:
                 assert look.classified(params.path)[0] == kind
 
@@ -72,13 +72,13 @@ def test_the_builder_reads_its_own_paths_at_the_rim(rim):
 @pytest.mark.parametrize("rim", [{"aspect": 3}, {"aspect": 1, "scale": 10}], ids=str)
 def test_four_sides_are_kept_apart_by_more_than_the_noise(rim):
     shares = {"rectangle": [], "trapezoid": [], "kite": []}
-    for kind, found in shares.items():
+    for kind, values in shares.items():
         rng = Stream("four", kind)
         for _ in range(400):
             params = BUILDER.draw(Space(shape=kind, noise=0.05, **rim), rng)
             a, b, c, d = corners(params.path)
             pairs = [(a - b, c - d), (b - c, d - a)]
-            found.append(sorted(min(abs(p), abs(q)) / max(abs(p), abs(q)) for p, q in pairs))
+            values.append(sorted(min(abs(p), abs(q)) / max(abs(p), abs(q)) for p, q in pairs))
     assert min(low for low, _ in shares["rectangle"]) > 0.8
     assert max(low for low, _ in shares["trapezoid"]) < 0.7
     assert min(high for _, high in shares["trapezoid"]) > 0.8
@@ -114,19 +114,21 @@ def counts(path):
 )
 def test_counting_commands_does_not_tell_the_shape(point):
     cases = BUILDER.generate_random(count=4000, **point)
-    known, asked = cases[::2], cases[1::2]
+    training_cases, test_cases = cases[::2], cases[1::2]
     # Rules from the coarsest to the finest: any function of some of the counts.
     letters = "MLCAZmlcaz"
     groups = [*letters, "LC", "LCA", "LCAlca", "CAca", letters]
     rules = [lambda path, g=group: tuple(path.count(word) for word in g) for group in groups]
     rules += [counts, lambda path: counts(path)[-1], lambda path: len(flattened(path)[0])]
     for rule in rules:
-        seen = defaultdict(Counter)
-        for case in known:
-            seen[rule(case["instance"]["path"])][case["target"]] += 1
-        best = {found: kinds.most_common(1)[0][0] for found, kinds in seen.items()}
-        right = sum(best.get(rule(case["instance"]["path"])) == case["target"] for case in asked)
-        assert right / len(asked) < 0.35
+        tallies = defaultdict(Counter)
+        for case in training_cases:
+            tallies[rule(case["instance"]["path"])][case["target"]] += 1
+        best = {counts: kinds.most_common(1)[0][0] for counts, kinds in tallies.items()}
+        right = sum(
+            best.get(rule(case["instance"]["path"])) == case["target"] for case in test_cases
+        )
+        assert right / len(test_cases) < 0.35
 
 
 def test_straight_sides_come_in_pieces_and_as_curves():
@@ -147,10 +149,10 @@ def test_rotation_turns():
         a, b, c, d = corners(path)
         assert a.real in {b.real, d.real}
         assert c.real in {b.real, d.real}
-    for most in (10, 90):
+    for limit in (10, 90):
         degrees = [int(path.split(" A ")[1].split()[2])
-                   for path in paths(shape="ellipse", rotation=most) if " A " in path]  # fmt: skip
-        assert most * 0.7 < max(map(abs, degrees)) <= most
+                   for path in paths(shape="ellipse", rotation=limit) if " A " in path]  # fmt: skip
+        assert limit * 0.7 < max(map(abs, degrees)) <= limit
         assert min(degrees) < 0 < max(degrees)
 
 
@@ -167,9 +169,9 @@ def test_aspect_stretches():
         return min(abs(a - b), abs(b - c)) / max(abs(a - b), abs(b - c))
 
     assert all(thinnest(path) > 0.99 for path in paths(shape="rectangle", aspect=1))
-    found = [thinnest(path) for path in paths(shape="rectangle", aspect=3)]
-    assert min(found) < 0.4
-    assert max(found) > 0.7
+    widths = [thinnest(path) for path in paths(shape="rectangle", aspect=3)]
+    assert min(widths) < 0.4
+    assert max(widths) > 0.7
 
 
 def test_noise_moves_points():
@@ -178,8 +180,8 @@ def test_noise_moves_points():
         return abs(a - b + c - d) / abs(a - c)
 
     assert all(crooked(path) < 0.001 for path in paths(shape="rectangle"))
-    found = [crooked(path) for path in paths(shape="rectangle", noise=0.05)]
-    assert max(found) > 0.03
+    deviations = [crooked(path) for path in paths(shape="rectangle", noise=0.05)]
+    assert max(deviations) > 0.03
 
 
 def bends(points):
@@ -215,11 +217,11 @@ def test_commands_are_of_one_sort_and_say_the_same():
 
 
 def test_closing_lines_are_drawn_or_left_out():
-    drawn = Counter(
+    endings = Counter(
         abs(flattened(path)[1][-1] - flattened(path)[1][0]) < 0.01
         for path in paths(shape="pentagon")
     )
-    assert min(drawn[True], drawn[False]) > 15
+    assert min(endings[True], endings[False]) > 15
 
 
 def test_facts_count_what_is_there():
@@ -242,4 +244,4 @@ def test_the_prompt_explains_every_option():
         lines = case["input"].splitlines()
         assert case["instance"]["path"] in lines
         for letter, kind in zip("ABCDEFGHIJ", case["instance"]["options"], strict=True):
-            assert sum(line.startswith(f"{letter}) {named(kind)}: ") for line in lines) == 1
+            assert sum(line.startswith(f"{letter}) {kind_name(kind)}: ") for line in lines) == 1

@@ -11,13 +11,14 @@ from shapely import Polygon
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.tetrahedra_shadow_projection import Space, TaskBuilder
-from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
-from scbench.builders.tetrahedra_shadow_projection.targets import (
+from scbench.builders.tetrahedra_shadow_projection import (
+    Space,
+    TaskBuilder,
     draw_target,
     is_wide,
     smallest_corner,
 )
+from scbench.builders.tetrahedra_shadow_projection.solver import Effort, find_cover
 from scbench.catalog import get_task
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
 from scbench.scoring.judge import judge
@@ -178,11 +179,11 @@ def test_smallest_corner_and_width_are_measured():
     ("figure", "hole"), list(product(["regular", "star", "blocks", "slanted"], [False, True]))
 )
 def test_drawn_figures_have_the_area_asked_for(figure, hole):
-    drawn = [
+    targets = [
         draw_target(figure, Stream(figure, seed), area=9, sides=5, hole=hole)[1]
         for seed in range(20)
     ]
-    valid = [target for target in drawn if target.is_valid]
+    valid = [target for target in targets if target.is_valid]
     assert len(valid) >= 10
     assert len({target.wkt for target in valid}) == len(valid)
     assert all(shapely.area(target) == pytest.approx(9, abs=0.02) for target in valid)
@@ -202,8 +203,8 @@ def test_a_target_that_cannot_be_covered_has_no_reference():
 def test_the_prompt_prints_the_target_that_is_graded():
     for item in PAPER:
         prompt = TaskBuilder().prompt(item.params)
-        _, listed = prompt.split("The target is")
-        target, rules = listed.split("How the answer is scored.")
+        _, target_text = prompt.split("The target is")
+        target, rules = target_text.split("How the answer is scored.")
         points = [tuple(map(float, p)) for p in re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", target)]
         assert points == [p for ring in (item.params.exterior, *item.params.holes) for p in ring]
         divided = re.search(r"\) / ([\d.]+)\n", rules)
@@ -219,9 +220,9 @@ def test_bands_are_as_wide_everywhere_and_as_long_as_asked_for(strokes):
     assert len(band.exterior.coords) == 2 * strokes + 3
     assert band.area == pytest.approx(9, abs=0.02)
     points = np.array(band.exterior.coords[:-1])
-    one, other = points[: strokes + 1], points[strokes + 1 :][::-1]
-    along = np.diff(one, axis=0) / np.linalg.norm(np.diff(one, axis=0), axis=1)[:, None]
-    for gaps in (other[:-1] - one[:-1], other[1:] - one[:-1]):
+    first, second = points[: strokes + 1], points[strokes + 1 :][::-1]
+    along = np.diff(first, axis=0) / np.linalg.norm(np.diff(first, axis=0), axis=1)[:, None]
+    for gaps in (second[:-1] - first[:-1], second[1:] - first[:-1]):
         widths = along[:, 0] * gaps[:, 1] - along[:, 1] * gaps[:, 0]
         assert widths == pytest.approx(np.full(strokes, widths[0]), abs=0.01)
 

@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder
-from scbench.builders.two_segments.search import allowed_spots, pairs
+from scbench.builders.two_segments import Common, Rare, Space, TaskBuilder, allowed_spots, pairs
 from scbench.graders.two_segments.chords import exact
 from scbench.schemas.two_segments import Params
 
@@ -27,11 +26,11 @@ def test_paper_squares_come_from_their_seeds(i):
     rng = random.Random(PAPER[i].seed)
     side = rng.uniform(0.3, 1)
     x, y = rng.uniform(0, 1 - side), rng.uniform(0, 1 - side)
-    drawn = [(x, y), (x + side, y), (x + side, y + side), (x, y + side)]
-    shown = [tuple(f"{value:.6g}" for value in corner) for corner in drawn]
-    assert [tuple(map(float, corner)) for corner in shown] == [*PAPER[i].params.corners]
+    corners = [(x, y), (x + side, y), (x + side, y + side), (x, y + side)]
+    printed = [tuple(f"{value:.6g}" for value in corner) for corner in corners]
+    assert [tuple(map(float, corner)) for corner in printed] == [*PAPER[i].params.corners]
     prompt = BUILDER.prompt(PAPER[i].params)
-    for letter, (a, b) in zip("ABCD", shown, strict=True):
+    for letter, (a, b) in zip("ABCD", printed, strict=True):
         assert f"\n{letter} = ({a}, {b})\n" in prompt
 
 
@@ -44,9 +43,9 @@ def test_prompt_states_what_is_graded(i):
     assert ("convex quadrilateral" in prompt) != unit
     assert ("among these values" in prompt) == (params.coordinate_grid is not None)
     assert f"at most {'0.0005' if params.snap_decimals == 3 else '0.00005'} times" in prompt
-    listed = prompt.split("no others:\n\n")[1].split("\n\n")[0].splitlines()
+    lines = prompt.split("no others:\n\n")[1].split("\n\n")[0].splitlines()
     counts = {kind: n for kind, n in params.counts.model_dump().items() if n}
-    assert listed == [f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in counts.items()]
+    assert lines == [f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in counts.items()]
 
 
 def test_prompt_says_how_many_digits_are_read():
@@ -99,13 +98,13 @@ def test_fresh_frames_have_the_promised_shape(frame):
     ("target", "names"), [("common", get_args(Common)), ("rare", get_args(Rare))]
 )
 def test_targets_are_drawn_from_their_class(target, names):
-    drawn = set()
+    targets = set()
     for seed in range(60):
         counts = BUILDER.case(Space(target=target), seed).instance["counts"]
         letters = zip("tqph", counts.values(), strict=True)
-        drawn.add("".join(f"{n}{letter}" for letter, n in letters if n))
-    assert drawn <= set(names)
-    assert len(drawn) > 4
+        targets.add("".join(f"{n}{letter}" for letter, n in letters if n))
+    assert targets <= set(names)
+    assert len(targets) > 4
 
 
 def test_grid_too_coarse_for_the_target_says_so():
@@ -124,10 +123,10 @@ def test_grid_answers_use_the_grid_only():
 
 
 def test_pairs_are_of_different_chords_across_the_frame():
-    found = list(pairs((0, 5, 10, 20, 30), 10))
-    assert len(found) == len(set(found))
-    assert ((0, 20), (10, 30)) in found
-    assert all(0 not in pair[0] or 5 not in pair[0] for pair in found)
+    candidates = list(pairs((0, 5, 10, 20, 30), 10))
+    assert len(candidates) == len(set(candidates))
+    assert ((0, 20), (10, 30)) in candidates
+    assert all(0 not in pair[0] or 5 not in pair[0] for pair in candidates)
 
 
 @pytest.mark.parametrize("values", [16, 26, 40])

@@ -79,7 +79,7 @@ def test_reports_of_submissions_can_be_left_out(without):
 
 
 def test_drawing_a_case_that_needs_a_library_says_so(without):
-    without("scipy", "scipy.optimize")
+    without("highspy")
     line = "generate polynomial_curve_fitting --count 1 --seed 1"
     done = CliRunner().invoke(main.app, line.split())
     assert "this needs `pip install 'scbench[build]'`" in done.stderr

@@ -7,7 +7,7 @@ from contract import fresh_cases, score
 
 from scbench.base.canonical import canonical_json
 from scbench.base.seeding import Stream
-from scbench.builders.shared.parameters import kinds_of
+from scbench.builders.shared.builder import kinds_of
 from scbench.catalog import MANIFOLDS, Task, available_tasks
 from scbench.scoring.answers.extract import from_field, from_response
 from scbench.scoring.answers.shape import shape_of

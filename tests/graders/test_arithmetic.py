@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scbench.base.seeding import Stream
-from scbench.builders.arithmetic import Space, TaskBuilder
-from scbench.builders.arithmetic.expressions import USUAL, ZeroDivisor, read_tokens, value_of
+from scbench.builders.arithmetic import (
+    USUAL,
+    Space,
+    TaskBuilder,
+    ZeroDivisor,
+    read_tokens,
+    value_of,
+)
 from scbench.catalog import get_task
 from scbench.graders.arithmetic import evaluate
 from scbench.schemas.arithmetic import Params

@@ -4,7 +4,7 @@ import pytest
 
 from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
-from scbench.builders.but_for_causation import Space, TaskBuilder, _needed
+from scbench.builders.but_for_causation import Space, TaskBuilder, _necessary
 from scbench.catalog import get_task
 from scbench.graders.but_for_causation import necessary
 from scbench.schemas.but_for_causation import Params
@@ -33,7 +33,7 @@ def test_grader_and_builder_agree_at_random_points(question):
             continue
         drawn += 1
         found = necessary(params)
-        assert _needed(params) == tuple(i in found for i in range(len(params.candidates)))
+        assert _necessary(params) == tuple(i in found for i in range(len(params.candidates)))
     assert drawn > 1450
 
 

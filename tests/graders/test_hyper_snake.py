@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.hyper_snake.solver import Box, find_path
+from scbench.builders.hyper_snake import Box, find_path
 from scbench.catalog import get_task
 from scbench.schemas.hyper_snake import Params
 from scbench.scoring.judge import judge

@@ -11,18 +11,18 @@ import pytest
 
 from scbench.base.errors import CannotGrade
 from scbench.base.model import Prediction, Status
-from scbench.builders.interlocking_parts.cage_parts import (
+from scbench.builders.interlocking_parts import (
     layout,
     lifted,
     panel,
     parts_of,
     plate,
+    rim_of,
     to_ascii_stl,
     to_binary_stl,
     to_openscad,
     to_triangles,
 )
-from scbench.builders.interlocking_parts.counterexamples import rim_of
 from scbench.catalog import get_task
 from scbench.graders import interlocking_parts
 from scbench.graders.interlocking_parts import printed_parts

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.movies import Space, TaskBuilder
-from scbench.builders.movies.films import films
+from scbench.builders.movies import Space, TaskBuilder, films
 from scbench.catalog import get_task
 from scbench.graders.movies import points_of
 from scbench.schemas.movies import Params

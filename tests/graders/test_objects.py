@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
 from scbench.builders.objects import Space, TaskBuilder
-from scbench.builders.shared.nouns import things
+from scbench.builders.shared.words import things
 from scbench.catalog import get_task
 from scbench.graders.objects import quantity_of
 from scbench.schemas.objects import Params

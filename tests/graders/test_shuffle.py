@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scbench.base.seeding import Stream
-from scbench.builders.shuffle import Space, TaskBuilder
-from scbench.builders.shuffle.names import names
+from scbench.builders.shuffle import Space, TaskBuilder, names
 from scbench.catalog import get_task
 from scbench.graders.shuffle import outcome
 from scbench.schemas.shuffle import AnchorFormat, Domain, Params

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, named
+from scbench.builders.svg_shapes import KINDS, Space, TaskBuilder, kind_name
 from scbench.catalog import get_task
 from scbench.graders.svg_shapes import shape_of
 from scbench.report.pictures.svg_shapes import draw, flattened
@@ -55,8 +55,8 @@ def asked(path, first="triangle"):
 def test_paths_written_by_hand(path, kind):
     assert shape_of(path) == kind
     assert look.classified(path)[0] == kind
-    assert BUILDER.target(asked(path)) == named(kind)
-    assert judge(TASK, asked(path), {"answer": named(kind)})[0].score == 1
+    assert BUILDER.target(asked(path)) == kind_name(kind)
+    assert judge(TASK, asked(path), {"answer": kind_name(kind)})[0].score == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -74,7 +74,7 @@ def test_grader_and_builder_agree_at_random_points(kind):
         )
         params = BUILDER.draw(point, rng)
         assert shape_of(params.path) == kind
-        assert BUILDER.target(params) == named(kind)
+        assert BUILDER.target(params) == kind_name(kind)
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,10 @@ def test_the_picture_shows_the_outline(path, kind):
     again = "M " + " L ".join(f"{p.real:.4f},{p.imag:.4f}" for p in drawn) + " Z"
     assert look.classified(again)[0] == kind
     params = asked(path)
-    for word in (named(kind), "star or kite"):
+    for word in (kind_name(kind), "star or kite"):
         verdicts = judge(TASK, params, {"answer": word})
         picture = draw(params, Answer(answer=word), verdicts)
         assert "polygon" in picture.panels[0].view.render("outline")
-        told = "Score 1." if word == named(kind) else "none of the options"
+        told = "Score 1." if word == kind_name(kind) else "none of the options"
         assert told in picture.caption
     assert "points, y downwards." in draw(params, None, ()).caption

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from scbench.base.model import Verdict
-from scbench.builders.arithmetic.expressions import read_tokens
+from scbench.builders.arithmetic import read_tokens
 from scbench.graders.shared.short_answers import number
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.expression_trees import Rules, tree_picture

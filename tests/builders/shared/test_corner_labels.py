@@ -53,17 +53,17 @@ def test_cases_are_all_squares_up_to_renaming():
 @pytest.mark.parametrize("k", [4, 5, 6, 7, 8])
 def test_orders_of_each_kind(k):
     ring = POLYGONS[k]
-    drawn = {
+    orders = {
         kind: {draw_order(ring, kind, Stream("order", k, kind, i)) for i in range(300)}
         for kind in ("ring", "crossing", "any")
     }
-    assert len(drawn["ring"]) == 2 * k
-    assert all(is_walk(order, ring) for order in drawn["ring"])
-    assert not any(is_walk(order, ring) for order in drawn["crossing"])
-    assert {len(order) for order in drawn["any"]} == {k}
+    assert len(orders["ring"]) == 2 * k
+    assert all(is_walk(order, ring) for order in orders["ring"])
+    assert not any(is_walk(order, ring) for order in orders["crossing"])
+    assert {len(order) for order in orders["any"]} == {k}
     if k == 4:
-        assert len(drawn["any"]) == 24
-        assert len(drawn["crossing"]) == 16
+        assert len(orders["any"]) == 24
+        assert len(orders["crossing"]) == 16
 
 
 def test_is_walk_on_the_square():
@@ -105,9 +105,9 @@ def test_fresh_names(squares, odd_corners):
 def test_without_renaming_labels_count_from_one_round_the_ring(task):
     for params, _ in fresh(task, 10, rename=False):
         assert all(ring in CASES for ring in rings(params))
-    shown = {ring for params, _ in fresh(task, 10) for ring in rings(params)}
-    assert any(ring not in CASES for ring in shown)
-    assert {label for ring in shown for label in ring} == set(range(1, 10))
+    labellings = {ring for params, _ in fresh(task, 10) for ring in rings(params)}
+    assert any(ring not in CASES for ring in labellings)
+    assert {label for ring in labellings for label in ring} == set(range(1, 10))
 
 
 @pytest.mark.parametrize("task", [EDGES, NAMES, TOPOLOGY])
@@ -128,9 +128,9 @@ def test_fresh_topology(corners, n_classes, known):
     for params, case in fresh(TOPOLOGY, 10, **parameters):
         assert len(params.corner_order) == corners
         assert len(params.known.replace("?", "")) == known
-        listed = builder.reference(params).configs
-        assert bool(listed) == (n_classes < 4)
-        assert len(listed) < (60 if corners < 7 else 541)
+        configs = builder.reference(params).configs
+        assert bool(configs) == (n_classes < 4)
+        assert len(configs) < (60 if corners < 7 else 541)
         counters = builder.counter_references(params)
         assert len(counters) >= 4
         assert ("?" in case.input) == (known > 0)
@@ -138,7 +138,7 @@ def test_fresh_topology(corners, n_classes, known):
 
 @pytest.mark.parametrize("task", [TOPOLOGY, EDGES, NAMES])
 def test_counter_references_name_what_the_paper_saw(task):
-    seen = {
+    mistakes = {
         TOPOLOGY: {
             "empty",
             "only_the_alternating_one",
@@ -172,7 +172,7 @@ def test_counter_references_name_what_the_paper_saw(task):
     }[task]
     builder = task.builder()
     met = [set(builder.counter_references(item.params)) for item in builder.paper()]
-    assert seen <= set.union(*met)
+    assert mistakes <= set.union(*met)
     assert all(len(names) >= 4 for names in met)
 
 

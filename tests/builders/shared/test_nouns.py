@@ -6,10 +6,17 @@ from itertools import combinations
 
 import pytest
 
-from scbench.builders.objects.number_words import in_words, numbers_in_words
-from scbench.builders.shared.list_markers import anchor, clock, letters, ordinal, roman
-from scbench.builders.shared.nouns import listed, things
-from scbench.builders.shuffle.names import names
+from scbench.builders.objects import in_words, numbers_in_words
+from scbench.builders.shared.words import (
+    anchor,
+    clock,
+    enumeration,
+    letters,
+    ordinal,
+    roman,
+    things,
+)
+from scbench.builders.shuffle import names
 
 
 def test_eleven_groups_of_at_least_twenty_nouns_share_none():
@@ -19,7 +26,7 @@ def test_eleven_groups_of_at_least_twenty_nouns_share_none():
     # A plural must not be another's singular either.
     forms = Counter(form for nouns in groups.values() for noun in nouns for form in set(noun))
     assert [form for form, times in forms.items() if times > 1] == []
-    assert all(one != many for nouns in groups.values() for one, many in nouns)
+    assert all(singular != plural for nouns in groups.values() for singular, plural in nouns)
     assert all(re.fullmatch("[a-z]+( [a-z]+)*", form) for form in forms)
 
 
@@ -65,9 +72,9 @@ def test_every_number_has_words_of_its_own():
 
 
 def test_lists_in_sentences():
-    assert listed(["a"]) == "a"
-    assert listed(["a", "b"]) == "a and b"
-    assert listed(("a", "b", "c")) == "a, b and c"
+    assert enumeration(["a"]) == "a"
+    assert enumeration(["a", "b"]) == "a and b"
+    assert enumeration(("a", "b", "c")) == "a, b and c"
 
 
 def test_names_are_different_by_more_than_a_letter():

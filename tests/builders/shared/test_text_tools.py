@@ -8,9 +8,8 @@ from pydantic import ValidationError
 from scbench.base.seeding import Stream
 from scbench.builders.arithmetic import Space as Arithmetic
 from scbench.builders.shared.brackets import depth_of, draw_brackets, join_tokens
-from scbench.builders.shared.builder import Point
-from scbench.builders.shared.parameters import KINDS, kinds_of, parameter
-from scbench.builders.shared.text_task import plain, reply_short
+from scbench.builders.shared.builder import KINDS, Point, kinds_of, parameter, plain
+from scbench.builders.shared.text_task import reply_short
 from scbench.builders.shikaku_rectangles import Space as Shikaku
 
 
@@ -41,8 +40,8 @@ def test_blanks_are_dropped_with_their_chance_and_never_inside_a_token():
     assert join_tokens(tokens, 0.0, Stream("blanks")) == "(NOT A) AND - 12"
     assert join_tokens(tokens, 1.0, Stream("blanks")) == "(NOTA)AND-12"
     row = ["x"] * 2001
-    kept = join_tokens(row, 0.25, Stream("blanks")).count(" ")
-    assert 1400 < kept < 1600
+    blanks = join_tokens(row, 0.25, Stream("blanks")).count(" ")
+    assert 1400 < blanks < 1600
 
 
 def test_a_parameter_has_bounds_a_default_and_a_kind_in_the_schema():

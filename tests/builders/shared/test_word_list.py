@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from scbench.base.seeding import Stream
-from scbench.builders.shared.word_list import families, in_case, word_list
+from scbench.builders.shared.words import families, in_case, word_list
 
 
 def test_words_are_plain_different_and_in_order():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from manifold3d import Manifold
 
 from scbench.base.errors import CannotGrade
-from scbench.builders.interlocking_parts.cage_parts import to_ascii_stl
+from scbench.builders.interlocking_parts import to_ascii_stl
 from scbench.graders.interlocking_parts import printed_parts
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 from contract import items
 
-from scbench.builders.arithmetic.expressions import read_tokens
+from scbench.builders.arithmetic import read_tokens
 from scbench.catalog import get_task
 from scbench.graders.arithmetic import evaluate
 from scbench.graders.boolean import evaluate as evaluate_boolean

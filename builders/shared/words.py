@@ -1,0 +1,133 @@
+"""The word list of the text tasks: plain English words of 3 to 12 small letters, in order."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Literal, NamedTuple
+
+from scbench.base.seeding import Stream
+from scbench.builders.shared.builder import data_file
+
+CaseMode = Literal["lower", "upper", "mixed"]
+"""How words are written: small letters, capitals, or each word in a way of its own."""
+_WAYS = (str.lower, str.capitalize, str.upper)
+
+
+@cache
+def word_list() -> tuple[str, ...]:
+    """Return every word, in alphabetical order."""
+    return tuple(data_file(__package__, "word_list.json")["words"])
+
+
+@cache
+def families(prefix: int) -> Mapping[str, tuple[str, ...]]:
+    """Return the words that share a prefix of this length with another word, by prefix."""
+    members: dict[str, list[str]] = {}
+    for word in word_list():
+        if len(word) > prefix:
+            members.setdefault(word[:prefix], []).append(word)
+    return {start: tuple(words) for start, words in members.items() if len(words) > 1}
+
+
+def in_case(word: str, mode: CaseMode, rng: Stream) -> str:
+    """Return a word as the mode writes it; in mixed mode small, capitalised or all capitals."""
+    if mode == "mixed":
+        return rng.choice(_WAYS)(word)
+    return word.upper() if mode == "upper" else word
+
+
+class Things(NamedTuple):
+    """The data file.
+
+    Attributes:
+        groups: singular and plural of the nouns of each group.
+        adjectives: what can be said of any thing, animals and clothes alike.
+        openings: sentences that a list of any things can follow.
+    """
+
+    groups: Mapping[str, tuple[tuple[str, str], ...]]
+    adjectives: tuple[str, ...]
+    openings: tuple[str, ...]
+
+
+@cache
+def things() -> Things:
+    """Return the nouns, adjectives and openings."""
+    data = data_file(__package__, "nouns.json")
+    return Things(
+        groups={
+            group: tuple((singular, plural) for singular, plural in nouns)
+            for group, nouns in data["groups"].items()
+        },
+        adjectives=tuple(data["adjectives"]),
+        openings=tuple(data["openings"]),
+    )
+
+
+def enumeration(words: tuple[str, ...] | list[str]) -> str:
+    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+_ROMAN = (
+    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")),
+    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
+)
+_FIRST_MINUTE = 9 * 60
+
+
+def capitalised(sentence: str) -> str:
+    """Return a sentence with its first letter as a capital."""
+    return sentence[0].upper() + sentence[1:]
+
+
+def anchor(form: str, n: int) -> str:
+    """Return the marker of the n-th line, with the blank after it; ``none`` is empty.
+
+    Args:
+        form: a name of the task's ``AnchorFormat``.
+        n: number of the line, from 1; for ``clock`` up to 900.
+    """
+    return _FORMS[form](n)
+
+
+def roman(n: int) -> str:
+    """Return a number from 1 to 3999 in Roman numerals."""
+    text = ""
+    for value, sign in _ROMAN:
+        text += sign * (n // value)
+        n %= value
+    return text
+
+
+def letters(n: int) -> str:
+    """Return a, b, ..., z, aa, ab and so on for 1, 2, ..."""
+    text = ""
+    while n:
+        n, place = divmod(n - 1, 26)
+        text = chr(ord("a") + place) + text
+    return text
+
+
+def ordinal(n: int) -> str:
+    """Return 1st, 2nd, 3rd, 4th and so on."""
+    ending = "th" if n // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def clock(n: int) -> str:
+    """Return the time of day n minutes after nine, such as ``09:01``."""
+    hour, minute = divmod(_FIRST_MINUTE + n, 60)
+    return f"{hour:02d}:{minute:02d}"
+
+
+_FORMS: dict[str, Callable[[int], str]] = {
+    "none": lambda _: "",
+    "number": lambda n: f"{n}. ",
+    "roman": lambda n: f"{roman(n)}. ",
+    "hex": lambda n: f"0x{n:X}: ",
+    "letter": lambda n: f"{letters(n)}) ",
+    "bullet": lambda _: "- ",
+    "ordinal": lambda n: f"{ordinal(n)}: ",
+    "step": lambda n: f"Step {n}: ",
+    "clock": lambda n: f"{clock(n)} ",
+}
