@@ -11,7 +11,7 @@ from operator import xor
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import shown, truth
+from scbench.graders.shared.short_answers import quote, truth
 from scbench.schemas.boolean import LITERALS, Answer, Params
 
 VERSION = 2
@@ -28,12 +28,12 @@ _WORD = re.compile(r"NOT|AND|XOR|OR|TRUE|FALSE|YES|NO|ON|OFF|[TF01()]| +")
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the truth value, in the words of any format, else 0."""
     checks = Checklist(CHECKS)
-    given = truth(answer.answer)
-    wrong = f"{shown(answer.answer)} is not one truth value."
-    if checks.readable(given, wrong, "There is no truth value."):
+    value = truth(answer.answer)
+    wrong = f"{quote(answer.answer)} is not one truth value."
+    if checks.readable(value, wrong, "There is no truth value."):
         right = evaluate(params.expression, *LITERALS[params.format])
-        wrong = f"The value is {LITERALS[params.format][not right]}, not {shown(answer.answer)}."
-        checks.expect("value", given == right, wrong)
+        wrong = f"The value is {LITERALS[params.format][not right]}, not {quote(answer.answer)}."
+        checks.expect("value", value == right, wrong)
     return checks.binary()
 
 
@@ -51,10 +51,10 @@ def evaluate(expression: str, true: str, false: str) -> bool:
     """
     rows: list[list[str | bool]] = [[]]
     end = 0
-    for found in _WORD.finditer(expression):
-        if found.start() != end:
+    for match in _WORD.finditer(expression):
+        if match.start() != end:
             break
-        word, end = found.group(), found.end()
+        word, end = match.group(), match.end()
         if word == "(":
             rows.append([])
         elif word == ")" and len(rows) > 1:

@@ -54,9 +54,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.binary()
 
     wrong = [
-        {"square": i, "given": given, "expected": expected, "shape": shape}
-        for i, (given, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
-        if given != expected
+        {"square": i, "given": label, "expected": expected, "shape": shape}
+        for i, (label, (shape, expected)) in enumerate(zip(answer.labels, right, strict=True))
+        if label != expected
     ]
     checks.forbid(
         "names",

@@ -30,7 +30,7 @@ _SCATTERED = 0.5
 """What is left of the score of a mesh with more separate bodies than the union."""
 _VOLUME_DECIMALS = 6
 _SCORE_DECIMALS = 9
-_SHOWN = 1e-3
+_LEAST_DIFFERENCE = 1e-3
 """Differences of less than this share of the union are no more than rounding."""
 
 
@@ -45,7 +45,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return replace(checks.binary(), notes=notes)
     clean = checks.all_passed
     bodies = body_count(params)
-    whole = checks.expect(
+    compact = checks.expect(
         "bodies",
         surface.bodies <= bodies,
         f"The mesh has {surface.bodies} separate bodies, the union {bodies}; that halves the "
@@ -69,10 +69,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         raw > _FULL_MARKS_ABOVE,
         f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}.",
     )
-    score = (1.0 if full else max(0.0, raw)) * (1.0 if whole else _SCATTERED)
+    score = (1.0 if full else max(0.0, raw)) * (1.0 if compact else _SCATTERED)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []
-    if d > _SHOWN * r:
+    if d > _LEAST_DIFFERENCE * r:
         both = differences(surface.points, surface.corners, union_body(params), v - i, r - i)
         surplus, missing = ([piece._asdict() for piece in side] for side in both or ((), ()))
     verdict = checks.partial(

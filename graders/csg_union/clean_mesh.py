@@ -56,9 +56,9 @@ _FAR, _FAR_TIMES = 100, 10
 """A vertex is an outlier if it is farther from the mean than this, and than so many times as far as
 vertices are on average."""
 
-_MOST = 10_000
+_MAX_TRIANGLES = 10_000
 """Vertices, and triangles that the faces are cut into."""
-_MOST_PAIRS = 400_000
+_MAX_PAIRS = 400_000
 """Pairs of triangles near each other."""
 
 _OF_PLACE = ("duplicate_vertices", "outliers", "degenerate_faces", "planar_faces")
@@ -115,10 +115,10 @@ def judge_mesh(checks: Checklist, vertices: Sequence[Sequence[float]], faces: Fa
         faces: three or more indices each, none negative.
     """
     cut = sum(len(face) - 2 for face in faces)
-    if max(len(vertices), cut) > _MOST:
+    if max(len(vertices), cut) > _MAX_TRIANGLES:
         wrong = (
             f"There are {len(vertices)} vertices, and faces that make {cut} triangles; more than "
-            f"{_MOST} are not looked at."
+            f"{_MAX_TRIANGLES} are not looked at."
         )
         checks.expect("resource_limit", False, wrong)
         return MeshVerdict(None, ())
@@ -216,7 +216,7 @@ def _judge_edges(checks: Checklist, faces: Faces) -> bool:
         checks.skip(_OF_EDGES, "No face names usable vertices.")
         return False
     faults = edge_faults(faces)
-    found = (faults.doubled, faults.open, faults.crowded)
+    offenders = (faults.doubled, faults.open, faults.crowded)
     wrong = ("run through twice in one direction", "open", "on more than two faces")
     passed = [
         checks.forbid(
@@ -226,7 +226,7 @@ def _judge_edges(checks: Checklist, faces: Faces) -> bool:
                 f"{len(edges)} edges are {how}; the first joins vertices {edge[0]} and {edge[1]}."
             ),
         )
-        for check_id, edges, how in zip(_OF_EDGES, found, wrong, strict=True)
+        for check_id, edges, how in zip(_OF_EDGES, offenders, wrong, strict=True)
     ]
     return all(passed)
 
@@ -234,9 +234,9 @@ def _judge_edges(checks: Checklist, faces: Faces) -> bool:
 def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
     """Check that faces keep out of each other's way; return whether all of them do."""
     corners = surface.mesh.points[surface.triangles.corners]
-    pairs = close_pairs(corners, TOLERANCE, _MOST_PAIRS)
+    pairs = close_pairs(corners, TOLERANCE, _MAX_PAIRS)
     if pairs is None:
-        wrong = f"More than {_MOST_PAIRS} pairs of triangles are near each other."
+        wrong = f"More than {_MAX_PAIRS} pairs of triangles are near each other."
         checks.expect("resource_limit", False, wrong)
         checks.skip(_OF_PAIRS, wrong)
         return False
@@ -261,24 +261,24 @@ def _judge_pairs(checks: Checklist, surface: _Surface, *, closed: bool) -> bool:
         lambda both: f"Faces {both[0]} and {both[1]} cut through each other.",
     )
     shell = surface.shell[surface.triangles.face]
-    others = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]] if closed else pairs[:0]
-    near = nearer_than(corners, others, TOLERANCE)
+    strangers = pairs[shell[pairs[:, 0]] != shell[pairs[:, 1]]] if closed else pairs[:0]
+    near = nearer_than(corners, strangers, TOLERANCE)
     touching = _faces_of(np.concatenate([covering, near]), face)
     if not closed and not touching:
         checks.skip("touching", "The faces do not close, so there are no shells to keep apart.")
         return False
-    alone = checks.forbid(
+    spaced = checks.forbid(
         "touching",
         touching,
         lambda both: f"Faces {both[0]} and {both[1]} lie on each other or come too near.",
     )
-    return simple and apart and alone
+    return simple and apart and spaced
 
 
 def _faces_of(pairs: Indices, face: Indices) -> list[list[int]]:
     """Return the pairs of different faces that pairs of triangles come from, ascending."""
-    found = np.sort(face[pairs], axis=1)
-    different: list[list[int]] = np.unique(found[found[:, 0] < found[:, 1]], axis=0).tolist()
+    joint = np.sort(face[pairs], axis=1)
+    different: list[list[int]] = np.unique(joint[joint[:, 0] < joint[:, 1]], axis=0).tolist()
     return different
 
 
@@ -324,8 +324,8 @@ def _judge_shells(
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)
-    whole, bodies = float(volumes.sum()), int(np.count_nonzero(outer))
-    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), whole, bodies)
+    volume, bodies = float(volumes.sum()), int(np.count_nonzero(outer))
+    bounding = ClosedSurface(points[used], renumbered.reshape(-1, 3), volume, bodies)
     return bounding, notes
 
 

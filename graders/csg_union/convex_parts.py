@@ -75,19 +75,19 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
     Raises:
         ValueError: a solid is not convex, or has too many faces to be measured.
     """
-    found: list[ConvexPart] = []
+    parts: list[ConvexPart] = []
     for place, mesh in enumerate(solids):
         corners = mesh.points[triangulate(mesh).corners]
-        own = _single(mesh, corners)._replace(solids=(place,))
-        for part in tuple(found):
+        single = _single(mesh, corners)._replace(solids=(place,))
+        for part in tuple(parts):
             common = _measure(corners, part.convex, MOST_PAIRS)
             if common is None:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
-                both = _together(part.convex, own.convex, common.moment / common.volume)
-                found.append(ConvexPart(-part.sign, both, common.volume, (*part.solids, place)))
-        found.append(own)
-    return found
+                both = _together(part.convex, single.convex, common.moment / common.volume)
+                parts.append(ConvexPart(-part.sign, both, common.volume, (*part.solids, place)))
+        parts.append(single)
+    return parts
 
 
 def union_volume(parts: Sequence[ConvexPart]) -> float:
@@ -104,13 +104,13 @@ def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
         parts: of the union, see `parts_of_union`.
         corners: (m, 3, 3) closed triangles, counter-clockwise seen from outside.
     """
-    total, left = 0.0, MOST_PAIRS
+    total, budget = 0.0, MOST_PAIRS
     for part in parts:
-        measure = _measure(corners, part.convex, left)
+        measure = _measure(corners, part.convex, budget)
         if measure is None:
             return None
         total += part.sign * measure.volume
-        left -= measure.pairs
+        budget -= measure.pairs
     return total
 
 
@@ -129,30 +129,30 @@ def _single(mesh: PolygonMesh, corners: Array) -> ConvexPart:
     return ConvexPart(1, Convex(centre, normals, offsets, faces, sizes), volume, ())
 
 
-def _together(one: Convex, other: Convex, centre: Array) -> Convex:
+def _together(first: Convex, second: Convex, centre: Array) -> Convex:
     """Return what two convex solids have in common, a face in one plane of both only once."""
-    kept = []
-    for own, rival, first in ((one, other, True), (other, one, False)):
-        faces, sizes = own.faces + own.centre, own.sizes
+    sides = []
+    for side, rival, is_first in ((first, second, True), (second, first, False)):
+        faces, sizes = side.faces + side.centre, side.sizes
         for normal, offset in zip(rival.normals, rival.offsets, strict=True):
             below = offset - (faces - rival.centre) @ normal
             away = np.where(_there(faces, sizes), np.abs(below), 0.0).max(axis=1, initial=0.0)
-            flush = (away < _SAME) & (own.normals @ normal > 0)
-            if not first:
+            flush = (away < _SAME) & (side.normals @ normal > 0)
+            if not is_first:
                 sizes = np.where(flush, 0, sizes)
             below[flush] = 0.0
             faces, sizes = _clip(faces, sizes, below)
-        kept.append((own.normals, faces - centre, sizes))
-    width = max(faces.shape[1] for _, faces, _ in kept)
-    normals = np.concatenate([normals for normals, _, _ in kept])
-    faces = np.concatenate([_widened(faces, width) for _, faces, _ in kept])
-    sizes = np.concatenate([sizes for _, _, sizes in kept])
+        sides.append((side.normals, faces - centre, sizes))
+    width = max(faces.shape[1] for _, faces, _ in sides)
+    normals = np.concatenate([normals for normals, _, _ in sides])
+    faces = np.concatenate([_widened(faces, width) for _, faces, _ in sides])
+    sizes = np.concatenate([sizes for _, _, sizes in sides])
     there = np.flatnonzero(sizes > 2)
     offsets = np.einsum("pk,pk->p", normals[there], faces[there, 0])
     return Convex(centre, normals[there], offsets, faces[there], sizes[there])
 
 
-def _measure(corners: Array, convex: Convex, most: int) -> _Measure | None:
+def _measure(corners: Array, convex: Convex, max_pairs: int) -> _Measure | None:
     """Measure what lies both in a convex solid and inside closed triangles (m, 3, 3).
 
     None is returned if that takes more than the given number of pairs.
@@ -168,16 +168,16 @@ def _measure(corners: Array, convex: Convex, most: int) -> _Measure | None:
         high, low = values.max(axis=2), values.min(axis=2)
         inside = high.max(axis=1) <= 0
         # Where one plane is crossed early, those crossed later everywhere are not seen.
-        seen = (high > 0) & (high >= low.max(axis=1, keepdims=True))
-        pairs += int(seen.sum())
-        if pairs > most:
+        visible = (high > 0) & (high >= low.max(axis=1, keepdims=True))
+        pairs += int(visible.sum())
+        if pairs > max_pairs:
             return None
         split = np.flatnonzero(~inside & (low.max(axis=1) <= 0))
         bases = [rays[inside], *_of_triangles(rays[split], -values[split], high[split] > 0)]
         for base in bases:
             cone, first_moment = _cones(base)
             volume, moment = volume + cone, moment + first_moment
-        for cone, first_moment in _of_faces(rays, convex, values, seen):
+        for cone, first_moment in _of_faces(rays, convex, values, visible):
             volume, moment = volume + cone, moment + first_moment
     return _Measure(volume, moment + volume * convex.centre, pairs)
 
@@ -212,7 +212,7 @@ def _of_triangles(rays: Array, below: Array, cuts: NDArray[np.bool_]) -> Iterato
 
 
 def _of_faces(
-    rays: Array, convex: Convex, beyond: Array, seen: NDArray[np.bool_]
+    rays: Array, convex: Convex, beyond: Array, visible: NDArray[np.bool_]
 ) -> Iterator[tuple[float, Array]]:
     """Yield the volumes and moments of the cones over what of faces is seen before triangles.
 
@@ -220,13 +220,13 @@ def _of_faces(
         rays: (m, 3, 3) corners of all triangles.
         convex: the solid.
         beyond: (m, p, 3) how far, in some scale, the corners lie beyond each plane.
-        seen: (m, p) which pairs of a triangle and a face are to be looked at.
+        visible: (m, p) which pairs of a triangle and a face are to be looked at.
     """
     a, b, c = rays[:, 0], rays[:, 1], rays[:, 2]
     sides = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)
     sign = np.sign(np.einsum("ij,ij->i", sides[:, 2], c))
     sides = sides * sign[:, None, None]
-    triangle, face = np.nonzero(seen)
+    triangle, face = np.nonzero(visible)
     pairs = np.flatnonzero(sign[triangle] != 0)
     # Faces of like size together, so that small ones need not be as wide as large ones.
     pairs = pairs[np.argsort(convex.sizes[face[pairs]], kind="stable")]
@@ -241,8 +241,8 @@ def _of_faces(
         for k in range(4):
             value = np.einsum("nwk,nk->nw", polygon, lines[:, k])
             polygon, sizes = _clip(polygon, sizes, value)
-            left = np.flatnonzero(sizes > 2)
-            t, lines, polygon, sizes = t[left], lines[left], polygon[left], sizes[left]
+            alive = np.flatnonzero(sizes > 2)
+            t, lines, polygon, sizes = t[alive], lines[alive], polygon[alive], sizes[alive]
         for part in (1, -1):
             which = sign[t] == part
             for base in _fans(polygon[which], sizes[which]):
@@ -258,8 +258,8 @@ def _there(polygon: Array, size: Indices) -> NDArray[np.bool_]:
 
 def _widened(polygon: Array, width: int) -> Array:
     """Return polygons (n, w, 3) with room for more corners."""
-    more = max(0, width - polygon.shape[1])
-    return np.concatenate([polygon, np.zeros((len(polygon), more, 3))], axis=1)
+    extra = max(0, width - polygon.shape[1])
+    return np.concatenate([polygon, np.zeros((len(polygon), extra, 3))], axis=1)
 
 
 def _fans(polygon: Array, size: Indices) -> Iterator[Array]:

@@ -32,8 +32,8 @@ def solid_mesh(solid: Solid) -> PolygonMesh:
             points, faces = _sphere(solid)
         case Polyhedron():
             points, faces = np.array(solid.vertices, dtype=float), solid.faces
-    moved = points @ _rotation(solid.rotation_deg_xyz).T + np.array(solid.translation)
-    return PolygonMesh(np.round(moved, DECIMALS) + 0.0, faces)
+    turned = points @ _rotation(solid.rotation_deg_xyz).T + np.array(solid.translation)
+    return PolygonMesh(np.round(turned, DECIMALS) + 0.0, faces)
 
 
 def solid_body(solid: Solid) -> Manifold:
@@ -121,7 +121,7 @@ def body_count(params: Params) -> int:
     """
     bodies = [solid_body(solid) for solid in params.solids]
     group = list(range(len(bodies)))
-    for (i, one), (j, other) in combinations(enumerate(bodies), 2):
-        if one.min_gap(other, 1.0) <= _TOUCHING:
+    for (i, a), (j, b) in combinations(enumerate(bodies), 2):
+        if a.min_gap(b, 1.0) <= _TOUCHING:
             group = [group[i] if label == group[j] else label for label in group]
     return len(set(group))

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.short_answers import quote
 from scbench.graders.shared.spoken_dates import date
 from scbench.schemas.dates import Answer, Params, StepKind
 
@@ -28,12 +28,12 @@ _MARCH = 2
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the date, else 0."""
     checks = Checklist(CHECKS)
-    given = date(answer.answer)
-    wrong = f"{shown(answer.answer)} is not one date, written MM/DD/YYYY."
-    if checks.readable(given, wrong, "There is no date."):
+    day_given = date(answer.answer)
+    wrong = f"{quote(answer.answer)} is not one date, written MM/DD/YYYY."
+    if checks.readable(day_given, wrong, "There is no date."):
         year, month, day = right = date_of(params)
-        wrong = f"It is {month:02}/{day:02}/{year:04}, not {shown(answer.answer)}."
-        checks.expect("date", given == right, wrong)
+        wrong = f"It is {month:02}/{day:02}/{year:04}, not {quote(answer.answer)}."
+        checks.expect("date", day_given == right, wrong)
     return checks.binary()
 
 
@@ -44,19 +44,19 @@ def date_of(params: Params) -> tuple[int, int, int]:
     Raises:
         ValueError: the story does not lead to it.
     """
-    known = {event: day_number(y, m, d) + after for event, y, m, d, after in params.given}
+    days = {event: day_number(y, m, d) + after for event, y, m, d, after in params.given}
     waiting = list(params.steps)
-    while params.asked not in known:
-        ready = [step for step in waiting if step[3] in known]
+    while params.asked not in days:
+        ready = [step for step in waiting if step[3] in days]
         if not ready:
             raise ValueError(f"nothing leads to event {params.asked}")
         for event, kind, amount, origin in ready:
-            known[event] = _moved(known[origin], kind, amount)
-        waiting = [step for step in waiting if step[0] not in known]
-    return civil(known[params.asked])
+            days[event] = _step_day(days[origin], kind, amount)
+        waiting = [step for step in waiting if step[0] not in days]
+    return civil(days[params.asked])
 
 
-def _moved(start: int, kind: StepKind, amount: int) -> int:
+def _step_day(start: int, kind: StepKind, amount: int) -> int:
     if kind == "days":
         return start + amount
     if kind == "weeks":
@@ -95,11 +95,13 @@ def day_number(year: int, month: int, day: int) -> int:
 
 def civil(number: int) -> tuple[int, int, int]:
     """Return year, month and day of a day's number; the inverse of `day_number`."""
-    era, rest = divmod(number, _CENTURIES)
+    era, day_of_era = divmod(number, _CENTURIES)
     # The last day of a leap cycle, or of the 400 years, is one more than the cycle's share.
-    year = (rest - rest // 1_460 + rest // 36_524 - rest // (_CENTURIES - 1)) // 365
-    rest -= 365 * year + year // 4 - year // 100
-    month = (5 * rest + 2) // 153
-    day = rest - (153 * month + 2) // 5 + 1
+    year = (
+        day_of_era - day_of_era // 1_460 + day_of_era // 36_524 - day_of_era // (_CENTURIES - 1)
+    ) // 365
+    day_of_era -= 365 * year + year // 4 - year // 100
+    month = (5 * day_of_era + 2) // 153
+    day = day_of_era - (153 * month + 2) // 5 + 1
     year += 400 * era
     return (year, month + 3, day) if month < 10 else (year + 1, month - 9, day)

@@ -52,8 +52,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
     right = _right(params)
     # A right answer has no pair twice and none turned round.
-    wanted = [(len(square.pairs), square.pairs) for square in right]
-    if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == wanted:
+    targets = [(len(square.pairs), square.pairs) for square in right]
+    if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:
         return Verdict(1.0, _PASSED, {"missing": [], "surplus": [], "squares_right": len(right)})
     checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
@@ -67,7 +67,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         len(answer.edges) == len(right),
         f"There are {len(answer.edges)} lists for {len(right)} squares.",
     )
-    seen: list[Counter[Pair]] = []
+    listings: list[Counter[Pair]] = []
     bad, turned = [], []
     for i, pairs in enumerate(answer.edges):
         usable: list[Pair] = []
@@ -78,7 +78,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             if a > b:
                 turned.append({"square": i, "pair": [a, b]})
             usable.append((min(a, b), max(a, b)))
-        seen.append(Counter(usable))
+        listings.append(Counter(usable))
     checks.forbid(
         "indices",
         bad,
@@ -99,7 +99,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         "repeats",
         [
             {"square": i, "pair": list(pair)}
-            for i, counts in enumerate(seen)
+            for i, counts in enumerate(listings)
             for pair, count in sorted(counts.items())
             if count > 1
         ],
@@ -112,12 +112,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     surplus = [
         {"square": i, "pair": list(pair), "shape": square.shape}
-        for i, (square, counts) in enumerate(zip(right, seen, strict=True))
+        for i, (square, counts) in enumerate(zip(right, listings, strict=True))
         for pair in sorted(counts.keys() - square.pairs)
     ]
     missing = [
         {"square": i, "pair": list(pair), "shape": square.shape}
-        for i, (square, counts) in enumerate(zip(right, seen, strict=True))
+        for i, (square, counts) in enumerate(zip(right, listings, strict=True))
         for pair in sorted(square.pairs - counts.keys())
     ]
     checks.forbid(

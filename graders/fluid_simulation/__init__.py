@@ -33,7 +33,7 @@ CHECKS = {
 MOST_BOXES = 40_000
 """More than there are cells in the largest world."""
 
-_SHOWN = 50
+_MAX_ENTRIES = 50
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -74,18 +74,19 @@ def _judge(checks: Checklist, params: Params, water: Water) -> float:
     """Check the water against the goal and return the score."""
     goal = params.goal
     checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
-    kept = True
+    fit = True
     if goal.kind in HIDDEN:
-        kept = checks.forbid(
+        fit = checks.forbid(
             "no_visible_water",
-            [list(column) for column in water.seen],
+            [list(column) for column in water.visible_columns],
             lambda column: (
-                f"Water can be seen from above in {len(water.seen)} columns; the first is {column}."
+                f"Water can be seen from above in {len(water.visible_columns)} columns; the first "
+                f"is {column}."
             ),
         )
     if isinstance(goal, WaterLevels):
         wet = [z for z in goal.dry_at if water.levels[z]]
-        kept = checks.forbid(
+        fit = checks.forbid(
             "dry_levels",
             wet,
             lambda z: f"There are {water.levels[z]} voxels of water at z = {z}, which must be dry.",
@@ -96,10 +97,10 @@ def _judge(checks: Checklist, params: Params, water: Water) -> float:
         share.score == 1,
         share.says,
         reached=int(share.part),
-        wanted=share.whole,
+        wanted=share.target,
         **share.details,
     )
-    return share.score if kept else 0.0
+    return share.score if fit else 0.0
 
 
 def _metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[str, object]:
@@ -118,10 +119,10 @@ def _metrics(rock: Cells, fallen: Cells, rained: Rained, water: Water) -> dict[s
                 "main_level": lake.main_level,
                 "visible": lake.visible,
             }
-            for lake in water.lakes[:_SHOWN]
+            for lake in water.lakes[:_MAX_ENTRIES]
         ],
         "drain_count": len(drains),
-        "drains": [list(column) for column in drains[:_SHOWN]],
+        "drains": [list(column) for column in drains[:_MAX_ENTRIES]],
         "last_round": list(rained.last_round),
         "rock": columns_as_text(rock),
         "fallen_rock": columns_as_text(fallen),

@@ -46,12 +46,12 @@ def neighbours(bits: int, strides: Sequence[int]) -> int:
 
 def flood(seed: int, within: int, strides: Sequence[int]) -> int:
     """Return the seed and every cell of ``within`` that is connected to it by way of such cells."""
-    rest = within & ~seed
+    unreached = within & ~seed
     front = seed
     reached = seed
     while front:
-        front = neighbours(front, strides) & rest
-        rest ^= front
+        front = neighbours(front, strides) & unreached
+        unreached ^= front
         reached |= front
     return reached
 
@@ -66,9 +66,9 @@ def parts(bits: int, strides: Sequence[int]) -> Iterator[int]:
 
 def positions(bits: int) -> list[int]:
     """Return the numbers of the cells, ascending."""
-    found = []
+    numbers = []
     while bits:
         low = bits & -bits
-        found.append(low.bit_length() - 1)
+        numbers.append(low.bit_length() - 1)
         bits ^= low
-    return found
+    return numbers

@@ -51,13 +51,13 @@ def settle(rock: Cells) -> tuple[Cells, Cells]:
             looked_at += 1
             if looked_at > MOST_PARTS:
                 raise TooMuchWorkError(f"more than {MOST_PARTS:,} loose pieces of rock")
-            others = all_rock ^ part
+            obstacles = all_rock ^ part
             place = part
-            while not (place & floor or place >> 1 & others):
+            while not (place & floor or place >> 1 & obstacles):
                 place >>= 1
             if place != part:
                 moving = True
-                all_rock = others | place
+                all_rock = obstacles | place
                 fallen = fallen & ~part | place
     inside = (slice(None), slice(rock.shape[1]), slice(rock.shape[2]))
     return unpack(all_rock, space.shape)[inside], unpack(fallen, space.shape)[inside]

@@ -26,8 +26,8 @@ class Reached(NamedTuple):
     """How far the water is from a goal."""
 
     part: int
-    """What is reached, of `whole`."""
-    whole: int
+    """What is reached, of `target`."""
+    target: int
     says: str
     """What there is and what is asked for, in a sentence."""
     details: Mapping[str, Any]
@@ -35,30 +35,30 @@ class Reached(NamedTuple):
     @property
     def score(self) -> float:
         """The share that is reached, at most 1."""
-        return min(self.part, self.whole) / self.whole
+        return min(self.part, self.target) / self.target
 
 
 def _lake_surface(goal: LakeSurface, water: Water) -> Reached:
     columns = [lake.surface for lake in water.lakes]
-    most = max(columns, default=0)
+    widest = max(columns, default=0)
     return Reached(
-        most,
+        widest,
         goal.min_columns,
-        f"The widest lake has {most} columns; {goal.min_columns} are asked for.",
-        {"lake": columns.index(most) if columns else None},
+        f"The widest lake has {widest} columns; {goal.min_columns} are asked for.",
+        {"lake": columns.index(widest) if columns else None},
     )
 
 
 def _wide_lakes(goal: WideLakes, water: Water) -> Reached:
-    wide = [
+    matches = [
         i for i, lake in enumerate(water.lakes) if squares(lake.columns, goal.side, water.width)
     ]
     return Reached(
-        len(wide),
+        len(matches),
         goal.lakes,
-        f"{len(wide)} of {len(water.lakes)} lakes have a {goal.side} by {goal.side} block of "
+        f"{len(matches)} of {len(water.lakes)} lakes have a {goal.side} by {goal.side} block of "
         f"columns; {goal.lakes} are asked for.",
-        {"lakes": wide},
+        {"lakes": matches},
     )
 
 
@@ -122,12 +122,12 @@ def _hidden_lakes(goal: HiddenLakes, water: Water) -> Reached:
 
 
 def _ring_lake(goal: RingLake, water: Water) -> Reached:
-    found = dry_island(water, goal.dry_side)
+    island = dry_island(water, goal.dry_side)
     return Reached(
-        found is not None,
+        island is not None,
         1,
         f"No lake closes round a dry block of {goal.dry_side} by {goal.dry_side} columns.",
-        {"lake": found[0], "low_corner": list(found[1:])} if found else {},
+        {"lake": island[0], "low_corner": list(island[1:])} if island else {},
     )
 
 

@@ -46,7 +46,7 @@ class Water(NamedTuple):
     """In the order of their first cells, x outermost and z innermost."""
     levels: tuple[int, ...]
     """Cells on each level from z = 0."""
-    seen: tuple[tuple[int, int], ...]
+    visible_columns: tuple[tuple[int, int], ...]
     """Columns with water that has no rock above."""
     depth: int
     """Most cells of water directly above each other."""
@@ -69,8 +69,8 @@ def survey(rock: Cells, water: Cells) -> Water:
     for part in parts(pack(space), padded_strides(water.shape)):
         cells = unpack(part, space.shape)[:, :-1, :-1]
         levels = _levels(cells)
-        seen = bool((cells & open_water).any())
-        lakes.append(Lake(sum(levels), pack(np.any(cells, axis=2)), levels, seen))
+        visible = bool((cells & open_water).any())
+        lakes.append(Lake(sum(levels), pack(np.any(cells, axis=2)), levels, visible))
     run = np.zeros((width, width), int)
     longest = run
     for z in range(water.shape[2]):
@@ -123,9 +123,9 @@ def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
         wet |= lake.columns
     for i, lake in enumerate(water.lakes):
         enclosed = world & ~lake.columns & ~_outside(sides, world & ~lake.columns, width)
-        found = squares(enclosed & ~wet, side, width)
-        if found:
-            return (i, *divmod(positions(found & -found)[0], width))
+        corners = squares(enclosed & ~wet, side, width)
+        if corners:
+            return (i, *divmod(positions(corners & -corners)[0], width))
     return None
 
 

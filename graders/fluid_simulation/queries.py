@@ -14,7 +14,7 @@ from scbench.graders.fluid_simulation.earthworks import carry_out
 from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
 from scbench.graders.fluid_simulation.lakes import Lake, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
-from scbench.graders.shared.interaction import Query, QueryError, Seen, shown
+from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
 from scbench.schemas.fluid_simulation import Earthworks, Params
 from scbench.schemas.whole_numbers import WholeIndex
 
@@ -67,7 +67,7 @@ class Rain(Query):
     query: Literal["rain"]
     earthworks: Plan
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return figures of the world after the rain."""
         world = _world(params, self.earthworks)
         water = survey(world.rock, world.rained.water)
@@ -75,21 +75,24 @@ class Rain(Query):
         return {
             "ignored": {
                 "count": len(world.ignored),
-                "first": [f"box {i}: {why}" for i, why in shown(world.ignored, _PLACES)],
+                "first": [f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)],
             },
             "fallen_rock": {"voxels": int(world.fallen.sum())} | _bounds(world.fallen),
             "water": {"voxels": water.voxels, "levels": _levels(water.levels)},
             "lakes": {
                 "count": len(lakes),
-                "first": [_lake(lake, water.width) for lake in shown(lakes, _LAKES)],
+                "first": [_lake(lake, water.width) for lake in first_items(lakes, _LAKES)],
             },
             "deepest": {"voxels": water.depth, "column": water.deepest and list(water.deepest)},
-            "visible": {"count": len(water.seen), "first": shown(map(list, water.seen), _PLACES)},
+            "visible": {
+                "count": len(water.visible_columns),
+                "first": first_items(map(list, water.visible_columns), _PLACES),
+            },
             "drained": {
                 "count": len(world.rained.drains),
-                "first": shown(map(list, sorted(world.rained.drains)), _PLACES),
+                "first": first_items(map(list, sorted(world.rained.drains)), _PLACES),
             },
-            "last_round": shown(world.rained.last_round, 8),
+            "last_round": first_items(world.rained.last_round, 8),
         }
 
 
@@ -104,7 +107,7 @@ def _bounds(cells: Cells) -> dict[str, Any]:
     return {"low": places.min(axis=0).tolist(), "high": places.max(axis=0).tolist()}
 
 
-def _lake(lake: Lake, width: int) -> Seen:
+def _lake(lake: Lake, width: int) -> Observation:
     columns = [divmod(cell, width) for cell in positions(lake.columns)]
     wet = [z for z, count in enumerate(lake.levels) if count]
     low, high = ([f(axis) for axis in (*zip(*columns, strict=True), wet)] for f in (min, max))
@@ -133,7 +136,7 @@ class Level(Query):
     low: Corner
     high: Corner
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return a map of part of a level."""
         (x, y), (u, v), last = self.low, self.high, params.width - 1
         if self.z >= params.height or not (x <= u <= last and y <= v <= last):

@@ -59,34 +59,34 @@ def grade(params: Params, answer: Answer) -> Verdict:
         )
         return checks.binary()
 
-    given = frozenset(answer.neighbors)
+    labels = frozenset(answer.neighbors)
     repeats: list[str] = []
-    if len(given) < n:
+    if len(labels) < n:
         counts = Counter(answer.neighbors)
-        repeats = _shown(label for label, count in counts.items() if count > 1)
+        repeats = _shortened(label for label, count in counts.items() if count > 1)
     checks.forbid(
         "repeats",
         repeats,
         lambda label: f"{len(repeats)} labels are listed more than once; the first is {label!r}.",
     )
-    stray = given - truth.leaves
+    stray = labels - truth.leaves
     # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
-    below = _shown(stray - truth.inner)
+    below = _shortened(stray - truth.inner)
     checks.forbid(
         "tree",
         below,
         lambda label: f"{len(below)} labels go on below a leaf; the first is {label!r}.",
     )
-    inner = _shown(stray & truth.inner)
+    inner = _shortened(stray & truth.inner)
     checks.forbid(
         "leaves",
         inner,
         lambda label: f"{len(inner)} labels name boxes that are cut further, as {label!r}.",
     )
     checks.expect(
-        "target", params.target not in given, f"The target {params.target!r} itself is listed."
+        "target", params.target not in labels, f"The target {params.target!r} itself is listed."
     )
-    surplus = sorted((given & truth.leaves) - truth.neighbours - {params.target})
+    surplus = sorted((labels & truth.leaves) - truth.neighbours - {params.target})
     grazing = [leaf for leaf in surplus if leaf in truth.grazing]
     checks.forbid(
         "contact",
@@ -96,7 +96,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"target at a corner or edge only); the first is {leaf!r}."
         ),
     )
-    missing = sorted(truth.neighbours - given)
+    missing = sorted(truth.neighbours - labels)
     checks.forbid(
         "complete",
         missing,
@@ -110,6 +110,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
 
 
-def _shown(labels: Iterable[str]) -> list[str]:
+def _shortened(labels: Iterable[str]) -> list[str]:
     """Return labels in order, cut short where they are too long to be shown."""
     return sorted(label[:_LABEL_SHOWN] for label in labels)

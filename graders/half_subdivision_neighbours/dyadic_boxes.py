@@ -22,13 +22,13 @@ def boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> d
         the longest label.
     """
     names = list(labels)
-    whole = 1 << max(map(len, names), default=0)
-    return {name: _box(name, cycle, axes, whole) for name in names}
+    side = 1 << max(map(len, names), default=0)
+    return {name: _box(name, cycle, axes, side) for name in names}
 
 
-def _box(label: str, cycle: Sequence[str], axes: Sequence[str], whole: int) -> Box:
+def _box(label: str, cycle: Sequence[str], axes: Sequence[str], side: int) -> Box:
     low = dict.fromkeys(axes, 0)
-    size = dict.fromkeys(axes, whole)
+    size = dict.fromkeys(axes, side)
     for i, bit in enumerate(label):
         axis = cycle[i % len(cycle)]
         size[axis] //= 2
@@ -55,8 +55,8 @@ def contacts(
 ) -> dict[str, int]:
     """Return every other label whose box touches the target's, with its `touching_axes`."""
     place = boxes(labels, cycle, axes)
-    found = {name: touching_axes(place[target], box) for name, box in place.items()}
-    return {name: n for name, n in found.items() if n is not None and name != target}
+    touching = {name: touching_axes(place[target], box) for name, box in place.items()}
+    return {name: n for name, n in touching.items() if n is not None and name != target}
 
 
 def neighbours(

@@ -28,8 +28,8 @@ CHECKS = {
 TOLERANCE = 1e-9
 MAX_PEOPLE = 2000
 
-_SHOWN = 50
-_PIXELS_SHOWN = 2000
+_MAX_PAIRS = 50
+_MAX_PLACES = 2000
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
@@ -65,24 +65,28 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     # People who are too far away are left out of the picture, wherever they are.
     near = np.nonzero(~far)[0]
-    seen = _seen(params, xy[near])
-    pixels = int((seen >= 0).sum())
-    shown = [[int(near[i]), int(n)] for i, n in enumerate(np.bincount(seen[seen >= 0])) if n]
+    person_of = _person_pixels(params, xy[near])
+    pixels = int((person_of >= 0).sum())
+    visible = [
+        [int(near[i]), int(n)] for i, n in enumerate(np.bincount(person_of[person_of >= 0])) if n
+    ]
     checks.expect(
         "hidden",
         pixels == 0,
-        f"{len(shown)} people show, on {pixels} pixels"
-        + (f"; the first is person {shown[0][0]}." if shown else "."),
-        people=len(shown),
+        f"{len(visible)} people show, on {pixels} pixels"
+        + (f"; the first is person {visible[0][0]}." if visible else "."),
+        people=len(visible),
         pixels=pixels,
     )
-    rows, columns = np.nonzero(seen >= 0)
-    where = zip(columns.tolist(), rows.tolist(), near[seen[rows, columns]].tolist(), strict=True)
+    rows, columns = np.nonzero(person_of >= 0)
+    where = zip(
+        columns.tolist(), rows.tolist(), near[person_of[rows, columns]].tolist(), strict=True
+    )
     return checks.partial(
         round(max(0.0, 1.0 - params.penalty_per_pixel * pixels), 9) if legal else 0.0,
         visible_pixels=pixels,
-        visible_people=shown,
-        visible_places=[list(place) for place, _ in zip(where, range(_PIXELS_SHOWN), strict=False)],
+        visible_people=visible,
+        visible_places=[list(place) for place, _ in zip(where, range(_MAX_PLACES), strict=False)],
     )
 
 
@@ -94,7 +98,7 @@ def _check_people(checks: Checklist, xy: Floats, params: Params) -> bool:
     first, second = np.nonzero(np.triu(overlap, 1))
     if not len(first):
         return checks.forbid("people_apart", (), str)
-    pairs = np.stack([first, second], axis=1)[:_SHOWN].tolist()
+    pairs = np.stack([first, second], axis=1)[:_MAX_PAIRS].tolist()
     return checks.expect(
         "people_apart",
         False,
@@ -120,7 +124,7 @@ def boxes(params: Params, xy: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _seen(params: Params, xy: Floats) -> NDArray[np.int32]:
+def _person_pixels(params: Params, xy: Floats) -> NDArray[np.int32]:
     """Return for every pixel the index of the person it shows, or a negative number."""
     return picture(true_camera(params), *boxes(params, xy)) - 1
 
@@ -131,5 +135,5 @@ def fitted_view_pixels(params: Params, xy: Floats) -> int:
     It decides nothing and takes longer than the verdict, so it is made for pictures alone.
     """
     low, high = boxes(params, xy)
-    moved = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
-    return int((picture(moved, low, high) > 0).sum())
+    paper_camera = fitted(true_camera(params), low.min(axis=0), high.max(axis=0))
+    return int((picture(paper_camera, low, high) > 0).sum())

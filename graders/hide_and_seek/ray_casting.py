@@ -56,22 +56,22 @@ def camera(
     return Camera(_triple(eye), forward, right, up, tangent, (image[0], image[1]))
 
 
-def fitted(seen: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Camera:
+def fitted(view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | Floats) -> Camera:
     """Return a camera moved so that the sphere around a box just fits between top and bottom.
 
     It looks in the same direction, at the middle of the box: this is the paper's camera.
     """
     diagonal = math.sqrt(sum((b - a) ** 2 for a, b in zip(low, high, strict=True)))
-    distance = diagonal / 2 * math.sqrt(1 + seen.tangent**2) / seen.tangent
-    eye = [(a + b) / 2 - distance * f for a, b, f in zip(low, high, seen.forward, strict=True)]
-    return seen._replace(eye=_triple(eye))
+    distance = diagonal / 2 * math.sqrt(1 + view.tangent**2) / view.tangent
+    eye = [(a + b) / 2 - distance * f for a, b, f in zip(low, high, view.forward, strict=True)]
+    return view._replace(eye=_triple(eye))
 
 
-def picture(seen: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
+def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
     """Return which box each pixel shows.
 
     Args:
-        seen: the camera.
+        view: the camera.
         low: n x 3, corners of the boxes with the smallest coordinates. Every box must lie
             completely in front of the camera.
         high: n x 3, the opposite corners.
@@ -80,18 +80,18 @@ def picture(seen: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
         rows x columns: the index of the nearest box, or `NOTHING`. Where boxes are equally near,
         the first.
     """
-    columns, rows = seen.image
+    columns, rows = view.image
     owner = np.full((rows, columns), NOTHING, dtype=np.int32)
     nearest = np.full((rows, columns), np.inf)
-    across = seen.tangent * (columns / rows)
+    across = view.tangent * (columns / rows)
     sideways = (2 * (np.arange(columns) + 0.5) / columns - 1) * across
-    upwards = (1 - 2 * (np.arange(rows) + 0.5) / rows) * seen.tangent
-    windows = _windows(seen, low, high).tolist()
+    upwards = (1 - 2 * (np.arange(rows) + 0.5) / rows) * view.tangent
+    windows = _windows(view, low, high).tolist()
     for i, (first, last, top, bottom) in enumerate(windows):
         if first >= last or top >= bottom:
             continue
         window = np.s_[top:bottom, first:last]
-        entry, hit = _hits(seen, sideways[first:last], upwards[top:bottom, None], low[i], high[i])
+        entry, hit = _hits(view, sideways[first:last], upwards[top:bottom, None], low[i], high[i])
         hit &= entry < nearest[window]
         nearest[window][hit] = entry[hit]
         owner[window][hit] = i
@@ -99,23 +99,23 @@ def picture(seen: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
 
 
 def _hits(
-    seen: Camera, sideways: Floats, upwards: Floats, low: Floats, high: Floats
+    view: Camera, sideways: Floats, upwards: Floats, low: Floats, high: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return where rays enter a box, in units of the distance along the view, and which do."""
     entry: Floats | float = 0.0
     leave: Floats | float = np.inf
     for axis in range(3):
-        ray = (seen.forward[axis] + seen.right[axis] * sideways) + seen.up[axis] * upwards
+        ray = (view.forward[axis] + view.right[axis] * sideways) + view.up[axis] * upwards
         # A ray along a slab is bent by less than any digit, instead of dividing by 0.
         ray = np.where(ray == 0, _TINY, ray)
         with np.errstate(over="ignore"):
-            one, other = (low[axis] - seen.eye[axis]) / ray, (high[axis] - seen.eye[axis]) / ray
-        entry = np.maximum(entry, np.minimum(one, other))
-        leave = np.minimum(leave, np.maximum(one, other))
+            near, far = (low[axis] - view.eye[axis]) / ray, (high[axis] - view.eye[axis]) / ray
+        entry = np.maximum(entry, np.minimum(near, far))
+        leave = np.minimum(leave, np.maximum(near, far))
     return np.asarray(entry), np.asarray(entry <= leave)
 
 
-def _windows(seen: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
+def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     """Return the part of the picture that each box can show in: columns and rows, from and to."""
     corners = np.stack(
         [
@@ -126,13 +126,13 @@ def _windows(seen: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
         ],
         axis=1,
     )
-    x, y, z = (corners[..., axis] - seen.eye[axis] for axis in range(3))
+    x, y, z = (corners[..., axis] - view.eye[axis] for axis in range(3))
     ahead, aside, above = (
-        x * d[0] + y * d[1] + z * d[2] for d in (seen.forward, seen.right, seen.up)
+        x * d[0] + y * d[1] + z * d[2] for d in (view.forward, view.right, view.up)
     )
-    columns, rows = seen.image
-    u = (aside / ahead / (seen.tangent * (columns / rows)) + 1) * columns / 2
-    v = (1 - above / ahead / seen.tangent) * rows / 2
+    columns, rows = view.image
+    u = (aside / ahead / (view.tangent * (columns / rows)) + 1) * columns / 2
+    v = (1 - above / ahead / view.tangent) * rows / 2
     # A pixel more on each side than needed, so that rounding cannot lose one.
     bounds = [
         np.clip(np.floor(u.min(1)) - 1, 0, columns),

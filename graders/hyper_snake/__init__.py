@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.grid_paths import Cell, Grid, grid, jumps, named, repeats, shown
+from scbench.graders.shared.grid_paths import Cell, Grid, cell_at, cell_text, grid, jumps, repeats
 from scbench.schemas.hyper_snake import Answer, Params
 
 VERSION = 1
@@ -50,13 +50,13 @@ def frame_of(params: Params) -> Frame:
     box = grid(params.size, 0)
     free = len(box.codes) - len(params.walls)
     odd = sum(sum(cell) & 1 for cell in box.codes.keys() - set(params.walls))
-    like_start, other = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
+    like_start, unlike_start = (odd, free - odd) if sum(params.start) & 1 else (free - odd, odd)
     return Frame(
         grid=box,
         walls=frozenset(box.codes[wall] for wall in params.walls),
         free=free,
         needed=-(-98 * free // 100) if params.walls else free,
-        bound=min(2 * like_start, 2 * other + 1),
+        bound=min(2 * like_start, 2 * unlike_start + 1),
     )
 
 
@@ -116,7 +116,7 @@ def _judge_moves(
     checks.expect(
         "start",
         not off_start,
-        f"The path must start at {list(params.start)}; its first cell is {shown(cells[0])}.",
+        f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}.",
     )
     beyond = [i for i, code in enumerate(codes) if code is None] if None in codes else []
     misshapen = [i for i in beyond if len(cells[i]) != n]
@@ -126,7 +126,7 @@ def _judge_moves(
         misshapen,
         lambda i: (
             f"{len(misshapen)} of {length} cells do not have {n} coordinates; the first is "
-            f"{named(cells, i)}."
+            f"{cell_at(cells, i)}."
         ),
     )
     again = repeats(cells, codes)
@@ -135,7 +135,7 @@ def _judge_moves(
         again,
         lambda i: (
             f"{len(again)} of {length} entries name a cell that is visited before; the first is "
-            f"{named(cells, i)}."
+            f"{cell_at(cells, i)}."
         ),
     )
     if len(misshapen) == length:
@@ -145,7 +145,8 @@ def _judge_moves(
         "inside",
         outside,
         lambda i: (
-            f"{len(outside)} of {length} cells lie outside the box; the first is {named(cells, i)}."
+            f"{len(outside)} of {length} cells lie outside the box; the first is "
+            f"{cell_at(cells, i)}."
         ),
     )
     entered = []
@@ -154,7 +155,7 @@ def _judge_moves(
     checks.forbid(
         "walls",
         entered,
-        lambda i: f"{len(entered)} of {length} cells are walls; the first is {named(cells, i)}.",
+        lambda i: f"{len(entered)} of {length} cells are walls; the first is {cell_at(cells, i)}.",
     )
     unjudged = {*misshapen, *(i + 1 for i in misshapen)}
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
@@ -163,7 +164,7 @@ def _judge_moves(
         apart,
         lambda i: (
             f"{len(apart)} of {length - 1} moves do not change one coordinate by 1; the first "
-            f"leads from {shown(cells[i - 1])} to {named(cells, i)}."
+            f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}."
         ),
     )
     return off_start.union(misshapen, outside, entered, again, apart)

@@ -22,8 +22,8 @@ from scbench.graders.shared.meshes import Array
 from scbench.graders.shared.triangle_contacts import is_crowded
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
-_MOST_TRIANGLES = 120_000
-_MOST_MEETING = {False: 1_000_000, True: 200_000}
+_MAX_TRIANGLES = 120_000
+_MAX_MEETING = {False: 1_000_000, True: 200_000}
 """Pairs of triangles of different parts whose boxes meet: in a right cage some 60,000. Where there
 are more, to find out what the parts share would take minutes, sooner so if parts are tangled."""
 _SEAM = 1e-5
@@ -32,7 +32,7 @@ _NOTHING = "No part has the geometry for this."
 _CROWDED = "The parts cut each other in too many places."
 
 
-class Placed(NamedTuple):
+class PlacedPart(NamedTuple):
     """A part in its place in the cage."""
 
     number: int
@@ -41,12 +41,12 @@ class Placed(NamedTuple):
     """Lowest x, y, z, then highest."""
 
 
-def place(index: int, body: Manifold, matrix: Array) -> Placed | None:
+def place(index: int, body: Manifold, matrix: Array) -> PlacedPart | None:
     """Return a part where its transform (4, 4) puts it; None if that is no place."""
     if np.max(np.abs(matrix)) > FARTHEST or abs(np.linalg.det(matrix[:3, :3])) < 1e-9:
         return None
-    moved = body.transform(np.ascontiguousarray(matrix[:3]))
-    return Placed(index, moved, tuple(moved.bounding_box()))
+    shifted = body.transform(np.ascontiguousarray(matrix[:3]))
+    return PlacedPart(index, shifted, tuple(shifted.bounding_box()))
 
 
 def not_rigid(matrix: Array, tolerance: float) -> str:
@@ -78,21 +78,21 @@ def for_each(
     checks.forbid(check, wrong, lambda item: f"Part {item['part']} {item['why']}.")
 
 
-def mode_is_off(found: Distances, rules: Survey) -> str:
+def mode_is_off(distances: Distances, rules: Survey) -> str:
     """Return what is wrong with the distances found, to follow the name of what was measured."""
-    if found.mode is None:
+    if distances.mode is None:
         return "has no distances"
-    if not rules.wanted[0] <= found.mode <= rules.wanted[1]:
-        return f"mostly measures {found.mode:g} mm"
-    if found.share < rules.share:
-        return f"measures {found.mode:g} mm in only {100 * found.share:.3g} % of the places"
+    if not rules.wanted[0] <= distances.mode <= rules.wanted[1]:
+        return f"mostly measures {distances.mode:g} mm"
+    if distances.share < rules.share:
+        return f"measures {distances.mode:g} mm in only {100 * distances.share:.3g} % of the places"
     return ""
 
 
-def shown(found: Distances) -> dict[str, Any]:
+def distance_figures(distances: Distances) -> dict[str, Any]:
     """Return what a picture needs of the distances found."""
-    share = round(found.share, 4)
-    return {"mode": found.mode, "share": share, "faces": len(found.values)}
+    share = round(distances.share, 4)
+    return {"mode": distances.mode, "share": share, "faces": len(distances.values)}
 
 
 def _box(space: Space) -> Manifold:
@@ -101,7 +101,7 @@ def _box(space: Space) -> Manifold:
     return Manifold.cube(size).translate(low)
 
 
-def _common(body: Placed, tool: Manifold) -> float:
+def _common(body: PlacedPart, tool: Manifold) -> float:
     """Return the volume that a part shares with a body."""
     low, high = np.array(body.box), np.array(tool.bounding_box())
     shared = np.minimum(low[3:], high[3:]) - np.maximum(low[:3], high[:3])
@@ -110,7 +110,7 @@ def _common(body: Placed, tool: Manifold) -> float:
     return volume(body.body ^ tool)
 
 
-def _rest(body: Placed, box: Manifold) -> float:
+def _volume_outside(body: PlacedPart, box: Manifold) -> float:
     """Return the volume that a part has outside of a box."""
     ends = box.bounding_box()
     if all(a <= b for a, b in zip(ends[:3], body.box[:3], strict=True)) and all(
@@ -120,40 +120,40 @@ def _rest(body: Placed, box: Manifold) -> float:
     return max(0.0, round(volume(body.body) - _common(body, box), 6))
 
 
-def crowded(placed: Sequence[Placed], margin: float = 0.0, *, tangled: bool) -> bool:
+def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
     Args:
-        placed: the parts.
+        cage: the parts in their places.
         margin: how far apart those may be whose distance is asked for.
         tangled: whether there is one among them whose surface cuts itself, as it may.
     """
-    meshes = [part.body.to_mesh64() for part in placed]
+    meshes = [part.body.to_mesh64() for part in cage]
     points = [np.asarray(mesh.vert_properties)[:, :3] for mesh in meshes]
     corners = [np.asarray(mesh.tri_verts).astype(np.int64) for mesh in meshes]
     bodies = [p[c] for p, c in zip(points, corners, strict=True) if len(c)]
-    return is_crowded(bodies, _MOST_MEETING[tangled], margin)
+    return is_crowded(bodies, _MAX_MEETING[tangled], margin)
 
 
-def check_size(checks: Checklist, params: Params, placed: Sequence[Placed]) -> dict[str, Any]:
+def check_size(checks: Checklist, params: Params, cage: Sequence[PlacedPart]) -> dict[str, Any]:
     """Criterion 3: the inside is free, and the outside is not too large."""
-    if not placed:
+    if not cage:
         checks.skip(("inside_free", "outer_size"), _NOTHING)
         return {}
     empty, outer = _box(params.empty), _box(params.outer)
-    inside = [(part.number, _common(part, empty)) for part in placed]
-    outside = [(part.number, _rest(part, outer)) for part in placed]
-    for check, found, where in (
+    inside = [(part.number, _common(part, empty)) for part in cage]
+    outside = [(part.number, _volume_outside(part, outer)) for part in cage]
+    for check, volumes, where in (
         ("inside_free", inside, "inside the cage"),
         ("outer_size", outside, "outside of the cage"),
     ):
-        total = round(sum(size for _, size in found), 3)
+        total = round(sum(size for _, size in volumes), 3)
         checks.expect(
             check,
             total <= params.overlap,
             f"{total:g} mm³ of the parts are {where}.",
             volume=total,
-            parts=[i for i, size in found if size > params.overlap / 100],
+            parts=[i for i, size in volumes if size > params.overlap / 100],
         )
     return {}
 
@@ -176,24 +176,24 @@ class Grip(NamedTuple):
     number: int
     rods: list[float]
     nuts: list[float]
-    held: list[float]
+    gripped: list[float]
     """As ``nuts``, but between the heights at which parts are to be gripped."""
 
 
-def find_grips(params: Params, placed: Sequence[Placed]) -> list[Grip]:
+def find_grips(params: Params, cage: Sequence[PlacedPart]) -> list[Grip]:
     """Return what every part shares with the cylinders around the rods, corner by corner."""
     rods = params.rods
     thin = _cylinders(rods.at, rods.free, rods.free_z, rods.facets)
     thick = _cylinders(rods.at, rods.gripped, rods.free_z, rods.facets)
     short = _cylinders(rods.at, rods.gripped, rods.gripped_z, rods.facets)
     grips = []
-    for part in placed:
+    for part in cage:
         nuts = [_common(part, tool) for tool in thick]
         same = all(
             z[0] <= part.box[2] and part.box[5] <= z[1] for z in (rods.free_z, rods.gripped_z)
         )
-        held = nuts if same else [_common(part, tool) for tool in short]
-        grips.append(Grip(part.number, [_common(part, tool) for tool in thin], nuts, held))
+        gripped = nuts if same else [_common(part, tool) for tool in short]
+        grips.append(Grip(part.number, [_common(part, tool) for tool in thin], nuts, gripped))
     return grips
 
 
@@ -221,18 +221,18 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
 
 
 def check_interference(
-    checks: Checklist, params: Params, placed: Sequence[Placed], *, too_many: bool
+    checks: Checklist, params: Params, cage: Sequence[PlacedPart], *, too_many: bool
 ) -> dict[str, Any]:
     """Criterion 5: no two parts are in the same place, and all hang together."""
     if too_many:
         checks.expect("resource_limit", False, _CROWDED)
         checks.skip(("interference", "one_assembly"), _CROWDED)
         return {}
-    if not placed:
+    if not cage:
         checks.skip(("interference", "one_assembly"), _NOTHING)
         return {}
     clashes, overlapping = [], []
-    for (k, a), (m, b) in combinations(enumerate(placed), 2):
+    for (k, a), (m, b) in combinations(enumerate(cage), 2):
         size = _common(a, b.body)
         if size > params.overlap:
             box = [round(value, 3) + 0.0 for value in (a.body ^ b.body).bounding_box()]
@@ -247,37 +247,37 @@ def check_interference(
             f"{item['volume']:g} mm³."
         ),
     )
-    _check_together(checks, params, placed, overlapping)
-    return {"pairs": len(placed) * (len(placed) - 1) // 2}
+    _check_together(checks, params, cage, overlapping)
+    return {"pairs": len(cage) * (len(cage) - 1) // 2}
 
 
 def _check_together(
     checks: Checklist,
     params: Params,
-    placed: Sequence[Placed],
+    cage: Sequence[PlacedPart],
     overlapping: Sequence[tuple[int, int]],
 ) -> None:
-    bodies = [part.body for part in placed]
-    if len(groups(bodies, overlapping)) > 1 and crowded(placed, params.touch, tangled=False):
+    bodies = [part.body for part in cage]
+    if len(groups(bodies, overlapping)) > 1 and crowded(cage, params.touch, tangled=False):
         close = "Parts are close to each other in too many places."
         checks.expect("resource_limit", False, close)
         checks.skip("one_assembly", close)
         return
-    found = groups(bodies, overlapping, params.touch)
-    named = [[placed[k].number for k in group] for group in found]
+    assemblies = groups(bodies, overlapping, params.touch)
+    numbers = [[cage[k].number for k in group] for group in assemblies]
     checks.expect(
         "one_assembly",
-        len(found) == 1,
-        f"The parts fall into {len(found)} groups that come nowhere within {params.touch:g} mm of "
-        f"each other: {named}.",
-        groups=named,
+        len(assemblies) == 1,
+        f"The parts fall into {len(assemblies)} groups that come nowhere within {params.touch:g} "
+        f"mm of each other: {numbers}.",
+        groups=numbers,
     )
 
 
 def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:
     """Criterion 6: the rods hold every part."""
     least = params.rods.least
-    counts = [(grip.number, sum(size > params.overlap for size in grip.held)) for grip in grips]
+    counts = [(grip.number, sum(size > params.overlap for size in grip.gripped)) for grip in grips]
     for_each(
         checks,
         "rods_gripped",
@@ -289,32 +289,32 @@ def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
 
 
 def check_gaps(
-    checks: Checklist, params: Params, placed: Sequence[Placed], *, too_many: bool
+    checks: Checklist, params: Params, cage: Sequence[PlacedPart], *, too_many: bool
 ) -> dict[str, Any]:
     """Criterion 8: from bar to bar, along x and y, it is about as far everywhere."""
     rules = params.gaps
-    found = None
+    distances = None
     if too_many:
-        placed = ()
+        cage = ()
         checks.expect("resource_limit", False, _CROWDED)
-    if placed and sum(part.body.num_tri() for part in placed) <= _MOST_TRIANGLES:
+    if cage and sum(part.body.num_tri() for part in cage) <= _MAX_TRIANGLES:
         # What was cut where parts touch is put together again.
-        cage = unite(part.body for part in placed).as_original().simplify(_SEAM)
-        mesh = cage.to_mesh64()
+        union = unite(part.body for part in cage).as_original().simplify(_SEAM)
+        mesh = union.to_mesh64()
         points = np.asarray(mesh.vert_properties)[:, :3]
-        found = survey(
+        distances = survey(
             Shell(points, np.asarray(mesh.tri_verts).astype(np.int64)), rules, "out", (0, 1)
         )
-    if found is None:
-        if placed:
+    if distances is None:
+        if cage:
             checks.expect("resource_limit", False, "The cage has too many facets to measure.")
         checks.skip(("gap_faces", "gaps"), "There is no cage that can be measured.")
         return {}
     checks.expect(
         "gap_faces",
-        len(found.values) >= rules.least,
-        f"The cage has {len(found.values)} faces to measure gaps from, not {rules.least}.",
+        len(distances.values) >= rules.least,
+        f"The cage has {len(distances.values)} faces to measure gaps from, not {rules.least}.",
     )
-    wrong = mode_is_off(found, rules)
-    checks.expect("gaps", not wrong, f"The cage {wrong}.", **shown(found))
-    return {"gap": found.mode}
+    wrong = mode_is_off(distances, rules)
+    checks.expect("gaps", not wrong, f"The cage {wrong}.", **distance_figures(distances))
+    return {"gap": distances.mode}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.print_checks import MOST_OUTLINE, grown
+from scbench.graders.interlocking_parts.print_checks import MAX_OUTLINE, grown
 from scbench.graders.interlocking_parts.triangle_meshes import components
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import Indices
@@ -38,7 +38,7 @@ def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
     rules, faces = params.spacing, Faces([], [])
     for name, axis, low, high in _sides(params):
         shadow = _shadow(bodies, axis, low, high)
-        if shadow.num_vert() > MOST_OUTLINE:
+        if shadow.num_vert() > MAX_OUTLINE:
             faces.too_long.append(name)
             continue
         face = _face(params, axis)
@@ -86,8 +86,8 @@ def _face(params: Params, axis: int) -> CrossSection:
     """Return where the centre of a block that comes in may be, in the axes after this one."""
     x, y, z = params.inner
     spans = ((-x / 2, x / 2), (-y / 2, y / 2), (params.bar, params.bar + z))
-    (left, right), (low, high) = spans[(axis + 1) % 3], spans[(axis + 2) % 3]
-    return CrossSection.square((right - left, high - low)).translate((left, low))
+    (west, east), (low, high) = spans[(axis + 1) % 3], spans[(axis + 2) % 3]
+    return CrossSection.square((east - west, high - low)).translate((west, low))
 
 
 def _shadow(bodies: Sequence[Manifold], axis: int, low: float, high: float) -> CrossSection:

@@ -46,7 +46,7 @@ _NESTING = 60_000
 _TOKENS = 200_000
 _STATEMENT = 40
 """Steps that a statement takes: it makes a body, if only to unite it with others."""
-_MADE = 2
+_STEPS_PER_TRIANGLE = 2
 """Steps for each triangle of a body that is made of others, and for each corner of a flat one."""
 _PAIRS = 25
 """Pairs of corners of a polygon that are compared in one step, as any two of its sides may cross;
@@ -87,9 +87,9 @@ def main(data: bytes) -> bytes:
     sys.setrecursionlimit(_NESTING)
     header: list[dict[str, Any]] = []
     arrays: list[bytes] = []
-    left = job["together"]
+    budget = job["together"]
     for source in job["sources"]:
-        if left < 0:
+        if budget < 0:
             break
         meter = Meter(job["steps"])
         try:
@@ -104,7 +104,7 @@ def main(data: bytes) -> bytes:
             header.append({"vertices": len(points), "triangles": len(corners)})
             arrays += [points.astype("<f8").tobytes(), corners.astype("<i4").tobytes()]
         header[-1]["steps"] = meter.spent
-        left -= meter.spent
+        budget -= meter.spent
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + b"".join(arrays)
 
@@ -188,19 +188,19 @@ class Meter:
     """Counts steps, and how deep evaluation is nested."""
 
     def __init__(self, steps: int) -> None:
-        self.left: float = steps
+        self.remaining: float = steps
         self.limit = steps
         self.depth = 0
 
     @property
     def spent(self) -> int:
         """Steps taken so far, of those that it has."""
-        return self.limit - max(0, math.floor(self.left))
+        return self.limit - max(0, math.floor(self.remaining))
 
     def spend(self, steps: float) -> None:
         """Count steps before they are taken."""
-        self.left -= steps
-        if self.left < 0:
+        self.remaining -= steps
+        if self.remaining < 0:
             raise TooMuchError(f"it takes more than {self.limit:,} steps")
 
     def nested(self, function: Callable[..., Any], steps: int) -> Callable[..., Any]:
@@ -339,9 +339,9 @@ def _weighed(kind: str, function: Callable[..., Any], meter: Meter) -> Callable[
     def call(params: Any, children: Any, node: Any) -> Any:  # noqa: ANN401
         bodies = _library.flatten_csg_tree(children)
         meter.spend(_cost(kind, params, bodies))
-        made = function(params, children, node)
-        meter.spend(_MADE * sum(_size(body) for body in made))
-        return made
+        results = function(params, children, node)
+        meter.spend(_STEPS_PER_TRIANGLE * sum(_size(body) for body in results))
+        return results
 
     return call
 

@@ -19,7 +19,7 @@ from scbench.graders.interlocking_parts.triangle_meshes import (
 from scbench.graders.shared.meshes import Array, Indices
 from scbench.schemas.interlocking_parts import Printing, Spacing
 
-MOST_OUTLINE = 20_000
+MAX_OUTLINE = 20_000
 _NEAR = 1e-6
 
 
@@ -85,24 +85,24 @@ def _rounded(values: Array, decimals: int) -> list[float]:
     return [round(float(value), decimals) + 0.0 for value in values]
 
 
-def _patches(shell: Shell, chosen: Indices, areas: Array, bridge: float) -> list[Overhang]:
+def _patches(shell: Shell, hanging: Indices, areas: Array, bridge: float) -> list[Overhang]:
     """Return the connected patches of chosen triangles that no strip of that width covers."""
-    if len(chosen) == 0:
+    if len(hanging) == 0:
         return []
     place = np.full(len(shell.corners), -1)
-    place[chosen] = np.arange(len(chosen))
+    place[hanging] = np.arange(len(hanging))
     pairs = place[neighbours(shell)]
-    label = components(len(chosen), pairs[np.all(pairs >= 0, axis=1)])
-    triangles = triangles_of(shell)[chosen]
-    found = []
+    label = components(len(hanging), pairs[np.all(pairs >= 0, axis=1)])
+    triangles = triangles_of(shell)[hanging]
+    overhangs = []
     for patch in range(int(label.max()) + 1):
         points = triangles[label == patch].reshape(-1, 3)
         width = round(strip_width(points[:, :2]), 6)
         if width > bridge:
-            area = round(float(np.sum(areas[chosen][label == patch])), 3)
+            area = round(float(np.sum(areas[hanging][label == patch])), 3)
             low, high = points.min(axis=0), points.max(axis=0)
-            found.append(Overhang(width, area, _rounded(low, 3), _rounded(high, 3)))
-    return sorted(found, key=lambda patch: (-patch.width, patch.low, patch.high))
+            overhangs.append(Overhang(width, area, _rounded(low, 3), _rounded(high, 3)))
+    return sorted(overhangs, key=lambda patch: (-patch.width, patch.low, patch.high))
 
 
 def convex_hull(points: Array) -> Array:
@@ -154,7 +154,7 @@ def openings(body: Manifold, rules: Spacing) -> Openings | None:
     low = body.trim_by_plane((0, 0, 1), -rules.height).trim_by_plane((0, 0, -1), -rules.height)
     box = body.bounding_box()
     shadow = low.project().translate((-(box[0] + box[3]) / 2, -(box[1] + box[4]) / 2))
-    if shadow.num_vert() > MOST_OUTLINE:
+    if shadow.num_vert() > MAX_OUTLINE:
         return None
     free = _missed(shadow, rules.free, rules.free_reach)
     unblocked = _missed(shadow, rules.blocked, rules.blocked_reach)

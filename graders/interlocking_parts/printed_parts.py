@@ -40,7 +40,7 @@ _TOO_MANY_STEPS = (
 )
 _MARK = "\ufeff"
 """What some programs write first, to say how their text is encoded."""
-_KEPT = 256
+_MAX_CACHED = 256
 _FENCE = re.compile(r"\A\s*```[^\n`]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _VERTEX = re.compile(r"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 _DATA_URL = re.compile(r"\Adata:[^,]{0,100};base64,", re.IGNORECASE)
@@ -59,7 +59,7 @@ class PrintedPart(NamedTuple):
     """Steps that its OpenSCAD source took."""
 
 
-_known: dict[tuple[FileType, str], PrintedPart] = {}
+_cache: dict[tuple[FileType, str], PrintedPart] = {}
 
 
 def read_parts(
@@ -78,32 +78,32 @@ def read_parts(
     """
     if any(kind.startswith("Python") for kind, _ in files):
         sandbox.check_code_can_run()
-    wanted = dict.fromkeys(files)
-    found = {file: _known[file] for file in wanted if file in _known}
+    distinct = dict.fromkeys(files)
+    parts = {file: _cache[file] for file in distinct if file in _cache}
     sources: dict[tuple[FileType, str], str] = {}
-    for kind, contents in wanted:
-        if (kind, contents) in found:
+    for kind, contents in distinct:
+        if (kind, contents) in parts:
             continue
         read = _read(kind, contents)
         if isinstance(read, str):
             sources[kind, contents] = read
         else:
-            found[kind, contents] = read
+            parts[kind, contents] = read
     texts = list(dict.fromkeys(sources.values()))
-    before = sum(part.steps for part in found.values())
+    before = sum(part.steps for part in parts.values())
     bodies = dict(zip(texts, _evaluate(texts, MOST_STEPS_TOGETHER - before, limits), strict=False))
-    found |= {file: bodies[text] for file, text in sources.items() if text in bodies}
-    for file in wanted:
-        if len(_known) >= _KEPT:
-            _known.clear()
-        if file in found:
-            _known[file] = found[file]
+    parts |= {file: bodies[text] for file, text in sources.items() if text in bodies}
+    for file in distinct:
+        if len(_cache) >= _MAX_CACHED:
+            _cache.clear()
+        if file in parts:
+            _cache[file] = parts[file]
     # How much it is does not depend on what is known already, and so neither does the verdict.
-    if sum(part.steps for part in found.values()) > MOST_STEPS_TOGETHER:
-        for file in wanted:
-            if file not in found or found[file].steps:
-                found[file] = PrintedPart(None, _TOO_MANY_STEPS, True)
-    return [found[file] for file in files]
+    if sum(part.steps for part in parts.values()) > MOST_STEPS_TOGETHER:
+        for file in distinct:
+            if file not in parts or parts[file].steps:
+                parts[file] = PrintedPart(None, _TOO_MANY_STEPS, True)
+    return [parts[file] for file in files]
 
 
 def _read(kind: FileType, contents: str) -> PrintedPart | str:
@@ -185,8 +185,8 @@ def _ascii_stl(text: str) -> PrintedPart:
     count = len(re.findall(r"\bendfacet\b", text, re.IGNORECASE))
     if count > MOST_TRIANGLES:
         return _too_many(count)
-    named = len(re.findall(r"\bvertex\b", text, re.IGNORECASE))
-    if not len(vertices) == named == 3 * count:
+    keywords = len(re.findall(r"\bvertex\b", text, re.IGNORECASE))
+    if not len(vertices) == keywords == 3 * count:
         return PrintedPart(None, "its facets do not have three vertices of three numbers each")
     try:
         numbers = np.array([[float(x) for x in vertex] for vertex in vertices], dtype=np.float64)

@@ -25,8 +25,8 @@ class Meter:
         most: what may be spent.
     """
 
-    def __init__(self, most: float) -> None:
-        self._left = most
+    def __init__(self, budget: float) -> None:
+        self._remaining = budget
 
     def spend(self, work: float) -> None:
         """Count work before it is done.
@@ -34,8 +34,8 @@ class Meter:
         Raises:
             TooManyRaysError: it is more than is left.
         """
-        self._left -= work
-        if self._left < 0:
+        self._remaining -= work
+        if self._remaining < 0:
             raise TooManyRaysError
 
 
@@ -52,18 +52,18 @@ def frame(direction: Array) -> Array:
 
 
 def grids_on(
-    faces: Sequence[Array], axis: int, cell: float, most: int, meter: Meter
+    faces: Sequence[Array], axis: int, cell: float, max_cells: int, meter: Meter
 ) -> list[Array]:
     """Return, for each of some flat faces, the points (k, 3) of a grid that lie on it.
 
     The bounds of a face across an axis are cut into equal cells, no wider than ``cell``, but at
-    most ``most`` along a side; a point is the middle of a cell, moved along the axis onto the face.
+    most ``max_cells`` along a side; a point is the middle of a cell, moved along the axis onto the face.
 
     Args:
         faces: (m, 3, 3) triangles of each face.
         axis: 0, 1 or 2; no face is parallel to it.
         cell: greatest width of a cell.
-        most: greatest number of cells along a side.
+        max_cells: greatest number of cells along a side.
         meter: what may be spent on it.
 
     Raises:
@@ -75,7 +75,7 @@ def grids_on(
         flat = face[:, :, [*across, axis]]
         low, high = flat[:, :, :2].min(axis=(0, 1)), flat[:, :, :2].max(axis=(0, 1))
         counts = [
-            int(min(most, max(1.0, math.ceil(round(length / cell, 6)))))
+            int(min(max_cells, max(1.0, math.ceil(round(length / cell, 6)))))
             for length in (high - low).tolist()
         ]
         u, v = ((np.arange(count) + 0.5) / count for count in counts)
@@ -88,16 +88,16 @@ def grids_on(
     where, _, height = _hits(np.concatenate(points), np.concatenate(triangles), meter)
     where, first = np.unique(where, return_index=True)
     ends = np.cumsum([len(grid) for grid in points])
-    placed, apart = [], 0.0
+    grids, apart = [], 0.0
     for face, grid, end in zip(faces, points, ends.tolist(), strict=True):
-        chosen = (where >= end - len(grid)) & (where < end)
-        on = np.empty((int(np.count_nonzero(chosen)), 3))
+        here = (where >= end - len(grid)) & (where < end)
+        on = np.empty((int(np.count_nonzero(here)), 3))
         low, high = face[:, :, across].min(axis=(0, 1)), face[:, :, across].max(axis=(0, 1))
-        on[:, across] = grid[where[chosen] - (end - len(grid))] + low - (apart, 0.0)
-        on[:, axis] = height[first[chosen]]
-        placed.append(on)
+        on[:, across] = grid[where[here] - (end - len(grid))] + low - (apart, 0.0)
+        on[:, axis] = height[first[here]]
+        grids.append(on)
         apart += float(high[0] - low[0]) + 1.0
-    return placed
+    return grids
 
 
 def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Array:
@@ -130,7 +130,7 @@ def _hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices
     low = corners[facing, :, :2].min(axis=1) - _EDGE
     high = corners[facing, :, :2].max(axis=1) + _EDGE
     order = _in_patches(points)
-    found: list[tuple[Indices, Indices, Array]] = []
+    columns: list[tuple[Indices, Indices, Array]] = []
     for first in range(0, len(order), _BLOCK):
         rows = order[first : first + _BLOCK]
         p = points[rows]
@@ -156,10 +156,10 @@ def _hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices
         hit = (wa >= -_EDGE) & (wb >= -_EDGE) & (wc >= -_EDGE)
         z = corners[tri, :, 2]
         height = wa * z[:, 0] + wb * z[:, 1] + wc * z[:, 2]
-        found.append((rows[i[hit]], tri[hit], height[hit]))
-    if not found:
+        columns.append((rows[i[hit]], tri[hit], height[hit]))
+    if not columns:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
-    hits, triangles, heights = (np.concatenate(column) for column in zip(*found, strict=True))
+    hits, triangles, heights = (np.concatenate(column) for column in zip(*columns, strict=True))
     return hits, triangles, heights
 
 

@@ -51,14 +51,14 @@ def weld(triangles: Array) -> Shell:
     """Return triangles (m, 3, 3) as a mesh; those that shrink to a line or point are left out."""
     grid = np.round(triangles.reshape(-1, 3), WELD_DECIMALS) + 0.0
     order = np.lexsort(grid.T)
-    placed = grid[order]
-    new = np.ones(len(placed), dtype=bool)
-    new[1:] = np.any(placed[1:] != placed[:-1], axis=1)
-    index = np.empty(len(placed), dtype=np.int64)
+    ordered = grid[order]
+    new = np.ones(len(ordered), dtype=bool)
+    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    index = np.empty(len(ordered), dtype=np.int64)
     index[order] = np.cumsum(new) - 1
     corners = index.reshape(-1, 3)
     a, b, c = corners.T
-    return Shell(placed[new], corners[(a != b) & (b != c) & (c != a)])
+    return Shell(ordered[new], corners[(a != b) & (b != c) & (c != a)])
 
 
 def triangles_of(shell: Shell) -> Array:

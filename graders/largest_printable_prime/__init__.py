@@ -115,7 +115,7 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
     """
     items = answer.numberSequence
     poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
-    unprintable = [i for i, one in enumerate(poses) if one is None]
+    unprintable = [i for i, printed in enumerate(poses) if printed is None]
     checks.forbid(
         "printable",
         unprintable,
@@ -138,7 +138,11 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
             f"{items[i - 1].digit} ({items[i - 1].orientation})."
         ),
     )
-    return None if unprintable else sum(HEIGHTS[one.stand] for one in poses if one is not None)
+    return (
+        None
+        if unprintable
+        else sum(HEIGHTS[printed.stand] for printed in poses if printed is not None)
+    )
 
 
 @lru_cache(maxsize=1024)

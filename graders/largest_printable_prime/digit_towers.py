@@ -95,5 +95,5 @@ def rests(upper: Pose, lower: Pose) -> bool:
 def groups(number: str, length: int) -> list[str]:
     """Cut a number into groups from its end; the first one may be shorter."""
     first = len(number) % length
-    rest = [number[i : i + length] for i in range(first, len(number), length)]
-    return [number[:first], *rest] if first else rest
+    full_groups = [number[i : i + length] for i in range(first, len(number), length)]
+    return [number[:first], *full_groups] if first else full_groups

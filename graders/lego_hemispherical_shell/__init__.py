@@ -62,8 +62,8 @@ DIFFERENCE_WEIGHT = 0.5
 _ARENA = 10_000.0
 """Bricks farther out are outside every target, and not compared with others."""
 _DUST = 1e-9
-_SHOWN = 1000
-_GROUPS_SHOWN = 50
+_MAX_ENTRIES = 1000
+_MAX_GROUPS = 50
 
 
 @lru_cache(maxsize=256)
@@ -179,14 +179,14 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         What a picture needs, as lists of the answer's indices; at most 1000 entries each.
     """
     count = len(names)
-    most = PAIRS_PER_BRICK * count + PAIRS_FREE
-    pairs = close_pairs(bricks, most)
+    max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
+    pairs = close_pairs(bricks, max_pairs)
     if pairs is None:
         checks.expect(
             "resource_limit",
             False,
-            f"{count} bricks are so crowded that more than {most} pairs of them would have to be "
-            "compared.",
+            f"{count} bricks are so crowded that more than {max_pairs} pairs of them would have to "
+            "be compared.",
         )
         checks.skip(
             ("overlap", "studs", "support", "balance"),
@@ -194,7 +194,7 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         )
         return {"overlapping": None, "misaligned": None, "floating": None, "groups": None}
     clash = pairs.where(pairs.depth >= CONTACT_GAP)
-    overlapping = _named(clash, names)
+    overlapping = _brick_pairs(clash, names)
     checks.forbid(
         "overlap",
         overlapping,
@@ -205,13 +205,13 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     )
     contacts = pairs.where(pairs.depth < CONTACT_GAP)
     label = groups(count, contacts)
-    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _SHOWN)]
+    misaligned = [[int(names[i]), int(names[j])] for i, j in misfits(bricks, label, _MAX_ENTRIES)]
     checks.forbid(
         "studs",
         misaligned,
         lambda pair: (
-            f"{'At least ' * (len(misaligned) == _SHOWN)}{len(misaligned)} pairs of joined bricks "
-            f"are not on one stud grid; the first is {pair[0]} and {pair[1]}."
+            f"{'At least ' * (len(misaligned) == _MAX_ENTRIES)}{len(misaligned)} pairs of joined "
+            f"bricks are not on one stud grid; the first is {pair[0]} and {pair[1]}."
         ),
     )
     # A brick that sinks into the table stands on it; that it sinks is another check's matter.
@@ -243,9 +243,9 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
         ),
     )
     return {
-        "overlapping": overlapping[:_SHOWN],
+        "overlapping": overlapping[:_MAX_ENTRIES],
         "misaligned": misaligned,
-        "floating": floating[:_SHOWN],
+        "floating": floating[:_MAX_ENTRIES],
         "groups": [
             {
                 "brick": int(names[s.first]),
@@ -253,10 +253,10 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
                 "centre": [round(value, 6) for value in s.centre],
                 "support": s.support,
             }
-            for s in standing[:_GROUPS_SHOWN]
+            for s in standing[:_MAX_GROUPS]
         ],
     }
 
 
-def _named(pairs: Pairs, names: Indices) -> list[list[int]]:
+def _brick_pairs(pairs: Pairs, names: Indices) -> list[list[int]]:
     return np.stack([names[pairs.lower], names[pairs.upper]], axis=1).tolist()  # type: ignore[no-any-return]

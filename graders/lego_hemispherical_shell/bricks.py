@@ -55,9 +55,9 @@ class Bricks(NamedTuple):
         cos = np.where(angle == 90.0, 0.0, np.cos(np.radians(angle)))
         return cls(x, y, z, angle, cos, np.sin(np.radians(angle)))
 
-    def take(self, chosen: Indices) -> "Bricks":
+    def take(self, indices: Indices) -> "Bricks":
         """Return some of the bricks."""
-        return Bricks(*(values[chosen] for values in self))
+        return Bricks(*(values[indices] for values in self))
 
     def plans(self) -> Floats:
         """Return the corners of the plans, counter-clockwise, of shape (n, 4, 2)."""
@@ -87,35 +87,35 @@ class Pairs(NamedTuple):
     area: Floats
     depth: Floats
 
-    def where(self, chosen: Mask) -> "Pairs":
+    def where(self, mask: Mask) -> "Pairs":
         """Return some of the pairs."""
-        return Pairs(self.lower[chosen], self.upper[chosen], self.area[chosen], self.depth[chosen])
+        return Pairs(self.lower[mask], self.upper[mask], self.area[mask], self.depth[mask])
 
 
-def close_pairs(bricks: Bricks, most: int) -> Pairs | None:
+def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     """Return the pairs whose plans meet and between whose heights there is no gap.
 
     Args:
         bricks: none farther than 100 m from the origin.
-        most: None is returned if more pairs than this would have to be looked at.
+        max_pairs: None is returned if more pairs than this would have to be looked at.
     """
     # Sorted by cells, the neighbours of a brick are five runs of bricks.
     ix, iy = (np.floor(v / _REACH).astype(np.int64) for v in (bricks.x, bricks.y))
     iz = np.floor(bricks.z / (HEIGHT + CONTACT_GAP)).astype(np.int64)
-    wide, deep = (int(np.ptp(v)) + 3 if len(v) else 3 for v in (ix, iy))
-    code = (iz * wide + ix) * deep + iy
+    width, depth = (int(np.ptp(v)) + 3 if len(v) else 3 for v in (ix, iy))
+    code = (iz * width + ix) * depth + iy
     order = np.argsort(code, kind="stable")
     code = code[order]
-    steps = (deep, (wide - 1) * deep, wide * deep, (wide + 1) * deep)
+    steps = (depth, (width - 1) * depth, width * depth, (width + 1) * depth)
     runs = [(np.arange(1, len(code) + 1), np.searchsorted(code, code + 1, "right"))]
     runs += [
         (np.searchsorted(code, code + step - 1), np.searchsorted(code, code + step + 1, "right"))
         for step in steps
     ]
-    if sum(int((end - begin).sum()) for begin, end in runs) > most:
+    if sum(int((end - begin).sum()) for begin, end in runs) > max_pairs:
         return None
-    found = [_expand(begin, end) for begin, end in runs]
-    i, j = (order[np.concatenate(side)] for side in zip(*found, strict=True))
+    expanded = [_expand(begin, end) for begin, end in runs]
+    i, j = (order[np.concatenate(side)] for side in zip(*expanded, strict=True))
     return _measure(bricks, i, j)
 
 
@@ -148,8 +148,8 @@ def _shared_areas(bricks: Bricks, i: Indices, j: Indices) -> Floats:
     aligned = square | (np.minimum(turn, 180.0 - turn) < _DUST)
     area = np.ones(len(i))
     for axis, distance in enumerate(bricks.seen_from(i, j)):
-        own, other = HALF[axis], np.where(square, HALF[1 - axis], HALF[axis])
-        both = np.minimum(own + other - np.abs(distance), 2 * np.minimum(own, other))
+        half_i, half_j = HALF[axis], np.where(square, HALF[1 - axis], HALF[axis])
+        both = np.minimum(half_i + half_j - np.abs(distance), 2 * np.minimum(half_i, half_j))
         area *= np.maximum(both, 0.0)
     crooked = np.flatnonzero(~aligned)
     meet = _may_meet(bricks, i[crooked], j[crooked]) & _may_meet(bricks, j[crooked], i[crooked])
@@ -170,8 +170,8 @@ def _may_meet(bricks: Bricks, i: Indices, j: Indices) -> Mask:
     turn = np.radians(bricks.angle[j] - bricks.angle[i])
     c, s = np.abs(np.cos(turn)), np.abs(np.sin(turn))
     x, y = bricks.seen_from(i, j)
-    wide, deep = HALF
-    return (np.abs(x) < wide + c * wide + s * deep) & (np.abs(y) < deep + s * wide + c * deep)
+    width, depth = HALF
+    return (np.abs(x) < width + c * width + s * depth) & (np.abs(y) < depth + s * width + c * depth)
 
 
 def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
@@ -183,27 +183,27 @@ def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
     return bad
 
 
-def misfits(bricks: Bricks, label: Indices, most: int) -> list[tuple[int, int]]:
+def misfits(bricks: Bricks, label: Indices, max_pairs: int) -> list[tuple[int, int]]:
     """Return pairs of bricks of one group that are not on one stud grid, that of the first.
 
     Args:
         bricks: the bricks.
         label: the group of each, see `groups`.
-        most: with this many pairs the search ends.
+        max_pairs: with this many pairs the search ends.
     """
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     order = np.argsort(label, kind="stable")
     _, starts = np.unique(label[order], return_index=True)
     for members in np.split(order, starts[1:]):
         if len(members) <= 1 or _on_one_grid(bricks, members):
             continue
         for place, brick in enumerate(members[:-1].tolist()):
-            others = members[place + 1 :]
-            bad = off_grid(bricks, np.full(len(others), brick), others)
-            found += ((brick, other) for other in others[bad].tolist())
-            if len(found) >= most:
-                return sorted(found[:most])
-    return sorted(found)
+            later = members[place + 1 :]
+            bad = off_grid(bricks, np.full(len(later), brick), later)
+            pairs += ((brick, second) for second in later[bad].tolist())
+            if len(pairs) >= max_pairs:
+                return sorted(pairs[:max_pairs])
+    return sorted(pairs)
 
 
 def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
@@ -269,12 +269,12 @@ def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
     if not len(firsts):
         return []
     corners = bricks.take(feet).plans()
-    found: list[Stance] = []
+    balances: list[Stance] = []
     for first, plans in zip(firsts.tolist(), np.split(corners, starts[1:]), strict=True):
         hull = shapely.convex_hull(shapely.multipoints(plans.reshape(-1, 2)))
         n = int(size[first])
         centre = (float(x[first]) / n, float(y[first]) / n)
         outside = float(shapely.distance(hull, shapely.points(centre)))
         ring = shapely.get_coordinates(hull)[:-1].round(6).tolist()
-        found.append(Stance(first, n, centre, ring, round(outside, 9)))
-    return found
+        balances.append(Stance(first, n, centre, ring, round(outside, 9)))
+    return balances

@@ -24,12 +24,12 @@ from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
     body,
     shared_volumes,
 )
-from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.lego_hemispherical_shell import Brick, Params
 
 BUDGET = 30
 
-_MOST = 10
+_MAX_BRICKS = 10
 _REACH = 10_000.0
 
 
@@ -50,15 +50,15 @@ class BricksTogether(Query):
     """
 
     query: Literal["bricks"]
-    bricks: Annotated[tuple[Brick, ...], Field(min_length=1, max_length=_MOST)]
+    bricks: Annotated[tuple[Brick, ...], Field(min_length=1, max_length=_MAX_BRICKS)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return pairs of bricks that meet, and the share of each in the target."""
         rows = [(*brick.Centroid, brick.RotationDegrees) for brick in self.bricks]
         if any(abs(value) > _REACH for row in rows for value in row[:3]):
             raise QueryError(f"the x, y and z of a brick are at most {_REACH:,.0f}")
         bricks = Bricks.of(rows)
-        pairs = close_pairs(bricks, _MOST * _MOST)
+        pairs = close_pairs(bricks, _MAX_BRICKS * _MAX_BRICKS)
         if pairs is None:
             raise QueryError("the bricks are too crowded to be compared pair by pair")
         clash = pairs.where(pairs.depth >= CONTACT_GAP)

@@ -89,17 +89,17 @@ def _tube(middle: float, r: float, side: int) -> Surface:
 
 def strays(target: Body, boxes: Boxes) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which boxes lie completely in the hollow, and which completely outside."""
-    outside = (boxes.low > target.outer.top) | (boxes.near() > _most(target.outer, boxes))
-    return ~outside & (boxes.far() < _least(target.inner, boxes)), outside
+    outside = (boxes.low > target.outer.top) | (boxes.near() > _largest_radius(target.outer, boxes))
+    return ~outside & (boxes.far() < _smallest_radius(target.inner, boxes)), outside
 
 
-def _least(surface: Surface, boxes: Boxes) -> Floats:
+def _smallest_radius(surface: Surface, boxes: Boxes) -> Floats:
     # Monotone in z, so the ends of the box are enough; below the table there is no body.
     ends = [surface.radius(np.clip(z, 0.0, surface.top)) for z in (boxes.low, boxes.high)]
     return np.minimum(*ends)
 
 
-def _most(surface: Surface, boxes: Boxes) -> Floats:
+def _largest_radius(surface: Surface, boxes: Boxes) -> Floats:
     ends = [surface.radius(np.clip(z, 0.0, surface.top)) for z in (boxes.low, boxes.high)]
     return np.maximum(*ends)
 
@@ -114,9 +114,11 @@ def _below(surface: Surface, boxes: Boxes) -> Floats:
     low, high = np.maximum(boxes.low, 0.0), np.minimum(boxes.high, surface.top)
     height = np.maximum(high - low, 0.0)
     clipped = boxes._replace(low=low, high=np.maximum(high, low))
-    whole = boxes.far() <= _least(surface, clipped)
-    volumes = np.where(whole, 4 * boxes.half[0] * boxes.half[1] * height, 0.0)
-    cut = np.flatnonzero(~whole & (height > 0) & (boxes.near() < _most(surface, clipped)))
+    enclosed = boxes.far() <= _smallest_radius(surface, clipped)
+    volumes = np.where(enclosed, 4 * boxes.half[0] * boxes.half[1] * height, 0.0)
+    cut = np.flatnonzero(
+        ~enclosed & (height > 0) & (boxes.near() < _largest_radius(surface, clipped))
+    )
     z = low[cut, None] + height[cut, None] * (_NODES + 1) / 2
     areas = disc_areas(
         boxes.first[cut, None], boxes.second[cut, None], boxes.half, surface.radius(z)
@@ -139,8 +141,8 @@ def disc_areas(x: Floats, y: Floats, half: tuple[float, float], radius: Floats) 
         [_End(x - half[0], r), _End(x + half[0], r)],
         [_End(y - half[1], r), _End(y + half[1], r)],
     )
-    (left, right), (bottom, top) = ends
-    return right.up_to(top) - left.up_to(top) - right.up_to(bottom) + left.up_to(bottom)
+    (west, east), (bottom, top) = ends
+    return east.up_to(top) - west.up_to(top) - east.up_to(bottom) + west.up_to(bottom)
 
 
 class _End:
@@ -158,8 +160,8 @@ class _End:
         self.area = (self.at * self.chord + turn) / 2
         self.corner = (self.at * self.chord + (math.pi / 2 * r * r - turn)) / 2
 
-    def up_to(self, other: "_End") -> Floats:
+    def up_to(self, across: "_End") -> Floats:
         """Return the signed area of the disc between the axes, this line and one square to it."""
-        inside = self.at <= other.chord
-        beyond = other.at * other.chord + self.area - other.corner
-        return self.sign * other.sign * np.where(inside, self.at * other.at, beyond)
+        inside = self.at <= across.chord
+        beyond = across.at * across.chord + self.area - across.corner
+        return self.sign * across.sign * np.where(inside, self.at * across.at, beyond)

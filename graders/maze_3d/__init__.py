@@ -34,12 +34,12 @@ Graph = list[list[int]]
 class Routes(NamedTuple):
     """What leads from A to B, as cells numbered row by row.
 
-    ``route`` is a shortest route and ``other`` another one; each is empty if not found.
+    ``route`` is a shortest route and ``detour`` another one; each is empty if not found.
     ``reached`` is all that can be reached from A.
     """
 
     route: list[int]
-    other: list[int]
+    detour: list[int]
     reached: list[int]
 
 
@@ -96,15 +96,15 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
 
 
 def _judge_ends(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
-    found = {
+    cells = {
         end: [[x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c == end]
         for end in "AB"
     }
     return checks.expect(
         "ends",
-        all(len(places) == 1 for places in found.values()),
-        f"A occurs {len(found['A'])} times and B {len(found['B'])} times.",
-        **{end: places[:n] for end, places in found.items()},
+        all(len(places) == 1 for places in cells.values()),
+        f"A occurs {len(cells['A'])} times and B {len(cells['B'])} times.",
+        **{end: places[:n] for end, places in cells.items()},
     )
 
 
@@ -117,17 +117,17 @@ def height_of(params: Params, character: str) -> int:
 
 def _judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> None:
     counts = Counter(heights)
-    most = params.max_height_percent
+    percent = params.max_height_percent
     too_many = [
         [height, count]
         for height, count in sorted(counts.items())
-        if 100 * count > most * len(heights)
+        if 100 * count > percent * len(heights)
     ]
     checks.forbid(
         "height_share",
         too_many,
         lambda item: (
-            f"Height {item[0]} fills {item[1]} of {len(heights)} cells, more than {most} %."
+            f"Height {item[0]} fills {item[1]} of {len(heights)} cells, more than {percent} %."
         ),
     )
 
@@ -169,32 +169,32 @@ def find_routes(graph: Graph, start: int, end: int) -> Routes:
     if end not in parents:
         return Routes([], [], sorted(parents))
     route = _back(parents, end)
-    return Routes(route, _other_route(graph, route), sorted(parents))
+    return Routes(route, _detour(graph, route), sorted(parents))
 
 
-def _other_route(graph: Graph, route: list[int]) -> list[int]:
+def _detour(graph: Graph, route: list[int]) -> list[int]:
     """Return a second route; empty if all edges of the first are bridges.
 
     They are if, without these edges, no cell of the route is joined to another cell of it.
     """
     place = {cell: i for i, cell in enumerate(route)}
-    seen: set[int] = set()
+    visited: set[int] = set()
     for i, start in enumerate(route):
         parents = {start: start}
         waiting = [start]
         for cell in waiting:
             for beside in graph[cell]:
                 j = place.get(beside, -1)
-                if beside in parents or beside in seen:
+                if beside in parents or beside in visited:
                     continue
                 if j < 0:
                     parents[beside] = cell
                     waiting.append(beside)
                 elif cell != start or abs(i - j) > 1:
                     parents[beside] = cell
-                    detour = _back(parents, beside)
-                    return route[:i] + detour + route[j + 1 :]
-        seen.update(parents)
+                    way_round = _back(parents, beside)
+                    return route[:i] + way_round + route[j + 1 :]
+        visited.update(parents)
     return []
 
 
@@ -210,8 +210,8 @@ def _judge_route(
     checks: Checklist, params: Params, heights: Sequence[int], start: int, end: int
 ) -> Verdict:
     n = params.size
-    route, other, reached = find_routes(move_graph(n, heights), start, end)
-    places, others = ([[c % n, c // n] for c in cells] for cells in (route, other))
+    route, detour, reached = find_routes(move_graph(n, heights), start, end)
+    places, detour_places = ([[c % n, c // n] for c in cells] for cells in (route, detour))
     if not checks.expect(
         "route",
         bool(route),
@@ -227,8 +227,8 @@ def _judge_route(
     ]
     if checks.expect(
         "one_route",
-        not other,
-        f"There is more than one route: one has {len(route)} cells, another {len(other)}.",
+        not detour,
+        f"There is more than one route: one has {len(route)} cells, another {len(detour)}.",
     ):
         share = params.min_route_percent
         checks.expect(
@@ -243,4 +243,4 @@ def _judge_route(
         )
     else:
         checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
-    return checks.binary(route=places, jumped_over=jumps, other_route=others)
+    return checks.binary(route=places, jumped_over=jumps, other_route=detour_places)

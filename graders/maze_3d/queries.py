@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from scbench.graders.maze_3d import CHARACTERS, Graph, find_routes, height_of, move_graph
-from scbench.graders.shared.interaction import Query, QueryError, Seen
+from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.schemas.base import Text
 from scbench.schemas.maze_3d import Params
 from scbench.schemas.whole_numbers import WholeIndex
@@ -58,7 +58,7 @@ class Walk(Query):
     maze: Maze
     path: Annotated[tuple[Place, ...], Field(min_length=1, max_length=5000)]
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return how far the moves are legal, and the moves from there."""
         n = params.size
         heights, graph = _read(params, self.maze)
@@ -98,7 +98,7 @@ class Reach(Query):
     start: Place
     corner: Place = (0, 0)
 
-    def observe(self, params: Params) -> Seen:
+    def observe(self, params: Params) -> Observation:
         """Return the cells that are connected to the start."""
         n = params.size
         _, graph = _read(params, self.maze)

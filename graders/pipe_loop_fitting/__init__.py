@@ -101,10 +101,10 @@ def _judge_pipes(
             f"{loop.length[i]:.4f} m."
         ),
     )
-    seen: dict[tuple[float, float], int] = {}
+    first_at: dict[tuple[float, float], int] = {}
     again: list[tuple[int, int]] = []
     for i, (x, y) in enumerate(points):
-        before = seen.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
+        before = first_at.setdefault((round(x, DECIMALS), round(y, DECIMALS)), i)
         if before != i:
             again.append((before, i))
     checks.forbid(

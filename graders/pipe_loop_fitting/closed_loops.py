@@ -153,12 +153,12 @@ def contacts(points: Floats) -> Contacts:
         np.minimum(_distance(c, a, b), _distance(d, a, b)),
         np.minimum(_distance(a, c, d), _distance(b, c, d)),
     )
-    kept = gap < TOUCH + _DOUBT
+    close = gap < TOUCH + _DOUBT
     touches = apart & (gap < TOUCH - _DOUBT)
-    beyond = np.nonzero(kept & ~touches)[0][_EXACT_PAIRS:]
+    beyond = np.nonzero(close & ~touches)[0][_EXACT_PAIRS:]
     touches[beyond] = gap[beyond] < TOUCH / 2
     touching = _pairs(first[touches], second[touches])
-    doubtful = kept & ~touches
+    doubtful = close & ~touches
     for i, j in _pairs(first[doubtful], second[doubtful]):
         crossed, touched = _exactly(points, i, j)
         if crossed:
@@ -181,9 +181,9 @@ def _near(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     begin, end = low[order, 0], high[order, 0]
     at = np.arange(n)
     run = np.searchsorted(begin, end, side="right") - at - 1
-    one = np.repeat(at, run)
-    other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(run) - run, run)
-    i, j = order[one], order[other]
+    left_piece = np.repeat(at, run)
+    right_piece = left_piece + 1 + np.arange(len(left_piece)) - np.repeat(np.cumsum(run) - run, run)
+    i, j = order[left_piece], order[right_piece]
     meet = (low[i, 1] <= high[j, 1]) & (low[j, 1] <= high[i, 1])
     i, j = i[meet], j[meet]
     first, second = np.minimum(i, j), np.maximum(i, j)
@@ -202,9 +202,9 @@ def _sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
 
     Each argument is (m, 2); both results are False where doubles cannot say.
     """
-    one = _side(a, b, c) * _side(a, b, d)
-    other = _side(c, d, a) * _side(c, d, b)
-    return (one < 0) & (other < 0), (one > 0) | (other > 0)
+    across_ab = _side(a, b, c) * _side(a, b, d)
+    across_cd = _side(c, d, a) * _side(c, d, b)
+    return (across_ab < 0) & (across_cd < 0), (across_ab > 0) | (across_cd > 0)
 
 
 def _side(a: Floats, b: Floats, c: Floats) -> Floats:
@@ -212,11 +212,11 @@ def _side(a: Floats, b: Floats, c: Floats) -> Floats:
 
     Each is (m, 2).
     """
-    left = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
-    right = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
-    value = left - right
+    minuend = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1])
+    subtrahend = (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    value = minuend - subtrahend
     # The last term covers products too small for a double.
-    certain = np.abs(value) > _ROUNDING * (np.abs(left) + np.abs(right)) + 1e-290
+    certain = np.abs(value) > _ROUNDING * (np.abs(minuend) + np.abs(subtrahend)) + 1e-290
     return np.sign(value) * certain
 
 
@@ -235,8 +235,8 @@ def _distance(p: Floats, a: Floats, b: Floats) -> Floats:
 def _exactly(points: Floats, i: int, j: int) -> tuple[bool, bool]:
     """Return whether two pieces cross, and whether an end of one is near the other, in integers."""
     n = len(points)
-    chosen: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
-    ratios = [[v.as_integer_ratio() for v in point] for point in chosen]
+    ends_of_both: list[list[float]] = points[[i, (i + 1) % n, j, (j + 1) % n]].tolist()
+    ratios = [[v.as_integer_ratio() for v in point] for point in ends_of_both]
     scale = max(down for point in ratios for _, down in point)  # powers of two, all of them
     a, b, c, d = ((x[0] * (scale // x[1]), y[0] * (scale // y[1])) for x, y in ratios)
     crossed = _opposite(orient(a, b, c), orient(a, b, d)) and _opposite(
@@ -247,8 +247,8 @@ def _exactly(points: Floats, i: int, j: int) -> tuple[bool, bool]:
     return crossed, any(_square_distance(*end) < limit for end in ends)
 
 
-def _opposite(one: int, other: int) -> bool:
-    return one < 0 < other or other < 0 < one
+def _opposite(first: int, second: int) -> bool:
+    return first < 0 < second or second < 0 < first
 
 
 def _square_distance(p: XY, a: XY, b: XY) -> Fraction:

@@ -101,17 +101,17 @@ def _degrees(loop: Loop, i: int) -> float:
     return round(float(np.degrees(np.arccos(np.clip(loop.cosines[i], -1, 1)))), 3)
 
 
-def _angle_range(checks: Checklist, _: int, asked: AngleRange, loop: Loop) -> None:
-    most = cosine(Fraction(str(asked.min_deg)) - ANGLE_SLACK)
-    least = cosine(Fraction(str(asked.max_deg)) + ANGLE_SLACK)
+def _angle_range(checks: Checklist, _: int, limits: AngleRange, loop: Loop) -> None:
+    largest = cosine(Fraction(str(limits.min_deg)) - ANGLE_SLACK)
+    smallest = cosine(Fraction(str(limits.max_deg)) + ANGLE_SLACK)
     judge_joints(
         checks,
         "angle_range",
         loop,
-        (loop.cosines > most) | (loop.cosines < least),
+        (loop.cosines > largest) | (loop.cosines < smallest),
         lambda i: (
             f"The interior angle at joint {i} is {_degrees(loop, i)} degrees, outside "
-            f"{asked.min_deg:g} to {asked.max_deg:g}."
+            f"{limits.min_deg:g} to {limits.max_deg:g}."
         ),
     )
 
@@ -122,26 +122,26 @@ def straight_joints(loop: Loop) -> list[bool]:
     return straight
 
 
-def _min_turns(checks: Checklist, _: int, asked: MinTurns, loop: Loop) -> None:
-    known = int(np.count_nonzero(~np.isnan(loop.cosines)))
-    turns = known - sum(straight_joints(loop))
+def _min_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
+    angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
+    turns = angles - sum(straight_joints(loop))
     checks.expect(
         "min_turns",
-        turns >= asked.turns,
-        f"{turns} joints are not straight; at least {asked.turns} are asked for.",
+        turns >= limits.turns,
+        f"{turns} joints are not straight; at least {limits.turns} are asked for.",
         turns=turns,
     )
 
 
-def _max_straight_run(checks: Checklist, _: int, asked: MaxStraightRun, loop: Loop) -> None:
+def _max_straight_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> None:
     run = longest_run(straight_joints(loop))
-    if len(run) <= asked.joints and np.isnan(loop.cosines).any():
+    if len(run) <= limits.joints and np.isnan(loop.cosines).any():
         checks.skip("max_straight_run", "A pipe has no length, so angles are unknown.")
         return
     checks.expect(
         "max_straight_run",
-        len(run) <= asked.joints,
-        f"{len(run)} straight joints follow each other; at most {asked.joints} may.",
+        len(run) <= limits.joints,
+        f"{len(run)} straight joints follow each other; at most {limits.joints} may.",
         joints=run[:50],
         length=len(run),
     )
@@ -153,11 +153,11 @@ def centroid(loop: Loop) -> tuple[float, float]:
     return math.fsum(loop.points[:, 0]) / n, math.fsum(loop.points[:, 1]) / n
 
 
-def _centroid_box(checks: Checklist, _: int, asked: CentroidBox, loop: Loop) -> None:
+def _centroid_box(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) -> None:
     x, y = centroid(loop)
     inside = (
-        asked.xmin - SLACK <= x <= asked.xmax + SLACK
-        and asked.ymin - SLACK <= y <= asked.ymax + SLACK
+        limits.xmin - SLACK <= x <= limits.xmax + SLACK
+        and limits.ymin - SLACK <= y <= limits.ymax + SLACK
     )
     checks.expect(
         "centroid_box",
@@ -173,26 +173,26 @@ def wall_distances(side: int, loop: Loop) -> Floats:
     return np.stack([x, side - x, y, side - y], axis=1)
 
 
-def _touch_walls(checks: Checklist, side: int, asked: TouchWalls, loop: Loop) -> None:
-    near = np.abs(wall_distances(side, loop)).min(axis=0) <= asked.tolerance + SLACK
+def _touch_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -> None:
+    near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
     checks.expect(
         "must_touch_boundary",
-        len(touched) >= asked.walls,
-        f"Joints touch {len(touched)} walls; at least {asked.walls} are asked for.",
+        len(touched) >= limits.walls,
+        f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for.",
         touched=touched,
     )
 
 
 def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None:  # noqa: ANN401
     middle = side / 2
-    right, above = (loop.points > middle + SLACK).T
-    left, below = (loop.points < middle - SLACK).T
+    east, above = (loop.points > middle + SLACK).T
+    west, below = (loop.points < middle - SLACK).T
     quadrants: Mapping[str, Any] = {
-        "bottom left": left & below,
-        "bottom right": right & below,
-        "top left": left & above,
-        "top right": right & above,
+        "bottom left": west & below,
+        "bottom right": east & below,
+        "top left": west & above,
+        "top right": east & above,
     }
     checks.forbid(
         "coverage_quadrants",
@@ -201,33 +201,35 @@ def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None: 
     )
 
 
-def _wall_margin(checks: Checklist, side: int, asked: WallMargin, loop: Loop) -> None:
+def _wall_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -> None:
     nearest = wall_distances(side, loop).min(axis=1)
     checks.forbid(
         "avoid_margin",
-        np.nonzero(nearest < asked.margin - SLACK)[0].tolist(),
-        lambda i: f"Joint {i} is {nearest[i]:.6f} m from a wall; {asked.margin:g} m are asked for.",
+        np.nonzero(nearest < limits.margin - SLACK)[0].tolist(),
+        lambda i: (
+            f"Joint {i} is {nearest[i]:.6f} m from a wall; {limits.margin:g} m are asked for."
+        ),
     )
 
 
-def _hull_area(checks: Checklist, _: int, asked: HullArea, loop: Loop) -> None:
+def _hull_area(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
     area = hull_area(list(map(tuple, loop.points.tolist())))
     checks.expect(
         "min_convex_hull_area",
-        area >= asked.area - SLACK,
-        f"The convex hull has {area:.6f} square metres; at least {asked.area:g} are asked for.",
+        area >= limits.area - SLACK,
+        f"The convex hull has {area:.6f} square metres; at least {limits.area:g} are asked for.",
         area=area,
     )
 
 
-def _fixed_start(checks: Checklist, _: int, asked: FixedStart, loop: Loop) -> None:
-    dx, dy = float(loop.points[0, 0]) - asked.x, float(loop.points[0, 1]) - asked.y
+def _fixed_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> None:
+    dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
     checks.expect(
         "fixed_start",
-        distance <= asked.tolerance + SLACK,
-        f"The first joint is {distance:.6f} m from ({asked.x:g}, {asked.y:g}); at most "
-        f"{asked.tolerance:g} m are allowed.",
+        distance <= limits.tolerance + SLACK,
+        f"The first joint is {distance:.6f} m from ({limits.x:g}, {limits.y:g}); at most "
+        f"{limits.tolerance:g} m are allowed.",
         distance=distance,
     )
 
@@ -243,9 +245,9 @@ def joint_distances(loop: Loop) -> Floats:
     return away
 
 
-def _separation(checks: Checklist, _: int, asked: JointSeparation, loop: Loop) -> None:
+def _separation(checks: Checklist, _: int, limits: JointSeparation, loop: Loop) -> None:
     away = joint_distances(loop)
-    close = np.argwhere(np.triu(away < asked.distance - SLACK)).tolist()
+    close = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
     checks.forbid(
         "min_point_separation",
         close,

@@ -61,11 +61,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.binary()
     n = len(params.grid)
     try:
-        drawn, failed = signs(formula, n)
+        positive, failed = signs(formula, n)
     except FormulaCostError as error:
         checks.expect("resource_limit", False, f"Working out the formula {error}.")
         return checks.binary()
-    return _compare(checks, _black(params), drawn, failed)
+    return _compare(checks, _black(params), positive, failed)
 
 
 def _read(checks: Checklist, text: str) -> Formula | None:
@@ -110,7 +110,10 @@ def _read(checks: Checklist, text: str) -> Formula | None:
 
 
 def _compare(
-    checks: Checklist, black: NDArray[np.bool_], drawn: NDArray[np.bool_], failed: NDArray[np.bool_]
+    checks: Checklist,
+    black: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+    failed: NDArray[np.bool_],
 ) -> Verdict:
     """Check the picture that was drawn; cells without a value never match."""
     no_value = _cells(failed)
@@ -119,21 +122,21 @@ def _compare(
         no_value,
         lambda cell: f"In {len(no_value)} cells there is no value; the first is {_at(cell)}.",
     )
-    cells, positive = black.size, int(drawn.sum())
+    cells, positive_count = black.size, int(positive.sum())
     two_colours = checks.expect(
         "two_colours",
-        0 < positive < cells,
-        f"The formula is positive in {'every cell' if positive else 'no cell'}.",
-        positive=positive,
+        0 < positive_count < cells,
+        f"The formula is positive in {'every cell' if positive_count else 'no cell'}.",
+        positive=positive_count,
     )
-    matched = int((~failed & (drawn == black)).sum())
+    matched = int((~failed & (positive == black)).sum())
     enough = checks.expect(
         "floor",
         4 * matched >= 3 * cells,
         f"{matched} of {cells} cells match, which is less than three quarters.",
         matched=matched,
     )
-    missed, surplus = _cells(black & ~drawn), _cells(drawn & ~black)
+    missed, surplus = _cells(black & ~positive), _cells(positive & ~black)
     checks.forbid(
         "missed",
         missed,
@@ -149,7 +152,7 @@ def _compare(
         score,
         matched=matched,
         cells=cells,
-        drawn=[row.tobytes().decode() for row in np.where(drawn, b"#", b".")],
+        drawn=[row.tobytes().decode() for row in np.where(positive, b"#", b".")],
     )
 
 

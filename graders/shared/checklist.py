@@ -15,7 +15,7 @@ COMMON_CHECKS: Mapping[str, str] = {
 
 T = TypeVar("T")
 
-_SHOWN = 50
+_MAX_OFFENDERS = 50
 """How many offenders a check carries; the count is always whole."""
 
 
@@ -65,15 +65,15 @@ class Checklist:
         self._checks.append(Check(check_id, bool(passed), message, details))
         return passed
 
-    def readable(self, given: T | None, wrong: str, why: str) -> TypeGuard[T]:
+    def readable(self, value: T | None, wrong: str, why: str) -> TypeGuard[T]:
         """Record whether an answer could be read; if not, all other checks are skipped.
 
         Args:
-            given: what it says; None if it cannot be read.
+            value: what it says; None if it cannot be read.
             wrong: sentence for that case.
             why: why the other checks could not be evaluated then.
         """
-        read = self.expect("readable", given is not None, wrong)
+        read = self.expect("readable", value is not None, wrong)
         if not read:
             self.skip((check_id for check_id in self._requirements if check_id != "readable"), why)
         return read
@@ -89,7 +89,7 @@ class Checklist:
         if not offenders:
             self._checks.append(Check(check_id, True, self._requirement(check_id)))
             return True
-        details = {"count": len(offenders), "offenders": list(offenders[:_SHOWN])}
+        details = {"count": len(offenders), "offenders": list(offenders[:_MAX_OFFENDERS])}
         self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
         return False
 

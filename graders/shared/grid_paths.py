@@ -83,16 +83,16 @@ def repeats(cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
     """Return the positions of cells that are listed before; for the arguments see `jumps`."""
     if len(set(codes)) == len(codes):  # hashed faster than cells
         return []
-    seen: set[Cell] = set()
-    found = []
+    visited: set[Cell] = set()
+    places = []
     for i, cell in enumerate(cells):
-        if cell in seen:
-            found.append(i)
-        seen.add(cell)
-    return found
+        if cell in visited:
+            places.append(i)
+        visited.add(cell)
+    return places
 
 
-def shown(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """Return a cell in few characters, whatever numbers it holds."""
     if len(cell) > 20:
         return f"a cell with {len(cell)} coordinates"
@@ -101,6 +101,6 @@ def shown(cell: Cell) -> str:
     return str(list(cell))
 
 
-def named(cells: Sequence[Cell], i: int) -> str:
+def cell_at(cells: Sequence[Cell], i: int) -> str:
     """Return a cell of a path with its position."""
-    return f"{shown(cells[i])} at position {i}"
+    return f"{cell_text(cells[i])} at position {i}"

@@ -76,19 +76,19 @@ def volume(body: Manifold) -> float:
 
 
 def differences(
-    points: Array, corners: Indices, other: Manifold, surplus: float, missing: float
+    points: Array, corners: Indices, solid: Manifold, surplus: float, missing: float
 ) -> tuple[list[Piece], list[Piece]] | None:
     """Return the surplus pieces of a mesh and the missing ones.
 
     Arguments and errors are those of `difference_bodies`.
     """
-    both = difference_bodies(points, corners, other, surplus, missing)
-    whole = float(other.volume())
-    return None if both is None else (_pieces(both[0], whole), _pieces(both[1], whole))
+    both = difference_bodies(points, corners, solid, surplus, missing)
+    size = float(solid.volume())
+    return None if both is None else (_pieces(both[0], size), _pieces(both[1], size))
 
 
 def difference_bodies(
-    points: Array, corners: Indices, other: Manifold, surplus: float, missing: float
+    points: Array, corners: Indices, solid: Manifold, surplus: float, missing: float
 ) -> tuple[Manifold, Manifold] | None:
     """Return the surplus of a mesh and what is missing.
 
@@ -98,31 +98,31 @@ def difference_bodies(
     Args:
         points: (n, 3) vertices, each on some triangle.
         corners: (m, 3) triangles that bound a body, counter-clockwise seen from outside.
-        other: the body that the mesh should bound.
+        solid: the body that the mesh should bound.
         surplus: volume that the body inside the mesh has alone.
         missing: volume that the other body has alone.
 
     Raises:
         ValueError: the triangles are not a closed, oriented surface.
     """
-    whole = float(other.volume())
+    size = float(solid.volume())
     steps = np.arange(1, len(points) + 1)[:, None] * np.sqrt([2.0, 3.0, 5.0])
     stir = _STIR * float(np.max(np.abs(points))) * (2 * (steps % 1.0) - 1)
     for attempt in range(_TRIES):
         body = to_body(points + (10**attempt * stir if attempt else 0.0), corners)
-        more, less = body - other, other - body
-        wrong = abs(more.volume() - surplus) + abs(less.volume() - missing)
-        if wrong <= _SHARE * whole:
-            return more, less
+        surplus_body, missing_body = body - solid, solid - body
+        wrong = abs(surplus_body.volume() - surplus) + abs(missing_body.volume() - missing)
+        if wrong <= _SHARE * size:
+            return surplus_body, missing_body
     return None
 
 
-def _pieces(body: Manifold, whole: float) -> list[Piece]:
+def _pieces(body: Manifold, size: float) -> list[Piece]:
     """Return a body's pieces, largest first, without those below a thousandth of a volume."""
-    found = []
+    pieces = []
     for part in body.decompose():
-        size = part.volume()
-        if size >= _SHARE * whole:
+        part_volume = part.volume()
+        if part_volume >= _SHARE * size:
             box = [round(value, _BOX_DECIMALS) + 0.0 for value in part.bounding_box()]
-            found.append(Piece(round(size, _BOX_DECIMALS), tuple(box[:3]), tuple(box[3:])))
-    return sorted(found, key=lambda piece: (-piece.volume, piece.low, piece.high))[:_PIECES]
+            pieces.append(Piece(round(part_volume, _BOX_DECIMALS), tuple(box[:3]), tuple(box[3:])))
+    return sorted(pieces, key=lambda piece: (-piece.volume, piece.low, piece.high))[:_PIECES]

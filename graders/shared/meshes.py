@@ -129,12 +129,12 @@ def shells(faces: Faces) -> Indices:
             i = parent[i]
         return i
 
-    seen: dict[Edge, int] = {}
+    face_at: dict[Edge, int] = {}
     for i, face in enumerate(faces):
         for a, b in zip(face, face[1:] + face[:1], strict=True):
-            other = seen.setdefault((a, b) if a < b else (b, a), i)
-            if other != i:
-                low, high = sorted((root(other), root(i)))
+            neighbour = face_at.setdefault((a, b) if a < b else (b, a), i)
+            if neighbour != i:
+                low, high = sorted((root(neighbour), root(i)))
                 parent[high] = low
     numbers: dict[int, int] = {}
     return np.array(

@@ -38,7 +38,7 @@ def option(
         labels: the label of each in the prompt; at least as many.
     """
     names = _Options(options, labels)
-    return first_read(names.named, value)
+    return first_read(names.place_of, value)
 
 
 class _Options:
@@ -52,7 +52,7 @@ class _Options:
         short = [" ".join(word for word in text if word not in common) for text in words]
         self._short = ["" if len(text) == 1 and text.isalpha() else text for text in short]
 
-    def named(self, text: str) -> int | None:
+    def place_of(self, text: str) -> int | None:
         """Return the place of the option that a text names; None if it names none or several."""
         place = self._by_text(text)
         if place is None:
@@ -69,27 +69,27 @@ class _Options:
         return None
 
     def _by_label(self, text: str) -> int | None:
-        found: list[tuple[str, str]] = []
+        readings: list[tuple[str, str]] = []
         if first := _LABEL_FIRST.fullmatch(text):
-            found.append((first[1], first[2] or ""))
+            readings.append((first[1], first[2] or ""))
         if last := _LABEL_LAST.fullmatch(text):
-            found.append((last[2], last[1]))
-        for label, rest in found:
+            readings.append((last[2], last[1]))
+        for label, comment in readings:
             place = self._labels.get(label.casefold())
-            if place is not None and self._fits(place, rest):
+            if place is not None and self._fits(place, comment):
                 return place
         return None
 
-    def _fits(self, place: int, rest: str) -> bool:
+    def _fits(self, place: int, beside: str) -> bool:
         """Whether words beside a label are of the option that it stands for."""
-        rest = tidy(rest)
-        inside = tidy(rest[1:-1]) if rest[:1] + rest[-1:] in {"()", "[]"} else rest
+        beside = tidy(beside)
+        inside = tidy(beside[1:-1]) if beside[:1] + beside[-1:] in {"()", "[]"} else beside
         if not inside or REASON.match(inside) or self._by_text(inside) == place:
             return True
         if self._explained(inside) == place:
             return True
-        comment = len(inside.split()) >= _COMMENT and not HEDGES.search(inside)
-        return comment and not self._places_in(inside)
+        is_comment = len(inside.split()) >= _COMMENT and not HEDGES.search(inside)
+        return is_comment and not self._places_in(inside)
 
     def _explained(self, text: str) -> int | None:
         """Return the option whose text is followed by a colon or bracket and more about it."""
@@ -102,8 +102,8 @@ class _Options:
         return None
 
     def _labels_in(self, text: str) -> set[int]:
-        found = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
-        return {place for place in found if place is not None}
+        places = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
+        return {place for place in places if place is not None}
 
     def _mentioned(self, text: str) -> int | None:
         explained = self._explained(text)

@@ -111,8 +111,8 @@ def _sweep(points: Sequence[XY]) -> tuple[dict[Edge, int], list[int]]:
 
     # The first points lie on a line; the first one off it makes a fan with them.
     line, top = order[:apex], order[apex]
-    left = orient(points[line[0]], points[line[1]], points[top]) > 0
-    if not left:
+    counter_clockwise = orient(points[line[0]], points[line[1]], points[top]) > 0
+    if not counter_clockwise:
         line.reverse()
     for a, b in pairwise(line):
         add(a, b, top)

@@ -16,15 +16,15 @@ from scbench.graders.shared.spoken_numbers import spoken_numbers
 
 T = TypeVar("T")
 
-MOST = 10_000
+MAX_LENGTH = 10_000
 """Longest string, in characters, and longest list, in entries, that is read."""
 
 Value = bool | int | float | str | Sequence[int | str]
 """What the types of `scbench.schemas.short_answers` let through."""
 
 _LAYERS = 10
-_MOST_DIGITS = 1_000
-_SHOWN = 60
+_MAX_DIGITS = 1_000
+_MAX_QUOTED = 60
 _PAIRS = (
     *(('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»")),
     *(("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]")),
@@ -67,7 +67,7 @@ _ABBREVIATED = re.compile(r"(?:\b(?:mrs?|ms|dr|st|vs|jr|sr)|\b\w\.\w|[).:\]]\s\w
 _BETWEEN = re.compile(r"->|[,;|\n>\u2192\u3001]|\s&\s")
 _BULLET = re.compile(r"(?:[-*\u2022]|\d{1,3}[.)])\s")
 _CLOSING = re.compile(r"[)\]}>](?:[\s,;'\"`\\]*[)\]}>])*")
-_LISTED = re.compile(
+_LIST_INTRODUCTION = re.compile(
     r".{0,200}\b(?:words?|numbers?|terms?|events?|letters?|order|list|options?|sequence)\b"
     r"[^,;|\n\[\]:]{0,60}\b(?:is|are)\b:?\s+",
     re.IGNORECASE,
@@ -114,7 +114,7 @@ def readings(value: Value) -> Iterator[str]:
     if text is not None:
         text = tidy(_ANSWER_IS.sub("", text, count=1))
         yield text
-        sentences = _SENTENCE.fullmatch(text[:MOST])
+        sentences = _SENTENCE.fullmatch(text[:MAX_LENGTH])
         ends = sentences and not _ABBREVIATED.search(sentences[1])
         if sentences and ends and not _SECOND_THOUGHT.match(sentences[2]):
             yield tidy(sentences[1])
@@ -122,7 +122,7 @@ def readings(value: Value) -> Iterator[str]:
 
 def first_read(read: Callable[[str], T | None], value: Value) -> T | None:
     """Return what is read of a value: of all of it, else of its first sentence."""
-    return next((found for text in readings(value) if (found := read(text)) is not None), None)
+    return next((result for text in readings(value) if (result := read(text)) is not None), None)
 
 
 def _is_whole(inside: str, opening: str, closing: str) -> bool:
@@ -142,8 +142,8 @@ def _text(value: Value) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     if isinstance(value, int):
-        return str(value) if value.bit_length() < _MOST_DIGITS else None
-    return tidy(value) if len(value) <= MOST else None
+        return str(value) if value.bit_length() < _MAX_DIGITS else None
+    return tidy(value) if len(value) <= MAX_LENGTH else None
 
 
 def number(value: Value) -> Fraction | None:
@@ -165,9 +165,9 @@ def _number(text: str) -> Fraction | None:
     text = _LATEX_FRACTION.sub(r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS))
     bracketed = _IN_BRACKETS.fullmatch(text)
     outside, inside = bracketed.groups() if bracketed else ("", text)
-    found = _fraction(inside)
-    if found is not None:
-        return -found if outside == "-" else found
+    value = _fraction(inside)
+    if value is not None:
+        return -value if outside == "-" else value
     vague = HEDGES.search(text) or _VAGUE.search(text)
     return None if vague else _only_number(text)
 
@@ -183,28 +183,28 @@ def _only_number(text: str) -> Fraction | None:
     numerals = _NUMERAL.findall(text)
     if sum(map(str.isdecimal, _NUMERAL.sub("", text))):
         return None
-    found: set[Fraction | None] = {_fraction(numeral) for numeral in numerals}
-    found |= {None if n is None else Fraction(n) for n in spoken_numbers(text)}
-    return found.pop() if len(found) == 1 else None
+    values: set[Fraction | None] = {_fraction(numeral) for numeral in numerals}
+    values |= {None if n is None else Fraction(n) for n in spoken_numbers(text)}
+    return values.pop() if len(values) == 1 else None
 
 
 def _decimal(text: str) -> Fraction | None:
     text = text.strip()
     sign, digits = (text[0], text[1:].lstrip()) if text[:1] in {"+", "-"} else ("", text)
-    if len(digits) > _MOST_DIGITS:
+    if len(digits) > _MAX_DIGITS:
         return None
-    found = _DECIMAL.fullmatch(digits)
-    if found is None or not (found[1] or found[2]):
+    match = _DECIMAL.fullmatch(digits)
+    if match is None or not (match[1] or match[2]):
         return None
-    whole = re.sub(r"\D", "", found[1] or "0")
-    value = Fraction(f"{whole}.{found[2] or 0}e{found[3] or 0}")
+    integer_part = re.sub(r"\D", "", match[1] or "0")
+    value = Fraction(f"{integer_part}.{match[2] or 0}e{match[3] or 0}")
     return -value if sign == "-" else value
 
 
 def integer(value: Value) -> int | None:
     """Return a whole number, in any form that `number` reads."""
-    found = number(value)
-    return found.numerator if found is not None and found.denominator == 1 else None
+    exact = number(value)
+    return exact.numerator if exact is not None and exact.denominator == 1 else None
 
 
 def truth(value: Value) -> bool | None:
@@ -215,19 +215,19 @@ def truth(value: Value) -> bool | None:
 
 
 def _truth(text: str) -> bool | None:
-    known = TRUTHS.get(text.casefold())
-    if known is not None:
-        return known
-    said = _VERDICT.findall(text)
+    plain = TRUTHS.get(text.casefold())
+    if plain is not None:
+        return plain
+    verdicts = _VERDICT.findall(text)
     first = _VERDICT.match(text)
-    rest = text[first.end() :].lstrip() if first else ""
-    if first and (REASON.match(rest) or (rest[:1] in "(,;:\u2013\u2014-" and len(said) == 1)):
-        hedged = HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", rest, flags=re.IGNORECASE))
-        return TRUTHS[first[1].casefold()] if REASON.match(rest) or not hedged else None
+    tail = text[first.end() :].lstrip() if first else ""
+    if first and (REASON.match(tail) or (tail[:1] in "(,;:\u2013\u2014-" and len(verdicts) == 1)):
+        hedged = HEDGES.search(re.sub(r"\bnot\b|n['\u2019]t\b", "", tail, flags=re.IGNORECASE))
+        return TRUTHS[first[1].casefold()] if REASON.match(tail) or not hedged else None
     text = text.rpartition("=")[2]
     last = re.fullmatch(rf"[^.]*?\b{_VERDICT.pattern}\W*", text, re.IGNORECASE)
-    alone = len(_VERDICT.findall(text)) == 1 and not HEDGES.search(text)
-    return TRUTHS[last[1].casefold()] if last and alone else None
+    certain = len(_VERDICT.findall(text)) == 1 and not HEDGES.search(text)
+    return TRUTHS[last[1].casefold()] if last and certain else None
 
 
 def entries(value: Value) -> tuple[str, ...] | None:
@@ -240,28 +240,28 @@ def entries(value: Value) -> tuple[str, ...] | None:
     if isinstance(value, str | int | float):
         text = _text(value)
         return None if text is None else _split(text)
-    found = [_text(item) for item in value[: MOST + 1]]
-    words = tuple(word for word in found if word is not None)
-    return words if len(words) == len(found) <= MOST else None
+    texts = [_text(item) for item in value[: MAX_LENGTH + 1]]
+    words = tuple(word for word in texts if word is not None)
+    return words if len(words) == len(texts) <= MAX_LENGTH else None
 
 
 def _split(text: str) -> tuple[str, ...]:
     if text[:1] + text[-1:] in {"[]", "()", "{}"}:
         text = text[1:-1]
     text = _AFTERTHOUGHT.sub("", _ANSWER_IS.sub("", text, count=1), count=1)
-    if lead := _LISTED.match(text):
+    if lead := _LIST_INTRODUCTION.match(text):
         text = tidy(text[lead.end() :])
     text = re.sub(r"\A(?:only|just)\s", "", text, flags=re.IGNORECASE)
     head, colon, tail = text.partition(": ")
     if colon and " " in head and _LEAD.fullmatch(head):
         text = tail  # "Here they are: ..."
-    listed = _BETWEEN.search(text) is not None
+    separated = _BETWEEN.search(text) is not None
     words = [
         tidy(_BULLET.sub("", part.strip(), count=1))
-        for part in (_BETWEEN.split(text) if listed else text.split())
+        for part in (_BETWEEN.split(text) if separated else text.split())
     ]
     words = [word for word in words if word]
-    if listed and words:
+    if separated and words:
         before, _, last = words.pop().rpartition("and ")
         words += [word for word in (before.rstrip(), last) if word]
     return tuple(words)
@@ -280,11 +280,11 @@ def unspaced(value: Value) -> str | None:
     return re.sub(r"[\s,;'\"`\\]", "", runs[0] if len(runs) == 1 else text)
 
 
-def shown(value: Value) -> str:
+def quote(value: Value) -> str:
     """Return an answer as a message quotes it: short, on one line."""
-    if isinstance(value, int) and value.bit_length() > _MOST_DIGITS:
+    if isinstance(value, int) and value.bit_length() > _MAX_DIGITS:
         return f"a number of {value.bit_length()} bits"
     if not isinstance(value, int | float | str):
-        return f"[{', '.join(map(shown, value[:5]))}{', ...' * (len(value) > 5)}]"
-    text = repr(value[: _SHOWN + 1] if isinstance(value, str) else value)
-    return text if len(text) <= _SHOWN + 2 else f"{text[:_SHOWN]}..."
+        return f"[{', '.join(map(quote, value[:5]))}{', ...' * (len(value) > 5)}]"
+    text = repr(value[: _MAX_QUOTED + 1] if isinstance(value, str) else value)
+    return text if len(text) <= _MAX_QUOTED + 2 else f"{text[:_MAX_QUOTED]}..."

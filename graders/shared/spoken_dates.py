@@ -2,7 +2,7 @@
 
 import re
 
-from scbench.graders.shared.short_answers import MOST, Value, tidy
+from scbench.graders.shared.short_answers import MAX_LENGTH, Value, tidy
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july", "august"),
@@ -36,34 +36,34 @@ def date(value: Value) -> tuple[int, int, int] | None:
     Between slashes and hyphens the month comes first, as prompts say, if it can; between full stops
     only what is a date in one order is read. A date that is not in the calendar is none.
     """
-    if not isinstance(value, str) or len(value) > MOST:
+    if not isinstance(value, str) or len(value) > MAX_LENGTH:
         return None
     text = tidy(value)
-    found = list(_DATE.finditer(text))
-    dates = {_read(match) for match in found}
+    matches = list(_DATE.finditer(text))
+    dates = {_read(match) for match in matches}
     if len(dates) != 1 or _HEDGES.search(text) or re.search(r"\d", _DATE.sub("", text)):
         return None
     return dates.pop()
 
 
-def _read(found: re.Match[str]) -> tuple[int, int, int] | None:
-    if found["year1"]:
-        return _valid(found["year1"], int(found["month1"]), found["day1"])
-    if found["year2"]:
-        month_first = _valid(found["year2"], int(found["first"]), found["second"])
-        day_first = _valid(found["year2"], int(found["second"]), found["first"])
-        if found["between"] == "." and month_first and day_first and month_first != day_first:
+def _read(match: re.Match[str]) -> tuple[int, int, int] | None:
+    if match["year1"]:
+        return _valid(match["year1"], int(match["month1"]), match["day1"])
+    if match["year2"]:
+        month_first = _valid(match["year2"], int(match["first"]), match["second"])
+        day_first = _valid(match["year2"], int(match["second"]), match["first"])
+        if match["between"] == "." and month_first and day_first and month_first != day_first:
             return None
         return month_first or day_first
-    n = "3" if found["year3"] else "4"
+    n = "3" if match["year3"] else "4"
     month = next(
-        i for i, name in enumerate(_MONTHS, 1) if name[:3] == found["name" + n][:3].casefold()
+        i for i, name in enumerate(_MONTHS, 1) if name[:3] == match["name" + n][:3].casefold()
     )
-    return _valid(found["year" + n], month, found["day" + n])
+    return _valid(match["year" + n], month, match["day" + n])
 
 
-def _valid(written: str, month: int, day_written: str) -> tuple[int, int, int] | None:
-    year, day = int(written), int(day_written)
+def _valid(year_digits: str, month: int, day_digits: str) -> tuple[int, int, int] | None:
+    year, day = int(year_digits), int(day_digits)
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
     return (year, month, day) if year and 0 < month <= 12 and 0 < day <= days[month - 1] else None

@@ -30,45 +30,45 @@ class Contacts(NamedTuple):
     """Lie in one plane, one on the other."""
 
 
-def close_pairs(corners: Array, margin: float, most: int) -> Indices | None:
+def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None:
     """Return the pairs (p, 2) of triangles whose boxes come within a margin of each other.
 
     Args:
         corners: (m, 3, 3) triangles.
         margin: the distance along each axis.
-        most: if there are more pairs, None is returned instead.
+        max_pairs: if there are more pairs, None is returned instead.
     """
     low, high = corners.min(axis=1), corners.max(axis=1) + margin
     order = np.argsort(low[:, 0], kind="stable")
     low, high = low[order], high[order]
     ends = np.searchsorted(low[:, 0], high[:, 0], side="right")
-    found: list[Indices] = []
+    chunks: list[Indices] = []
     count = 0
     for first in range(0, len(order), _BLOCK):
         rows = np.arange(first, min(first + _BLOCK, len(order)))
-        others = np.arange(first, int(ends[rows].max(initial=0)))
-        near: Mask = (others[None, :] > rows[:, None]) & (others[None, :] < ends[rows][:, None])
+        columns = np.arange(first, int(ends[rows].max(initial=0)))
+        near: Mask = (columns[None, :] > rows[:, None]) & (columns[None, :] < ends[rows][:, None])
         for axis in (1, 2):
-            near &= low[None, others, axis] <= high[rows, axis][:, None]
-            near &= low[rows, axis][:, None] <= high[None, others, axis]
+            near &= low[None, columns, axis] <= high[rows, axis][:, None]
+            near &= low[rows, axis][:, None] <= high[None, columns, axis]
         i, j = np.nonzero(near)
         count += len(i)
-        if count > most:
+        if count > max_pairs:
             return None
-        found.append(np.sort(np.stack([order[rows[i]], order[others[j]]], axis=1), axis=1))
-    pairs = np.concatenate(found) if found else np.zeros((0, 2), dtype=np.int64)
+        chunks.append(np.sort(np.stack([order[rows[i]], order[columns[j]]], axis=1), axis=1))
+    pairs = np.concatenate(chunks) if chunks else np.zeros((0, 2), dtype=np.int64)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def is_crowded(bodies: Sequence[Array], most: int, margin: float = 0.0) -> bool:
-    """Whether triangles of different bodies have more meeting boxes than ``most``.
+def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> bool:
+    """Whether triangles of different bodies have more meeting boxes than ``max_pairs``.
 
     Also if to find that out takes a thousand times as many comparisons. What solid operations on
     bodies take grows with the number of these pairs.
 
     Args:
         bodies: (m, 3, 3) triangles of each.
-        most: pairs that are not many.
+        max_pairs: pairs that are not many.
         margin: distance along each axis up to which boxes meet.
     """
     ends = [(body.min(axis=1), body.max(axis=1) + margin) for body in bodies]
@@ -85,14 +85,14 @@ def is_crowded(bodies: Sequence[Array], most: int, margin: float = 0.0) -> bool:
         for first in range(0, len(a), _BLOCK):
             rows = a[first : first + _BLOCK]
             compared += len(rows) * len(b)
-            if compared > 1000 * most:
+            if compared > 1000 * max_pairs:
                 return True
             meet: Mask = np.ones((len(rows), len(b)), dtype=bool)
             for axis in range(3):
                 meet &= a_low[rows, None, axis] <= b_high[None, b, axis]
                 meet &= b_low[None, b, axis] <= a_high[rows, None, axis]
             pairs += int(np.count_nonzero(meet))
-            if pairs > most:
+            if pairs > max_pairs:
                 return True
     return False
 
@@ -142,7 +142,7 @@ def widths(corners: Array) -> Array:
 def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
     """Return those of the pairs (p, 2) of triangles that are nearer to each other than that."""
     normals = _unit_normals(corners)
-    kept = [np.zeros((0, 2), dtype=np.int64)]
+    chunks = [np.zeros((0, 2), dtype=np.int64)]
     for chunk in _chunks(pairs):
         p, q = corners[chunk[:, 0]], corners[chunk[:, 1]]
         n, m = normals[chunk[:, 0]], normals[chunk[:, 1]]
@@ -153,8 +153,8 @@ def nearer_than(corners: Array, pairs: Indices, distance: float) -> Indices:
         gap = np.flatnonzero((depth < 0) & (depth > -distance))
         near = depth >= 0
         near[gap] = _squared_gap(p[gap], q[gap]) < distance * distance
-        kept.append(chunk[near])
-    return np.concatenate(kept)
+        chunks.append(chunk[near])
+    return np.concatenate(chunks)
 
 
 def _chunks(pairs: Indices) -> Iterator[Indices]:

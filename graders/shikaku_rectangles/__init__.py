@@ -53,9 +53,9 @@ def _frame(params: Params) -> _Frame:
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the rectangles solve the puzzle, else 0."""
     checks = Checklist(CHECKS)
-    listed, size = len(answer.rectangles), params.width * params.height
-    if listed > size:
-        wrong = f"{listed} rectangles are listed; the grid has {size} cells."
+    count, size = len(answer.rectangles), params.width * params.height
+    if count > size:
+        wrong = f"{count} rectangles are listed; the grid has {size} cells."
         checks.expect("resource_limit", False, wrong)
         return checks.binary()
     frame = _frame(params)
@@ -77,21 +77,21 @@ def _judge_corners(
     width, height, n = params.width, params.height, len(answer.rectangles)
     cells: dict[int, int] = {}
     crossed, outside = [], []
-    for i, (left, top, right, bottom) in enumerate(answer.rectangles):
-        if max(left, right) >= width or max(top, bottom) >= height:
+    for i, (west, top, east, bottom) in enumerate(answer.rectangles):
+        if max(west, east) >= width or max(top, bottom) >= height:
             outside.append(i)
-        if right < left or bottom < top:
+        if east < west or bottom < top:
             crossed.append(i)
             continue
-        across, down = min(right, width - 1) - left + 1, min(bottom, height - 1) - top + 1
+        across, down = min(east, width - 1) - west + 1, min(bottom, height - 1) - top + 1
         away = across <= 0 or down <= 0
-        cells[i] = 0 if away else _block(frame, across, down) << top * width + left
+        cells[i] = 0 if away else _block(frame, across, down) << top * width + west
     checks.forbid(
         "corners",
         crossed,
         lambda i: (
             f"{len(crossed)} of {n} rectangles have right less than left or bottom less than top; "
-            f"the first is {_named(answer, i)}."
+            f"the first is {_describe(answer, i)}."
         ),
     )
     checks.forbid(
@@ -99,7 +99,7 @@ def _judge_corners(
         outside,
         lambda i: (
             f"{len(outside)} of {n} rectangles leave the grid of {width} columns and {height} "
-            f"rows; the first is {_named(answer, i)}."
+            f"rows; the first is {_describe(answer, i)}."
         ),
     )
     return cells, set(outside)
@@ -110,10 +110,10 @@ def _judge_cover(
 ) -> tuple[list[Cell], list[Cell]]:
     """Check that every cell is covered once; return those covered more than once and not at all."""
     width, height = params.width, params.height
-    seen = twice = 0
+    covered = twice = 0
     for bits in cells.values():
-        twice |= seen & bits
-        seen |= bits
+        twice |= covered & bits
+        covered |= bits
     overlapped = _places(twice, width)
     sharing = [i for i, bits in cells.items() if bits & twice]
     checks.forbid(
@@ -125,7 +125,7 @@ def _judge_cover(
             f"number {i} of the list (from 0)."
         ),
     )
-    uncovered = _places(_block(frame, width, height) & ~seen, width)
+    uncovered = _places(_block(frame, width, height) & ~covered, width)
     checks.forbid(
         "covered",
         uncovered,
@@ -168,7 +168,7 @@ def _judge_clues(
         clueless,
         lambda i: (
             f"{len(clueless)} of {n} rectangles do not hold exactly one clue; the first is "
-            f"{_named(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}."
+            f"{_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}."
         ),
     )
     if solved or wrong_area:
@@ -177,7 +177,7 @@ def _judge_clues(
             wrong_area,
             lambda i: (
                 f"{len(wrong_area)} of {n} rectangles have another area than their clue; the "
-                f"first is {_named(answer, i)}, with {cells[i].bit_count()} cells for the clue "
+                f"first is {_describe(answer, i)}, with {cells[i].bit_count()} cells for the clue "
                 f"{frame.values[cells[i] & frame.clues]}."
             ),
         )
@@ -201,7 +201,7 @@ def _at(cell: Cell) -> str:
     return f"column {cell[0]} of row {cell[1]}"
 
 
-def _named(answer: Answer, i: int) -> str:
+def _describe(answer: Answer, i: int) -> str:
     corners = answer.rectangles[i]
     # Printing a number takes time with the square of its length.
     text = str(list(corners)) if max(corners) < 10**9 else "with coordinates beyond 10^9"

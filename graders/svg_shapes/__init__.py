@@ -17,7 +17,7 @@ from typing import NamedTuple
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import shown
+from scbench.graders.shared.short_answers import quote
 from scbench.schemas.svg_shapes import Answer, Kind, Params
 
 VERSION = 2
@@ -76,13 +76,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the option is the shape, else 0."""
     checks = Checklist(CHECKS)
     names = [kind.replace("_", " ") for kind in params.options]
-    given = option(answer.answer, names)
-    wrong = f"{shown(answer.answer)} is none of the options."
-    if checks.readable(given, wrong, "There is no option."):
+    choice = option(answer.answer, names)
+    wrong = f"{quote(answer.answer)} is none of the options."
+    if checks.readable(choice, wrong, "There is no option."):
         right = params.options.index(shape_of(params.path))
         letter = "ABCDEFGHIJ"[right]
-        wrong = f"It is {letter}) {names[right]}, not {shown(answer.answer)}."
-        checks.expect("shape", given == right, wrong)
+        wrong = f"It is {letter}) {names[right]}, not {quote(answer.answer)}."
+        checks.expect("shape", choice == right, wrong)
     return checks.binary()
 
 
@@ -129,9 +129,9 @@ def _is_corner(before: Piece, after: Piece) -> bool:
 def _is_straight(side: Sequence[Piece]) -> bool:
     (x, y), (u, v) = side[0].spots[0], side[-1].spots[-1]
     along, up = u - x, v - y
-    most = _STRAY * _STRAY * (along * along + up * up)
+    limit = _STRAY * _STRAY * (along * along + up * up)
     spots = [spot for piece in side for spot in piece.spots]
-    near = all((along * (q - y) - up * (p - x)) ** 2 <= most for p, q in spots)
+    near = all((along * (q - y) - up * (p - x)) ** 2 <= limit for p, q in spots)
     return near and not any(piece.is_arc for piece in side)
 
 
@@ -167,11 +167,11 @@ def _pieces(path: str) -> Iterator[Piece]:
 def _words(path: str) -> list[tuple[str, list[int]]]:
     """Return each command with its numbers, in hundredths."""
     words: list[tuple[str, list[int]]] = []
-    for found in _WORD.finditer(path):
-        if found[1]:
-            words.append((found[1], []))
+    for match in _WORD.finditer(path):
+        if match[1]:
+            words.append((match[1], []))
         elif words:
-            decimals = int((found[3] or "").ljust(2, "0"))
-            whole = 100 * abs(int(found[2])) + decimals
-            words[-1][1].append(-whole if found[2].startswith("-") else whole)
+            decimals = int((match[3] or "").ljust(2, "0"))
+            hundredths = 100 * abs(int(match[2])) + decimals
+            words[-1][1].append(-hundredths if match[2].startswith("-") else hundredths)
     return words

@@ -42,7 +42,7 @@ into a deep pit; one that rolls takes a fifth of that."""
 class _Start(NamedTuple):
     heights: tuple[float, ...]
     flat: tuple[int, ...]
-    wanted: float
+    gain: float
 
 
 @lru_cache(maxsize=64)
@@ -111,13 +111,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
     flat = largest_flat(end.heights, n, params.flat_tolerance)
     gain = len(flat) - len(start.flat)
-    score = min(1.0, max(0.0, gain / start.wanted)) if start.wanted > 0 else 1.0
+    score = min(1.0, max(0.0, gain / start.gain)) if start.gain > 0 else 1.0
     if end.stopped is None:
         checks.expect(
             "level",
             score == 1,
             f"The largest flat region went from {len(start.flat)} to {len(flat)} cells; a score of "
-            f"1 takes {start.wanted:g} more than before.",
+            f"1 takes {start.gain:g} more than before.",
         )
     return checks.partial(
         0.0 if void else score,
@@ -128,7 +128,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
         balls_lost=end.lost,
         flat_before=len(start.flat),
         flat_after=len(flat),
-        gain_wanted=start.wanted,
+        gain_wanted=start.gain,
         region_before=_picture(start.flat, n),
         region_after=_picture(flat, n),
         heights_after=[

@@ -252,7 +252,7 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
         n: columns of the ground, and rows.
         tolerance: in units of height.
     """
-    beside, most = neighbours(n), tolerance + TRIFLE
+    beside, max_step = neighbours(n), tolerance + TRIFLE
     fresh = [True] * len(heights)
     best: list[int] = []
     for start in range(len(heights)):
@@ -262,10 +262,10 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
         region = [start]
         for cell in region:  # grows while it is gone through
             height = heights[cell]
-            for other in beside[cell]:
-                if fresh[other] and abs(height - heights[other]) <= most:
-                    fresh[other] = False
-                    region.append(other)
+            for neighbour in beside[cell]:
+                if fresh[neighbour] and abs(height - heights[neighbour]) <= max_step:
+                    fresh[neighbour] = False
+                    region.append(neighbour)
         if len(region) > len(best):
             best = region
     return sorted(best)

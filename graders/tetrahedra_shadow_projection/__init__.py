@@ -15,7 +15,7 @@ from shapely import Polygon
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.tetrahedra_shadow_projection.shadows import Cover, area, cover, drawn
+from scbench.graders.tetrahedra_shadow_projection.shadows import Cover, area, cover, polygon_rings
 from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
@@ -70,42 +70,42 @@ def grade(params: Params, answer: Answer) -> Verdict:
     # What is out of reach or has no direction has no shadow; the others are still judged.
     used = sorted(set(range(len(poses))).difference(far, lost))
     bodies = corners(table([poses[i] for i in used]))
-    found = cuts(bodies, TOUCH, _CUTS_SHOWN)
-    pairs = [[used[i], used[j], depth] for i, j, depth in found.pairs]
+    clashes = cuts(bodies, TOUCH, _CUTS_SHOWN)
+    pairs = [[used[i], used[j], depth] for i, j, depth in clashes.pairs]
     apart = checks.forbid(
         "intersection",
         pairs,
         lambda pair: (
-            f"{'' if found.complete else 'At least '}{len(pairs)} pairs of tetrahedra cut each "
+            f"{'' if clashes.complete else 'At least '}{len(pairs)} pairs of tetrahedra cut each "
             f"other; the first is {pair[0]} and {pair[1]}, {pair[2]:.6f} deep."
         ),
     )
-    target, whole = _target(params)
-    seen = cover(target, outlines(bodies), SLACK)
+    target, target_area = _target(params)
+    shadow = cover(target, outlines(bodies), SLACK)
     # Without a fault of the bodies, an answer below a full score fails at least one of the two.
-    full = score_of(seen, whole, 1.0, params.divisor) == 1
+    full = score_of(shadow, target_area, 1.0, params.divisor) == 1
     checks.expect(
         "cover",
-        full or seen.covered >= 0.99 * whole,
-        f"The shadow covers {seen.covered / whole:.2%} of the target.",
+        full or shadow.covered >= 0.99 * target_area,
+        f"The shadow covers {shadow.covered / target_area:.2%} of the target.",
     )
     checks.expect(
         "difference",
-        full or seen.difference <= 0.02 * whole,
-        f"Spill and gaps beyond the slack are {seen.difference / whole:.2%} of the target's area; "
-        f"{seen.spill / whole:.2%} is spill.",
+        full or shadow.difference <= 0.02 * target_area,
+        f"Spill and gaps beyond the slack are {shadow.difference / target_area:.2%} of the "
+        f"target's area; {shadow.spill / target_area:.2%} is spill.",
     )
     factor = NOT_UNIT_FACTOR if not unit else 1.0 if apart else CUT_FACTOR
     return checks.partial(
-        score_of(seen, whole, factor, params.divisor) if sound else 0.0,
-        covered=seen.covered / whole,
-        difference=seen.difference / whole,
-        spill=seen.spill / whole,
+        score_of(shadow, target_area, factor, params.divisor) if sound else 0.0,
+        covered=shadow.covered / target_area,
+        difference=shadow.difference / target_area,
+        spill=shadow.spill / target_area,
         factor=factor,
         cutting_pairs=pairs[:_CUTS_SHOWN],
-        all_cutting_pairs=found.complete,
-        gaps=drawn(seen.gaps, _POINTS_DRAWN),
-        spills=drawn(seen.spills, _POINTS_DRAWN),
+        all_cutting_pairs=clashes.complete,
+        gaps=polygon_rings(shadow.gaps, _POINTS_DRAWN),
+        spills=polygon_rings(shadow.spills, _POINTS_DRAWN),
     )
 
 
@@ -120,16 +120,18 @@ def outlines(bodies: Floats) -> NDArray[np.object_]:
     return np.asarray(shapely.convex_hull(shapely.multipoints(bodies[:, :, :2])))
 
 
-def score_of(seen: Cover, whole: float, factor: float, divisor: float) -> float:
+def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -> float:
     """Return the score of a cover.
 
     Args:
-        seen: the cover.
-        whole: area of the target.
+        shadow: the cover.
+        target_area: area of the target.
         factor: what faults of the bodies leave of the covered share.
         divisor: the instance's.
     """
-    raw = seen.covered / whole * factor - DIFFERENCE_WEIGHT * seen.difference / whole
+    raw = (
+        shadow.covered / target_area * factor - DIFFERENCE_WEIGHT * shadow.difference / target_area
+    )
     score = round(min(max(raw / divisor, 0.0), 1.0), 9)
     return 1.0 if score >= FULL else score
 

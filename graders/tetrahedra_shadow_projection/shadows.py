@@ -86,19 +86,19 @@ def polygons(shape: Geometry) -> list[Polygon]:
     return sorted((p for p in parts if area(p) > 0), key=area, reverse=True)
 
 
-def drawn(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
+def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
     """Return polygons as JSON values for a picture: rings of points rounded to 4 digits.
 
     Args:
         shapes: polygons; the first ones are taken.
         points: how many points there may be in all.
     """
-    given: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
     for shape in shapes:
         rings = [shapely.get_coordinates(r)[:-1] for r in (shape.exterior, *shape.interiors)]
         points -= sum(map(len, rings))
         if points < 0:
             break
         lists = [np.round(ring, 4).tolist() for ring in rings]
-        given.append({"exterior": lists[0], "holes": lists[1:]})
-    return given
+        figures.append({"exterior": lists[0], "holes": lists[1:]})
+    return figures

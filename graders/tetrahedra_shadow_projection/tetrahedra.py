@@ -75,7 +75,7 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     """
     normals = _unit(np.stack([_face_normal(bodies, face) for face in _FACES], axis=1))[0]
     edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)
-    found: list[tuple[int, int, float]] = []
+    pairs: list[tuple[int, int, float]] = []
     for first, second in _near(bodies):
         axes = _cross(edges[first][:, :, None], edges[second][:, None]).reshape(-1, 36, 3)
         crossed, usable = _unit(axes)
@@ -86,10 +86,10 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
         overlap = np.minimum(a.max(2) - b.min(2), b.max(2) - a.min(2))
         depth = np.round(np.where(usable, overlap, np.inf).min(1), _DIGITS)
         hit = depth > allowed
-        found += zip(first[hit].tolist(), second[hit].tolist(), depth[hit].tolist(), strict=True)
-        if len(found) >= enough:
-            return Cuts(found, complete=False)
-    return Cuts(found, complete=True)
+        pairs += zip(first[hit].tolist(), second[hit].tolist(), depth[hit].tolist(), strict=True)
+        if len(pairs) >= enough:
+            return Cuts(pairs, complete=False)
+    return Cuts(pairs, complete=True)
 
 
 def _near(bodies: Floats) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:

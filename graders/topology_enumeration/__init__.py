@@ -64,12 +64,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda pattern: f"Pattern {list(pattern)} is listed {counts[pattern]} times.",
     )
     surplus = sorted(counts.keys() - right)
-    other = [pattern for pattern in surplus if max(pattern) + 1 != n]
+    miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
     checks.forbid(
         "all_classes",
-        other,
+        miscounted,
         lambda pattern: (
-            f"{len(other)} patterns do not show exactly {n} classes; the first is {list(pattern)}."
+            f"{len(miscounted)} patterns do not show exactly {n} classes; the first is "
+            f"{list(pattern)}."
         ),
     )
     strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]

@@ -39,42 +39,42 @@ KINDS = {3: "triangle", 4: "quadrilateral", 5: "pentagon", 6: "hexagon"}
 _PLACES = [(segment, end) for segment in range(2) for end in range(2)]
 
 
-class _Known(NamedTuple):
+class _Facts(NamedTuple):
     frame: Frame
     grid: tuple[tuple[int, int], ...] | None
     """Least and greatest value near each grid value, in units of ``grid_decimals`` decimals."""
     grid_decimals: int
-    wanted: Mapping[str, int]
+    target: Mapping[str, int]
 
 
 @lru_cache(maxsize=256)
-def _known(params: Params) -> _Known:
+def _facts(params: Params) -> _Facts:
     """Return what follows from the instance alone, in integers."""
-    wanted = {kind: getattr(params.counts, kind) for kind in KINDS.values()}
+    target = {kind: getattr(params.counts, kind) for kind in KINDS.values()}
     frame = frame_of(params.corners, params.snap_decimals)
     values = [exact(value) for value in params.coordinate_grid or ()]
     decimals = max([params.snap_decimals + 1, *(k for _, k in values)])
     slack = 5 * 10 ** (decimals - params.snap_decimals - 1)
     scaled = [n * 10 ** (decimals - k) for n, k in values]
     grid = tuple((value - slack, value + slack) for value in scaled)
-    return _Known(frame, grid or None, decimals, wanted)
+    return _Facts(frame, grid or None, decimals, target)
 
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the segments keep the rules and cut the wanted regions, else 0."""
-    known = _known(params)
-    unit = known.frame.unit
+    facts = _facts(params)
+    unit = facts.frame.unit
     checks = Checklist(CHECKS)
     points = [answer.segments[segment][end] for segment, end in _PLACES]
-    spots = [locate(known.frame, point) for point in points]
-    if known.grid is not None:
-        off = [at for at, point in zip(_PLACES, points, strict=True) if not _on_grid(known, point)]
+    spots = [locate(facts.frame, point) for point in points]
+    if facts.grid is not None:
+        off = [at for at, point in zip(_PLACES, points, strict=True) if not _on_grid(facts, point)]
         checks.forbid(
             "grid",
             off,
             lambda at: (
                 f"{len(off)} endpoints have a coordinate that is no value of the grid; the first "
-                f"is {_named(at, answer)}."
+                f"is {_endpoint(at, answer)}."
             ),
         )
     endpoints = [_report(at, spot, unit) for at, spot in zip(_PLACES, spots, strict=True)]
@@ -92,10 +92,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     observed = {kind: counts[sides] for sides, kind in KINDS.items()}
     checks.expect(
         "regions",
-        observed == known.wanted,
-        f"The segments make {_listed(observed)}; asked for: {_listed(known.wanted)}.",
+        observed == facts.target,
+        f"The segments make {_region_list(observed)}; asked for: {_region_list(facts.target)}.",
         observed=observed,
-        wanted=known.wanted,
+        wanted=facts.target,
     )
     return checks.binary(observed=observed, endpoints=endpoints)
 
@@ -105,13 +105,13 @@ def _cuts(chord: Chord | None, unit: int) -> TypeGuard[Chord]:
     return chord is not None and chord[0] != chord[1] and not on_one_side(chord, unit)
 
 
-def _on_grid(known: _Known, point: Sequence[float]) -> bool:
+def _on_grid(facts: _Facts, point: Sequence[float]) -> bool:
     for value in point:
-        if abs(value) > known.frame.reach:
+        if abs(value) > facts.frame.reach:
             return False
         n, k = exact(value)
-        up, scale = 10 ** max(0, known.grid_decimals - k), 10 ** max(0, k - known.grid_decimals)
-        if not any(low * scale <= n * up <= high * scale for low, high in known.grid or ()):
+        up, scale = 10 ** max(0, facts.grid_decimals - k), 10 ** max(0, k - facts.grid_decimals)
+        if not any(low * scale <= n * up <= high * scale for low, high in facts.grid or ()):
             return False
     return True
 
@@ -128,9 +128,8 @@ def _judge_boundary(checks: Checklist, spots: Sequence[Spot | None], answer: Ans
         at = (item["segment"], item["end"])
         spot = spots[_PLACES.index(at)]
         how = "far outside" if spot is None else f"{spot.relative:.3g} of a side away from it"
-        return (
-            f"{len(off)} endpoints are off the boundary; the first is {_named(at, answer)}, {how}."
-        )
+        first = _endpoint(at, answer)
+        return f"{len(off)} endpoints are off the boundary; the first is {first}, {how}."
 
     checks.forbid("boundary", off, wrong)
 
@@ -167,12 +166,12 @@ def _judge_segments(
         checks.skip("distinct", why)
 
 
-def _named(at: tuple[int, int], answer: Answer) -> str:
+def _endpoint(at: tuple[int, int], answer: Answer) -> str:
     x, y = answer.segments[at[0]][at[1]]
     return f"({x!r}, {y!r}), end {at[1]} of segment {at[0]}"
 
 
-def _listed(counts: Mapping[str, int]) -> str:
+def _region_list(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if n) or "nothing"
 
 

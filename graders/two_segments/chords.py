@@ -39,19 +39,21 @@ class Spot(NamedTuple):
 def exact(x: float) -> tuple[int, int]:
     """Return n and k at least 0 with x = n / 10**k, for the shortest decimal that gives x."""
     digits, _, exponent = repr(x).partition("e")
-    whole, _, fraction = digits.partition(".")
+    integer_part, _, fraction = digits.partition(".")
     k = len(fraction) - int(exponent or 0)
-    n = int(whole + fraction)
+    n = int(integer_part + fraction)
     return (n, k) if k >= 0 else (n * 10**-k, 0)
 
 
 def frame_of(corners: Sequence[Sequence[float]], decimals: int) -> Frame:
     """Return the frame with these corners and 10**decimals places to a side."""
     digits = [[exact(x) for x in corner] for corner in corners]
-    most = max(k for corner in digits for _, k in corner)
-    points = tuple((x * 10 ** (most - i), y * 10 ** (most - j)) for (x, i), (y, j) in digits)
+    max_decimals = max(k for corner in digits for _, k in corner)
+    points = tuple(
+        (x * 10 ** (max_decimals - i), y * 10 ** (max_decimals - j)) for (x, i), (y, j) in digits
+    )
     reach = 100 * (1 + max(abs(x) for corner in corners for x in corner))
-    return Frame(points, most, 10**decimals, reach)
+    return Frame(points, max_decimals, 10**decimals, reach)
 
 
 @lru_cache(maxsize=4096)  # points on a grid come again and again
@@ -87,8 +89,8 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
         if best_side < 0 or closer > 0 or (closer == 0 and length > best_length):
             best_side, best_along = side, along
             best_gap, best_per, best_length = gap, per, length
-    step, rest = divmod(best_along * frame.unit, best_length)
-    if 2 * rest > best_length or (2 * rest == best_length and step % 2):
+    step, remainder = divmod(best_along * frame.unit, best_length)
+    if 2 * remainder > best_length or (2 * remainder == best_length and step % 2):
         step += 1
     return Spot(
         place=(best_side * frame.unit + step) % (4 * frame.unit),
@@ -144,6 +146,6 @@ def _between(start: int, end: int, unit: int) -> int:
     return sum(_within(corner, start, end, unit) for corner in _corners(unit))
 
 
-def _free_arc(chord: Chord, other: Chord, unit: int) -> Chord:
+def _free_arc(chord: Chord, rival: Chord, unit: int) -> Chord:
     a, b = chord
-    return (b, a) if any(_within(end, a, b, unit) for end in other) else (a, b)
+    return (b, a) if any(_within(end, a, b, unit) for end in rival) else (a, b)

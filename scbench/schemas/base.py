@@ -35,11 +35,11 @@ class ParamsModel(BaseModel):
     def __hash__(self) -> int:
         # Graders keep what follows from an instance by its parameters; to go through hundreds of
         # points for each answer would take longer than to judge it.
-        known: int | None = getattr(self, "_hash", None)
-        if known is None:
-            known = hash(tuple(self.__dict__.values()))
-            object.__setattr__(self, "_hash", known)
-        return known
+        digest: int | None = getattr(self, "_hash", None)
+        if digest is None:
+            digest = hash(tuple(self.__dict__.values()))
+            object.__setattr__(self, "_hash", digest)
+        return digest
 
 
 class AnswerModel(BaseModel):

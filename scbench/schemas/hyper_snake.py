@@ -7,7 +7,7 @@ from pydantic import FailFast, Field, model_validator, with_config
 from typing_extensions import TypedDict
 
 from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.whole_numbers import WholeNumber
 
 MAX_CELLS = 100_000
 
@@ -47,7 +47,7 @@ class Place(TypedDict):
     """One cell of the path."""
 
     pos: Annotated[
-        tuple[Whole, ...],
+        tuple[WholeNumber, ...],
         Field(description="one coordinate for each axis of the box, from 0"),
         FailFast(),
     ]

@@ -107,7 +107,7 @@ class Params(ParamsModel):
     gaps: Survey
 
 
-def _named(value: object) -> object:
+def _as_file_type(value: object) -> object:
     """Return the file type that a text means, whatever its capitals and spaces."""
     if isinstance(value, str):
         plain = "".join(value.lower().replace("-", " ").replace("_", " ").split())
@@ -123,7 +123,7 @@ class Part(AnswerModel):
     fileContents: Text = Field(  # noqa: N815  (the paper's name)
         description="the part as it lies on the bed: an STL file, OpenSCAD source or a program"
     )
-    fileType: Annotated[FileType, BeforeValidator(_named)] = Field(  # noqa: N815
+    fileType: Annotated[FileType, BeforeValidator(_as_file_type)] = Field(  # noqa: N815
         description="what the contents are"
     )
     transform: Annotated[tuple[Number, ...], Field(min_length=16, max_length=16)] = Field(

@@ -9,16 +9,16 @@ are read from; the graders read a number, a truth value or a list out of it
 from pydantic import StrictBool
 
 from scbench.schemas.base import Number, Text
-from scbench.schemas.whole_numbers import Whole
+from scbench.schemas.whole_numbers import WholeNumber
 
-ShortAnswer = Whole | Text
+ShortAnswer = WholeNumber | Text
 """A whole number, a word, the letter or the text of an option, a date."""
 
-ShortNumber = Whole | Number | Text
+ShortNumber = WholeNumber | Number | Text
 """A number, whole or not; a fraction is a string such as ``"2/3"``."""
 
-ShortTruth = StrictBool | Whole | Text
+ShortTruth = StrictBool | WholeNumber | Text
 """A truth value: as JSON writes it, as 0 or 1, or as a word."""
 
-ShortList = Whole | Text | tuple[Whole | Text, ...]
+ShortList = WholeNumber | Text | tuple[WholeNumber | Text, ...]
 """Words or numbers in order, or a set of them; as an array, or as a string with separators."""

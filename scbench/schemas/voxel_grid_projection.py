@@ -47,7 +47,7 @@ class Voxel(AnswerModel):
     )
 
     @field_serializer("xyz")
-    def _whole(self, xyz: tuple[float, ...]) -> list[float]:
+    def _without_point(self, xyz: tuple[float, ...]) -> list[float]:
         return [int(value) if value.is_integer() else value for value in xyz]
 
 

@@ -15,11 +15,11 @@ def _without_fraction(value: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class _WholeBounds:
     """A whole number within bounds, both included; None is no bound."""
 
     least: int | None = None
-    most: int | None = None
+    greatest: int | None = None
 
     # Built from pydantic's own parts, because a validator in Python for each of twenty thousand
     # coordinates would take longer than everything else; and as one schema with one message,
@@ -30,11 +30,11 @@ class _Whole:
     ) -> CoreSchema:
         return core_schema.union_schema(
             [
-                core_schema.int_schema(strict=True, ge=self.least, le=self.most),
+                core_schema.int_schema(strict=True, ge=self.least, le=self.greatest),
                 core_schema.no_info_after_validator_function(
                     _without_fraction,
                     core_schema.float_schema(
-                        strict=True, allow_inf_nan=False, ge=self.least, le=self.most
+                        strict=True, allow_inf_nan=False, ge=self.least, le=self.greatest
                     ),
                 ),
             ],
@@ -46,15 +46,15 @@ class _Whole:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        bounds = {"minimum": self.least, "maximum": self.most}
+        bounds = {"minimum": self.least, "maximum": self.greatest}
         return {"type": "integer", **{k: v for k, v in bounds.items() if v is not None}}
 
 
-Whole = Annotated[int, _Whole()]
+WholeNumber = Annotated[int, _WholeBounds()]
 """A whole number; 3.0 becomes 3, as JSON Schema's integer has it. No boolean, no string."""
 
-WholeIndex = Annotated[int, _Whole(least=0)]
+WholeIndex = Annotated[int, _WholeBounds(least=0)]
 """A whole number from 0."""
 
-WholeDigit = Annotated[int, _Whole(least=0, most=9)]
+WholeDigit = Annotated[int, _WholeBounds(least=0, greatest=9)]
 """A whole number from 0 to 9."""

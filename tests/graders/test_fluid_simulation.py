@@ -165,7 +165,7 @@ def test_fast_and_plain_simulation_agree_on_any_world(made):
         len({(x, y) for x, y, _ in lake}) for lake in lakes
     ]
     seen = {(x, y) for x, y, z in wet if not any((x, y, h) in settled for h in range(z, height))}
-    assert set(measured.seen) == seen
+    assert set(measured.visible_columns) == seen
     runs = [0] + [next(n for n in range(height + 1) if (x, y, z + n) not in wet) for x, y, z in wet]
     assert measured.depth == max(runs)
 
@@ -504,7 +504,7 @@ def test_search_orders_are_kept_within_bounds_and_the_water_is_the_same(monkeypa
     params = world(VOLUME)
     boxes = [air(2, 2, 1, 13, 13, 2), rock(5, 5, 1, 6, 6, 2)]
     before = verdict(params, *boxes).metrics
-    monkeypatch.setattr(rainfall, "_KEPT", 1)
+    monkeypatch.setattr(rainfall, "_MAX_CACHED", 1)
     assert verdict(params, *boxes).metrics == before
 
 

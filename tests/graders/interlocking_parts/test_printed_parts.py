@@ -358,7 +358,7 @@ def test_the_sources_of_an_answer_share_their_steps_whatever_is_known(monkeypatc
     assert all(part.shell is not None for part in scad(*sources))
     for known in ([], sources[:1], sources[1:], sources):
         for most, enough in ((sum(each), True), (sum(each) - 1, False), (each[0] // 2, False)):
-            printed_parts._known.clear()
+            printed_parts._cache.clear()
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", 10**9)
             scad(*known)
             monkeypatch.setattr(printed_parts, "MOST_STEPS_TOGETHER", most)

@@ -12,7 +12,7 @@ from scbench.graders.shared.short_answers import (
     entries,
     integer,
     number,
-    shown,
+    quote,
     tidy,
     truth,
     unspaced,
@@ -236,7 +236,7 @@ def test_what_surrounds_an_answer_is_dropped(text, expected):
 
 @given(st.text(alphabet="*_`\"'.$\\(){}[]tex boxed1,/-=eE>\n", max_size=80))
 def test_no_text_raises_and_tidying_twice_changes_nothing(text):
-    for read in (number, integer, truth, entries, unspaced, shown):
+    for read in (number, integer, truth, entries, unspaced, quote):
         read(text)
     assert tidy(tidy(text)) == tidy(text) or len(text) > 10
 
@@ -244,14 +244,14 @@ def test_no_text_raises_and_tidying_twice_changes_nothing(text):
 @pytest.mark.parametrize("unit", ["*.", '"', "'", "\\text{", "$", "(", "1,", "\\frac{", " ", "a "])
 def test_long_texts_take_no_time(unit):
     text = (unit * MOST)[:MOST]
-    for read in (number, truth, entries, unspaced, shown):
+    for read in (number, truth, entries, unspaced, quote):
         read(text)
 
 
 def test_answers_are_quoted_shortly():
-    assert shown("a\nb") == r"'a\nb'"
-    assert shown(42) == "42"
-    assert shown([1, "b"]) == "[1, 'b']"
-    assert len(shown("x" * 10**6)) < 100
-    assert len(shown(["x" * 10**6] * 100)) < 500
-    assert shown(10**5000) == "a number of 16610 bits"
+    assert quote("a\nb") == r"'a\nb'"
+    assert quote(42) == "42"
+    assert quote([1, "b"]) == "[1, 'b']"
+    assert len(quote("x" * 10**6)) < 100
+    assert len(quote(["x" * 10**6] * 100)) < 500
+    assert quote(10**5000) == "a number of 16610 bits"
