@@ -11,6 +11,7 @@ import json
 import re
 import struct
 from collections.abc import Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -60,6 +61,10 @@ class PrintedPart(NamedTuple):
 
 
 _cache: dict[tuple[FileType, str], PrintedPart] = {}
+_OPENSCAD = {"openscad-evaluator": ">=1.8,<1.9", "openscad-lalr-parser": ">=2.1,<2.2"}
+"""What evaluates OpenSCAD sources, in the versions that pyproject.toml allows."""
+_unlike: list[str] | None = None
+"""In what that differs from the library that verdicts rest on; None until it has been tried."""
 
 
 def read_parts(
@@ -73,7 +78,7 @@ def read_parts(
 
     Raises:
         scbench.base.errors.CannotGrade: there are programs, which this process may not or cannot
-            run, or OpenSCAD sources, and the library for them is missing.
+            run, or OpenSCAD sources, and the library for them is missing or another than ours.
         scbench.machine.sandbox.ChildError: a child process hit its limit of time or memory.
     """
     if any(kind.startswith("Python") for kind, _ in files):
@@ -217,6 +222,23 @@ def _from_triangles(triangles: Array) -> PrintedPart:
     return PrintedPart(shell)
 
 
+def _check_library(unlike: list[str]) -> None:
+    """Raise `CannotGrade` if the OpenSCAD library is another than verdicts rest on.
+
+    Args:
+        unlike: in what a child found that it differs; asked for its probes only the first time.
+    """
+    global _unlike  # noqa: PLW0603  (a process has one library)
+    _unlike = _unlike or unlike
+    if _unlike:
+        there = ", ".join(f"{name} {version(name)}" for name in (*_OPENSCAD, "manifold3d"))
+        right = " ".join(f"'{name}{versions}'" for name, versions in _OPENSCAD.items())
+        raise CannotGrade(
+            f"the answer holds OpenSCAD source, and here ({there}) it is not evaluated as verdicts "
+            f"need it; pip install {right}. {len(_unlike)} differences, first {_unlike[0]}"
+        )
+
+
 def _evaluate(sources: list[str], together: int, limits: sandbox.Limits) -> list[PrintedPart]:
     """Return what OpenSCAD sources draw; less than all once they took more steps ``together``."""
     if not sources:
@@ -228,14 +250,16 @@ def _evaluate(sources: list[str], together: int, limits: sandbox.Limits) -> list
             "pip install openscad-evaluator"
         )
     job = {"sources": sources, "steps": MOST_STEPS, "together": together}
-    job["triangles"] = MOST_TRIANGLES
+    job |= {"triangles": MOST_TRIANGLES, "probe": _unlike is None}
     done = sandbox.call_script(Path(spec.origin), json.dumps(job).encode(), limits)
     if done.flooded:
         raise sandbox.ChildError("the meshes of OpenSCAD sources are too large")
     (size,) = struct.unpack_from("<Q", done.stdout)
     place = 8 + size
+    header = json.loads(done.stdout[8:place])
+    _check_library(header["unlike"])
     parts = []
-    for entry in json.loads(done.stdout[8:place]):
+    for entry in header["bodies"]:
         if "vertices" not in entry:
             problem = entry.get("limit") or entry["problem"]
             parts.append(PrintedPart(None, problem, "limit" in entry, entry["steps"]))

@@ -57,7 +57,8 @@ def grids_on(
     """Return, for each of some flat faces, the points (k, 3) of a grid that lie on it.
 
     The bounds of a face across an axis are cut into equal cells, no wider than ``cell``, but at
-    most ``max_cells`` along a side; a point is the middle of a cell, moved along the axis onto the face.
+    most ``max_cells`` along a side; a point is the middle of a cell, moved along the axis onto the
+    face.
 
     Args:
         faces: (m, 3, 3) triangles of each face.
