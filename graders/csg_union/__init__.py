@@ -64,11 +64,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     i, r, v = (round(x, _VOLUME_DECIMALS) for x in (common, union_volume(parts), surface.volume))
     d = max(0.0, round(r + v - 2 * i, _VOLUME_DECIMALS))
     raw = round(min(i, v) / r - _DIFFERENCE_WEIGHT * d / r, _SCORE_DECIMALS)
-    full = checks.expect(
-        "union",
-        raw > _FULL_MARKS_ABOVE,
-        f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}.",
-    )
+    wrong = f"The union has volume {r:.6g}, the body {v:.6g}, their common part {i:.6g}."
+    full = checks.expect("union", raw > _FULL_MARKS_ABOVE, wrong)
     score = (1.0 if full else max(0.0, raw)) * (1.0 if compact else _SCATTERED)
     surplus: list[dict[str, Any]] = []
     missing: list[dict[str, Any]] = []

@@ -59,12 +59,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     reference, n = frame.triangles, len(frame.points)
     checks = Checklist(CHECKS)
     if len(answer.triangles) > 20 * n:
-        checks.expect(
-            "resource_limit",
-            False,
-            f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}.",
+        return checks.too_large(
+            f"{len(answer.triangles)} triangles are listed; {n} points have fewer than {2 * n}."
         )
-        return checks.binary()
 
     bad: list[int] = []
     usable: list[Triple] = []

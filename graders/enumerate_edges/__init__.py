@@ -58,15 +58,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     size = len(answer.edges) + sum(map(len, answer.edges))
     if size > max(_LIMIT, 20 * len(right)):
-        wrong = f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(
+            f"The answer has {size} lists and pairs; {len(right)} squares need fewer."
+        )
 
-    aligned = checks.expect(
-        "length",
-        len(answer.edges) == len(right),
-        f"There are {len(answer.edges)} lists for {len(right)} squares.",
-    )
+    wrong = f"There are {len(answer.edges)} lists for {len(right)} squares."
+    aligned = checks.expect("length", len(answer.edges) == len(right), wrong)
     listings: list[Counter[Pair]] = []
     bad, turned = [], []
     for i, pairs in enumerate(answer.edges):

@@ -52,12 +52,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     n = len(answer.neighbors)
     if n > 10 * len(params.leaves):
-        checks.expect(
-            "resource_limit",
-            False,
-            f"{n} labels are listed; the tree has only {len(params.leaves)} leaves.",
+        return checks.too_large(
+            f"{n} labels are listed; the tree has only {len(params.leaves)} leaves."
         )
-        return checks.binary()
 
     labels = frozenset(answer.neighbors)
     repeats: list[str] = []
@@ -83,9 +80,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         inner,
         lambda label: f"{len(inner)} labels name boxes that are cut further, as {label!r}.",
     )
-    checks.expect(
-        "target", params.target not in labels, f"The target {params.target!r} itself is listed."
-    )
+    wrong = f"The target {params.target!r} itself is listed."
+    checks.expect("target", params.target not in labels, wrong)
     surplus = sorted((labels & truth.leaves) - truth.neighbours - {params.target})
     grazing = [leaf for leaf in surplus if leaf in truth.grazing]
     checks.forbid(

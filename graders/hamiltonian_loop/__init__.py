@@ -68,8 +68,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             return frame.verdict
     checks = Checklist(CHECKS)
     if length > 4 * n + 1000:
-        checks.expect("resource_limit", False, f"{length} cells are listed; {n} are free.")
-        return checks.binary()
+        return checks.too_large(f"{length} cells are listed; {n} are free.")
     codes = frame.grid.encode(cells)
     checks.forbid(
         "inside",
@@ -112,12 +111,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"from {cell_text(cells[i - 1])} to {cell_at(cells, i)}."
         ),
     )
-    checks.expect(
-        "closed",
-        touch(cells[-1], cells[0]),
+    wrong = (
         f"The last cell, {cell_text(cells[-1])}, does not share a side with the first, "
-        f"{cell_text(cells[0])}.",
+        f"{cell_text(cells[0])}."
     )
+    checks.expect("closed", touch(cells[-1], cells[0]), wrong)
     return checks.binary(
         visited=n - len(missing),
         missing=missing,

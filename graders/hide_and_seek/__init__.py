@@ -37,14 +37,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     count = len(answer.people)
     checks = Checklist(CHECKS)
     if count > MAX_PEOPLE:
-        checks.expect(
-            "resource_limit", False, f"{count} people are placed; at most {MAX_PEOPLE} are judged."
-        )
-        return checks.partial(0.0)
+        return checks.too_large(f"{count} people are placed; at most {MAX_PEOPLE} are judged.")
     xy = np.array([person.xy for person in answer.people], dtype=np.float64).reshape(-1, 2)
-    legal = checks.expect(
-        "count", count == params.people, f"{count} people are placed instead of {params.people}."
-    )
+    wrong = f"{count} people are placed instead of {params.people}."
+    legal = checks.expect("count", count == params.people, wrong)
     with np.errstate(over="ignore", under="ignore"):
         far = xy[:, 0] * xy[:, 0] + xy[:, 1] * xy[:, 1] > (params.max_distance + TOLERANCE) ** 2
         legal &= checks.forbid(
@@ -70,14 +66,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
     visible = [
         [int(near[i]), int(n)] for i, n in enumerate(np.bincount(person_of[person_of >= 0])) if n
     ]
-    checks.expect(
-        "hidden",
-        pixels == 0,
-        f"{len(visible)} people show, on {pixels} pixels"
-        + (f"; the first is person {visible[0][0]}." if visible else "."),
-        people=len(visible),
-        pixels=pixels,
+    wrong = f"{len(visible)} people show, on {pixels} pixels" + (
+        f"; the first is person {visible[0][0]}." if visible else "."
     )
+    checks.expect("hidden", pixels == 0, wrong, people=len(visible), pixels=pixels)
     rows, columns = np.nonzero(person_of >= 0)
     where = zip(
         columns.tolist(), rows.tolist(), near[person_of[rows, columns]].tolist(), strict=True

@@ -67,18 +67,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     length = len(cells)
     checks = Checklist(CHECKS)
     if length > 4 * frame.free + 1000:
-        wrong = f"{length} cells are listed; the box has {frame.free} free ones."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"{length} cells are listed; the box has {frame.free} free ones.")
     codes = frame.grid.encode(cells)
     faults = _judge_moves(checks, params, frame, cells, codes)
     legal_prefix = min(faults, default=length)
-    checks.expect(
-        "length",
-        length >= frame.needed,
-        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones.",
-        needed=frame.needed,
+    wrong = (
+        f"{length} cells are listed; a full score needs {frame.needed} of {frame.free} free ones."
     )
+    checks.expect("length", length >= frame.needed, wrong, needed=frame.needed)
     visited = set(codes)
     missed = sorted(cell for cell in params.food if frame.grid.codes[cell] not in visited)
     checks.forbid(
@@ -113,11 +109,8 @@ def _judge_moves(
     """Check everything that makes a path legal; return the positions of illegal cells."""
     n, length = len(params.size), len(cells)
     off_start = set() if cells[0] == params.start else {0}
-    checks.expect(
-        "start",
-        not off_start,
-        f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}.",
-    )
+    wrong = f"The path must start at {list(params.start)}; its first cell is {cell_text(cells[0])}."
+    checks.expect("start", not off_start, wrong)
     beyond = [i for i, code in enumerate(codes) if code is None] if None in codes else []
     misshapen = [i for i in beyond if len(cells[i]) != n]
     outside = [i for i in beyond if len(cells[i]) == n]

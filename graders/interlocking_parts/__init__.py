@@ -239,12 +239,8 @@ def _assemble(
 def _valid(
     checks: Checklist, params: Params, parts: Sequence[_Examined], bent: Sequence[tuple[int, str]]
 ) -> None:
-    checks.expect(
-        "part_count",
-        len(parts) == params.parts,
-        f"There are {len(parts)} parts; {params.parts} are asked for.",
-        count=len(parts),
-    )
+    wrong = f"There are {len(parts)} parts; {params.parts} are asked for."
+    checks.expect("part_count", len(parts) == params.parts, wrong, count=len(parts))
     for check in (*_VALID[1:], "resource_limit"):
         faulty = [
             {"part": i, "why": part.fault[1]}

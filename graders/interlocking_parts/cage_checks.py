@@ -265,13 +265,11 @@ def _check_together(
         return
     assemblies = groups(bodies, overlapping, params.touch)
     numbers = [[cage[k].number for k in group] for group in assemblies]
-    checks.expect(
-        "one_assembly",
-        len(assemblies) == 1,
+    wrong = (
         f"The parts fall into {len(assemblies)} groups that come nowhere within {params.touch:g} "
-        f"mm of each other: {numbers}.",
-        groups=numbers,
+        f"mm of each other: {numbers}."
     )
+    checks.expect("one_assembly", len(assemblies) == 1, wrong, groups=numbers)
 
 
 def check_grip(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict[str, Any]:

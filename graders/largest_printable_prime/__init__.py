@@ -41,9 +41,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     items = answer.numberSequence
     count = len(items)
     if count > MAX_DIGITS:
-        wrong = f"The number has {count} digits; at most {MAX_DIGITS} are judged."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"The number has {count} digits; at most {MAX_DIGITS} are judged.")
     checks.expect("not_empty", count > 0, "The list of digits is empty.")
     banned = [
         i
@@ -66,18 +64,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if tall is None:
         checks.skip("height", "Not every digit can be printed.")
     else:
-        checks.expect(
-            "height",
-            tall > round(10 * params.target_height_mm),
+        wrong = (
             f"The tower is {tall / 10:g} mm tall, and not taller than "
-            f"{params.target_height_mm:g} mm.",
+            f"{params.target_height_mm:g} mm."
         )
+        checks.expect("height", tall > round(10 * params.target_height_mm), wrong)
     short = not checks.all_passed
-    checks.expect(
-        "length",
-        count >= params.best_digits,
-        f"The number has {count} digits; the longest one known has {params.best_digits}.",
-    )
+    wrong = f"The number has {count} digits; the longest one known has {params.best_digits}."
+    checks.expect("length", count >= params.best_digits, wrong)
     score = min(1.0, count / params.best_digits) * (params.short_factor if short else 1.0)
     return checks.partial(score if legal else 0.0, **figures)
 
@@ -86,11 +80,8 @@ def _judge_number(checks: Checklist, params: Params, number: str) -> None:
     """Check the number, whatever it is made of."""
     checks.expect("leading_zero", not number.startswith("0"), "The number begins with 0.")
     if params.max_digits is not None:
-        checks.expect(
-            "max_digits",
-            len(number) <= params.max_digits,
-            f"The number has {len(number)} digits; it may have {params.max_digits}.",
-        )
+        wrong = f"The number has {len(number)} digits; it may have {params.max_digits}."
+        checks.expect("max_digits", len(number) <= params.max_digits, wrong)
     counts = Counter(groups(number, params.group))
     repeated = sorted(group for group, times in counts.items() if times > 1)
     checks.forbid(

@@ -76,9 +76,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count = len(answer.bricks)
     if count > MAX_BRICKS:
-        wrong = f"{count} bricks are listed; at most {MAX_BRICKS} are judged."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"{count} bricks are listed; at most {MAX_BRICKS} are judged.")
     bricks = Bricks.of([(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks])
     boxes = as_boxes(bricks)
     _judge_places(checks, _target(params), bricks, boxes)
@@ -90,13 +88,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if faults["overlapping"] != [] or len(used) < count:
         checks.skip("volume", "Not all bricks lie beside each other, so volumes do not add up.")
     else:
-        checks.expect(
-            "volume",
-            score == 1,
+        wrong = (
             f"{figures['filled']:.2%} of the target is filled, and bricks of "
             f"{figures['spill']:.2%} of its volume lie outside it: an agreement of "
-            f"{agreement:.4f}, where full marks ask for {params.full_marks:g}.",
+            f"{agreement:.4f}, where full marks ask for {params.full_marks:g}."
         )
+        checks.expect("volume", score == 1, wrong)
     return checks.partial(score if legal else 0.0, bricks=count, **figures, **faults)
 
 
@@ -182,12 +179,11 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE
     pairs = close_pairs(bricks, max_pairs)
     if pairs is None:
-        checks.expect(
-            "resource_limit",
-            False,
+        wrong = (
             f"{count} bricks are so crowded that more than {max_pairs} pairs of them would have to "
-            "be compared.",
+            "be compared."
         )
+        checks.expect("resource_limit", False, wrong)
         checks.skip(
             ("overlap", "studs", "support", "balance"),
             "The bricks are too crowded to be compared pair by pair.",

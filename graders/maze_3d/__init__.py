@@ -50,9 +50,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     rows = answer.maze
     size = sum(map(len, rows))
     if max(size, len(rows)) > 4 * n * n + 4 * n:
-        message = f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
-        checks.expect("resource_limit", False, message)
-        return checks.binary()
+        return checks.too_large(
+            f"The {len(rows):,} rows have {size:,} characters; a maze has {n * n}."
+        )
     readable = _judge_text(checks, n, rows)
     cells = "".join(rows)
     ends = _judge_ends(checks, n, rows)
@@ -231,16 +231,10 @@ def _judge_route(
         f"There is more than one route: one has {len(route)} cells, another {len(detour)}.",
     ):
         share = params.min_route_percent
-        checks.expect(
-            "coverage",
-            100 * len(route) >= share * n * n,
-            f"The route visits {len(route)} of {n * n} cells, which is less than {share} %.",
-        )
-        checks.expect(
-            "jumps",
-            len(jumps) >= params.jumps,
-            f"The route has {len(jumps)} jumps, not {params.jumps} or more.",
-        )
+        wrong = f"The route visits {len(route)} of {n * n} cells, which is less than {share} %."
+        checks.expect("coverage", 100 * len(route) >= share * n * n, wrong)
+        wrong = f"The route has {len(jumps)} jumps, not {params.jumps} or more."
+        checks.expect("jumps", len(jumps) >= params.jumps, wrong)
     else:
         checks.skip(("coverage", "jumps"), "It is not clear which route to count.")
     return checks.binary(route=places, jumped_over=jumps, other_route=detour_places)

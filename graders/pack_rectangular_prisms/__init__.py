@@ -50,9 +50,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     box_count, prism_count = len(answer.boxes), frame.counts.total()
     if box_count > 2 * prism_count + 50:
-        wrong = f"{box_count} boxes are listed; there are {prism_count} prisms."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"{box_count} boxes are listed; there are {prism_count} prisms.")
     boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
     proper = _judge_sizes(checks, frame, boxes)
     pairs = overlapping(boxes, proper)
@@ -80,13 +78,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         # Numbers this long say nothing and may not even be printable.
         "extent": extent if max(extent) < 10**15 else None,
     }
-    checks.expect(
-        "density",
-        full,
+    wrong = (
         f"The boxes fill {100 * frame.volume / volume:.4f} % of their bounding box; full marks ask "
-        f"for {params.full_marks_percent} %.",
-        **figures,
+        f"for {params.full_marks_percent} %."
     )
+    checks.expect("density", full, wrong, **figures)
     return checks.partial(score, **figures)
 
 

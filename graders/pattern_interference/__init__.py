@@ -45,9 +45,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         checks.skip(("count", "terms"), "There is no list of numbers.")
         return checks.binary()
     right = following(params)
-    checks.expect(
-        "count", len(numbers) == len(right), f"There are {len(numbers)} terms, not {len(right)}."
-    )
+    wrong = f"There are {len(numbers)} terms, not {len(right)}."
+    checks.expect("count", len(numbers) == len(right), wrong)
     pairs = zip(numbers, right, strict=False)
     checks.forbid(
         "terms",

@@ -48,16 +48,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     n, side = len(answer.points), params.side
     if n > 2 * params.pipes + 16:
-        wrong = f"{n} joints are listed where {params.pipes} are asked for."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
-    checks.expect(
-        "count",
-        n == params.pipes,
-        f"{n} joints are listed; {params.pipes} pipes have {params.pipes}.",
-        listed=n,
-        wanted=params.pipes,
-    )
+        return checks.too_large(f"{n} joints are listed where {params.pipes} are asked for.")
+    wrong = f"{n} joints are listed; {params.pipes} pipes have {params.pipes}."
+    checks.expect("count", n == params.pipes, wrong, listed=n, wanted=params.pipes)
     points = [(point.x, point.y) for point in answer.points]
     low, high = -SLACK, side + SLACK
     outside = [i for i, (x, y) in enumerate(points) if not (low <= min(x, y) <= max(x, y) <= high)]

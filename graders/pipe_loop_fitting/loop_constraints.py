@@ -125,12 +125,8 @@ def straight_joints(loop: Loop) -> list[bool]:
 def _min_turns(checks: Checklist, _: int, limits: MinTurns, loop: Loop) -> None:
     angles = int(np.count_nonzero(~np.isnan(loop.cosines)))
     turns = angles - sum(straight_joints(loop))
-    checks.expect(
-        "min_turns",
-        turns >= limits.turns,
-        f"{turns} joints are not straight; at least {limits.turns} are asked for.",
-        turns=turns,
-    )
+    wrong = f"{turns} joints are not straight; at least {limits.turns} are asked for."
+    checks.expect("min_turns", turns >= limits.turns, wrong, turns=turns)
 
 
 def _max_straight_run(checks: Checklist, _: int, limits: MaxStraightRun, loop: Loop) -> None:
@@ -159,12 +155,8 @@ def _centroid_box(checks: Checklist, _: int, limits: CentroidBox, loop: Loop) ->
         limits.xmin - SLACK <= x <= limits.xmax + SLACK
         and limits.ymin - SLACK <= y <= limits.ymax + SLACK
     )
-    checks.expect(
-        "centroid_box",
-        inside,
-        f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the box.",
-        centroid=[x, y],
-    )
+    wrong = f"The mean of the joints, ({x:.6f}, {y:.6f}), lies outside the box."
+    checks.expect("centroid_box", inside, wrong, centroid=[x, y])
 
 
 def wall_distances(side: int, loop: Loop) -> Floats:
@@ -176,12 +168,8 @@ def wall_distances(side: int, loop: Loop) -> Floats:
 def _touch_walls(checks: Checklist, side: int, limits: TouchWalls, loop: Loop) -> None:
     near = np.abs(wall_distances(side, loop)).min(axis=0) <= limits.tolerance + SLACK
     touched = [wall for wall, hit in zip(WALLS, near, strict=True) if hit]
-    checks.expect(
-        "must_touch_boundary",
-        len(touched) >= limits.walls,
-        f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for.",
-        touched=touched,
-    )
+    wrong = f"Joints touch {len(touched)} walls; at least {limits.walls} are asked for."
+    checks.expect("must_touch_boundary", len(touched) >= limits.walls, wrong, touched=touched)
 
 
 def _cover_quadrants(checks: Checklist, side: int, _: Any, loop: Loop) -> None:  # noqa: ANN401
@@ -214,24 +202,18 @@ def _wall_margin(checks: Checklist, side: int, limits: WallMargin, loop: Loop) -
 
 def _hull_area(checks: Checklist, _: int, limits: HullArea, loop: Loop) -> None:
     area = hull_area(list(map(tuple, loop.points.tolist())))
-    checks.expect(
-        "min_convex_hull_area",
-        area >= limits.area - SLACK,
-        f"The convex hull has {area:.6f} square metres; at least {limits.area:g} are asked for.",
-        area=area,
-    )
+    wrong = f"The convex hull has {area:.6f} square metres; at least {limits.area:g} are asked for."
+    checks.expect("min_convex_hull_area", area >= limits.area - SLACK, wrong, area=area)
 
 
 def _fixed_start(checks: Checklist, _: int, limits: FixedStart, loop: Loop) -> None:
     dx, dy = float(loop.points[0, 0]) - limits.x, float(loop.points[0, 1]) - limits.y
     distance = float(np.sqrt(dx * dx + dy * dy))
-    checks.expect(
-        "fixed_start",
-        distance <= limits.tolerance + SLACK,
+    wrong = (
         f"The first joint is {distance:.6f} m from ({limits.x:g}, {limits.y:g}); at most "
-        f"{limits.tolerance:g} m are allowed.",
-        distance=distance,
+        f"{limits.tolerance:g} m are allowed."
     )
+    checks.expect("fixed_start", distance <= limits.tolerance + SLACK, wrong, distance=distance)
 
 
 def joint_distances(loop: Loop) -> Floats:

@@ -63,8 +63,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     try:
         positive, failed = signs(formula, n)
     except FormulaCostError as error:
-        checks.expect("resource_limit", False, f"Working out the formula {error}.")
-        return checks.binary()
+        return checks.too_large(f"Working out the formula {error}.")
     return _compare(checks, _black(params), positive, failed)
 
 
@@ -101,9 +100,8 @@ def _read(checks: Checklist, text: str) -> Formula | None:
         checks.expect("resource_limit", False, message)
         return None
     checks.expect("form", True, "")
-    checks.expect(
-        "polynomial", not formula.faults, f"This is refused: {'; '.join(formula.faults)}."
-    )
+    wrong = f"This is refused: {'; '.join(formula.faults)}."
+    checks.expect("polynomial", not formula.faults, wrong)
     missing = [name for name, axis in (("x", X_AXIS), ("y", Y_AXIS)) if not formula.axes & axis]
     checks.expect("variables", not missing, f"Not in the formula: {' and '.join(missing)}.")
     return formula
@@ -130,12 +128,8 @@ def _compare(
         positive=positive_count,
     )
     matched = int((~failed & (positive == black)).sum())
-    enough = checks.expect(
-        "floor",
-        4 * matched >= 3 * cells,
-        f"{matched} of {cells} cells match, which is less than three quarters.",
-        matched=matched,
-    )
+    wrong = f"{matched} of {cells} cells match, which is less than three quarters."
+    enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
     missed, surplus = _cells(black & ~positive), _cells(positive & ~black)
     checks.forbid(
         "missed",

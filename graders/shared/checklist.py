@@ -108,6 +108,11 @@ class Checklist:
         """Return the verdict of a task that scores 1 if every check passed, else 0."""
         return Verdict(1.0 if self.all_passed else 0.0, tuple(self._checks), metrics)
 
+    def too_large(self, wrong: str) -> Verdict:
+        """Return the verdict on an answer that is too large to be judged, with why."""
+        self.expect("resource_limit", False, wrong)
+        return self.binary()
+
     def partial(self, score: float, **metrics: Any) -> Verdict:  # noqa: ANN401
         """Return a verdict with this score, whatever the checks say."""
         return Verdict(score, tuple(self._checks), metrics)

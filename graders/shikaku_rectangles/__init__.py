@@ -55,9 +55,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count, size = len(answer.rectangles), params.width * params.height
     if count > size:
-        wrong = f"{count} rectangles are listed; the grid has {size} cells."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(f"{count} rectangles are listed; the grid has {size} cells.")
     frame = _frame(params)
     cells, outside = _judge_corners(checks, params, frame, answer)
     overlapped, uncovered = _judge_cover(checks, params, frame, cells)

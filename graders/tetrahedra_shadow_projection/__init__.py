@@ -50,12 +50,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     poses = answer.tetrahedrons
     checks = Checklist(CHECKS)
     if len(poses) > MAX_TETRAHEDRA:
-        checks.expect(
-            "resource_limit",
-            False,
-            f"{len(poses)} tetrahedra are placed; at most {MAX_TETRAHEDRA} are judged.",
+        return checks.too_large(
+            f"{len(poses)} tetrahedra are placed; at most {MAX_TETRAHEDRA} are judged."
         )
-        return checks.partial(0.0)
     far = [i for i, p in enumerate(poses) if max(abs(p.x), abs(p.y), abs(p.z)) > REACH]
     lost = [i for i, p in enumerate(poses) if p.q0 == p.q1 == p.q2 == p.q3 == 0]
     sound = checks.forbid("reach", far, lambda i: f"Tetrahedron {i} is farther out than that.")
@@ -84,17 +81,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
     shadow = cover(target, outlines(bodies), SLACK)
     # Without a fault of the bodies, an answer below a full score fails at least one of the two.
     full = score_of(shadow, target_area, 1.0, params.divisor) == 1
-    checks.expect(
-        "cover",
-        full or shadow.covered >= 0.99 * target_area,
-        f"The shadow covers {shadow.covered / target_area:.2%} of the target.",
-    )
-    checks.expect(
-        "difference",
-        full or shadow.difference <= 0.02 * target_area,
+    wrong = f"The shadow covers {shadow.covered / target_area:.2%} of the target."
+    checks.expect("cover", full or shadow.covered >= 0.99 * target_area, wrong)
+    wrong = (
         f"Spill and gaps beyond the slack are {shadow.difference / target_area:.2%} of the "
-        f"target's area; {shadow.spill / target_area:.2%} is spill.",
+        f"target's area; {shadow.spill / target_area:.2%} is spill."
     )
+    checks.expect("difference", full or shadow.difference <= 0.02 * target_area, wrong)
     factor = NOT_UNIT_FACTOR if not unit else 1.0 if apart else CUT_FACTOR
     return checks.partial(
         score_of(shadow, target_area, factor, params.divisor) if sound else 0.0,

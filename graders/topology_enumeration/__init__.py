@@ -44,9 +44,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     forcing, right = _truth(params)
     k, n = len(params.corner_order), params.n_classes
     if len(answer.configs) > _LIMIT:
-        wrong = f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
-        checks.expect("resource_limit", False, wrong)
-        return checks.binary()
+        return checks.too_large(
+            f"{len(answer.configs)} patterns are listed; at most {_LIMIT} are read."
+        )
 
     bad = [i for i, labels in enumerate(answer.configs) if len(labels) != k]
     checks.forbid(

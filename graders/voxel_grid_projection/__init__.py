@@ -47,9 +47,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     n, length = params.size, len(answer.voxels)
     if length > _TOO_MANY * params.cells:
-        message = f"{length} cells are listed where {params.cells} are asked for."
-        checks.expect("resource_limit", False, message)
-        return checks.binary()
+        return checks.too_large(f"{length} cells are listed where {params.cells} are asked for.")
     cells, outside = _cells(answer, n)
     checks.forbid(
         "cells",
@@ -65,12 +63,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.forbid(
         "permitted", barred, lambda cell: f"{len(barred)} cells are forbidden; the first is {cell}."
     )
-    checks.expect(
-        "count",
-        length == params.cells,
-        f"There are {length} entries, not {params.cells}.",
-        listed=length,
-    )
+    wrong = f"There are {length} entries, not {params.cells}."
+    checks.expect("count", length == params.cells, wrong, listed=length)
     repeated = [list(cell) for cell, count in counts.items() if count > 1]
     checks.forbid(
         "repeats",
