@@ -160,14 +160,8 @@ def _judge_indices(checks: Checklist, n: int, faces: Faces) -> list[int]:
     bad: list[int] = []
     for i, face in enumerate(faces):
         (good if max(face) < n and len(set(face)) == len(face) else bad).append(i)
-    checks.forbid(
-        "indices",
-        bad,
-        lambda i: (
-            f"{len(bad)} faces name a vertex twice or one outside 0..{n - 1}; the first is face "
-            f"{i}."
-        ),
-    )
+    fault = f"faces name a vertex twice or one outside 0..{n - 1}"
+    checks.forbid_many("indices", bad, fault, lambda i: f"is face {i}")
     return good
 
 
@@ -299,11 +293,8 @@ def _judge_shells(
         volumes, corners = -volumes, corners[:, ::-1]
         notes = ("the mesh is inside out; it was turned round",)
     hollow = [surface.first_face(s) for s in np.flatnonzero(np.abs(volumes) < _NOTHING).tolist()]
-    clean &= checks.forbid(
-        "zero_volume",
-        hollow,
-        lambda i: f"{len(hollow)} shells enclose no volume; the first is that of face {i}.",
-    )
+    fault = "shells enclose no volume"
+    clean &= checks.forbid_many("zero_volume", hollow, fault, lambda i: f"is that of face {i}")
     if not clean:
         checks.skip("nesting", "Faces or shells have failed before.")
         return None, notes
@@ -313,14 +304,8 @@ def _judge_shells(
     wrong = [
         surface.first_face(s) for s in np.flatnonzero(depths != np.where(outer, 0, 1)).tolist()
     ]
-    nested = checks.forbid(
-        "nesting",
-        wrong,
-        lambda i: (
-            f"{len(wrong)} shells lie inside material without being voids, or point the wrong way; "
-            f"the first is that of face {i}."
-        ),
-    )
+    fault = "shells lie inside material without being voids, or point the wrong way"
+    nested = checks.forbid_many("nesting", wrong, fault, lambda i: f"is that of face {i}")
     if not nested:
         return None, notes
     used, renumbered = np.unique(corners, return_inverse=True)

@@ -76,21 +76,13 @@ def grade(params: Params, answer: Answer) -> Verdict:
                 turned.append({"square": i, "pair": [a, b]})
             usable.append((min(a, b), max(a, b)))
         listings.append(Counter(usable))
-    checks.forbid(
-        "indices",
-        bad,
-        lambda item: (
-            f"{len(bad)} pairs name an index above 3 or one side twice; the first is pair "
-            f"{item['position']} of square {item['square']}."
-        ),
+    fault = "pairs name an index above 3 or one side twice"
+    checks.forbid_many(
+        "indices", bad, fault, lambda item: f"is pair {item['position']} of square {item['square']}"
     )
-    checks.forbid(
-        "ascending",
-        turned,
-        lambda item: (
-            f"{len(turned)} pairs have the larger index first; the first is {item['pair']} of "
-            f"square {item['square']}."
-        ),
+    fault = "pairs have the larger index first"
+    checks.forbid_many(
+        "ascending", turned, fault, lambda item: f"is {item['pair']} of square {item['square']}"
     )
     checks.forbid(
         "repeats",

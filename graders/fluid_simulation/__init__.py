@@ -47,14 +47,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
         allowed = checks.expect("box_count", count <= params.max_boxes, wrong)
     rock, ignored = carry_out(params, answer.earthworks)
-    checks.forbid(
-        "boxes",
-        ignored,
-        lambda item: (
-            f"{len(ignored)} of {count} boxes are ignored; the first is at position {item[0]}: "
-            f"{item[1]}."
-        ),
-    )
+    fault = f"of {count} boxes are ignored"
+    checks.forbid_many("boxes", ignored, fault, lambda item: f"is at position {item[0]}: {item[1]}")
     try:
         rock, fallen = settle(rock)
         rained = rain_on(rock, params.rain)

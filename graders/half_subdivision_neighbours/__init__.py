@@ -61,19 +61,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if len(labels) < n:
         counts = Counter(answer.neighbors)
         repeats = _shortened(label for label, count in counts.items() if count > 1)
-    checks.forbid(
-        "repeats",
-        repeats,
-        lambda label: f"{len(repeats)} labels are listed more than once; the first is {label!r}.",
-    )
+    fault = "labels are listed more than once"
+    checks.forbid_many("repeats", repeats, fault, lambda label: f"is {label!r}")
     stray = labels - truth.leaves
     # In a whole tree a label that is neither leaf nor inner box lies below a leaf.
     below = _shortened(stray - truth.inner)
-    checks.forbid(
-        "tree",
-        below,
-        lambda label: f"{len(below)} labels go on below a leaf; the first is {label!r}.",
-    )
+    checks.forbid_many("tree", below, "labels go on below a leaf", lambda label: f"is {label!r}")
     inner = _shortened(stray & truth.inner)
     checks.forbid(
         "leaves",
@@ -84,23 +77,14 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks.expect("target", params.target not in labels, wrong)
     surplus = sorted((labels & truth.leaves) - truth.neighbours - {params.target})
     grazing = [leaf for leaf in surplus if leaf in truth.grazing]
-    checks.forbid(
-        "contact",
-        surplus,
-        lambda leaf: (
-            f"{len(surplus)} listed leaves are no neighbours ({len(grazing)} of them touch the "
-            f"target at a corner or edge only); the first is {leaf!r}."
-        ),
+    fault = (
+        f"listed leaves are no neighbours ({len(grazing)} of them touch the target at a corner or "
+        "edge only)"
     )
+    checks.forbid_many("contact", surplus, fault, lambda leaf: f"is {leaf!r}")
     missing = sorted(truth.neighbours - labels)
-    checks.forbid(
-        "complete",
-        missing,
-        lambda leaf: (
-            f"{len(missing)} of {len(truth.neighbours)} neighbours are missing; the first is "
-            f"{leaf!r}."
-        ),
-    )
+    fault = f"of {len(truth.neighbours)} neighbours are missing"
+    checks.forbid_many("complete", missing, fault, lambda leaf: f"is {leaf!r}")
     return checks.binary(
         neighbors=len(truth.neighbours), missing=missing, surplus=surplus, grazing=grazing
     )

@@ -79,22 +79,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         ),
     )
     entered = [i for i, cell in enumerate(cells) if cell in frame.blocked]
-    checks.forbid(
-        "free",
-        entered,
-        lambda i: (
-            f"{len(entered)} of {length} cells are blocked; the first is {cell_at(cells, i)}."
-        ),
-    )
+    fault = f"of {length} cells are blocked"
+    checks.forbid_many("free", entered, fault, lambda i: f"is {cell_at(cells, i)}")
     again = repeats(cells, codes)
-    checks.forbid(
-        "repeats",
-        again,
-        lambda i: (
-            f"{len(again)} of {length} entries name a cell that is listed before; the first is "
-            f"{cell_at(cells, i)}."
-        ),
-    )
+    fault = f"of {length} entries name a cell that is listed before"
+    checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")
     missing = sorted(frame.free.difference(cells))
     _judge_count(checks, cells, n)
     checks.forbid(
@@ -103,13 +92,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
         lambda cell: f"{len(missing)} of {n} free cells are not visited; one is {list(cell)}.",
     )
     apart = jumps(frame.grid, cells, codes)
-    checks.forbid(
+    fault = f"of {length - 1} steps do not lead to a side neighbour"
+    checks.forbid_many(
         "adjacent",
         apart,
-        lambda i: (
-            f"{len(apart)} of {length - 1} steps do not lead to a side neighbour; the first leads "
-            f"from {cell_text(cells[i - 1])} to {cell_at(cells, i)}."
-        ),
+        fault,
+        lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
     )
     wrong = (
         f"The last cell, {cell_text(cells[-1])}, does not share a side with the first, "

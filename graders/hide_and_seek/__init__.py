@@ -54,11 +54,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
         legal &= _check_people(checks, xy, params)
     reach = [(b + p) / 2 - TOLERANCE for b, p in zip(params.building, params.person, strict=True)]
     inside = np.nonzero((np.abs(xy) <= reach[:2]).all(axis=1))[0].tolist()
-    legal &= checks.forbid(
-        "clear_of_building",
-        inside,
-        lambda i: f"{len(inside)} people overlap the building; the first is person {i}.",
-    )
+    fault = "people overlap the building"
+    legal &= checks.forbid_many("clear_of_building", inside, fault, lambda i: f"is person {i}")
     # People who are too far away are left out of the picture, wherever they are.
     near = np.nonzero(~far)[0]
     person_of = _person_pixels(params, xy[near])

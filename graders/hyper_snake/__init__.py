@@ -114,50 +114,28 @@ def _judge_moves(
     beyond = [i for i, code in enumerate(codes) if code is None] if None in codes else []
     misshapen = [i for i in beyond if len(cells[i]) != n]
     outside = [i for i in beyond if len(cells[i]) == n]
-    checks.forbid(
-        "dimensions",
-        misshapen,
-        lambda i: (
-            f"{len(misshapen)} of {length} cells do not have {n} coordinates; the first is "
-            f"{cell_at(cells, i)}."
-        ),
-    )
+    fault = f"of {length} cells do not have {n} coordinates"
+    checks.forbid_many("dimensions", misshapen, fault, lambda i: f"is {cell_at(cells, i)}")
     again = repeats(cells, codes)
-    checks.forbid(
-        "repeats",
-        again,
-        lambda i: (
-            f"{len(again)} of {length} entries name a cell that is visited before; the first is "
-            f"{cell_at(cells, i)}."
-        ),
-    )
+    fault = f"of {length} entries name a cell that is visited before"
+    checks.forbid_many("repeats", again, fault, lambda i: f"is {cell_at(cells, i)}")
     if len(misshapen) == length:
         checks.skip(("inside", "walls", "moves"), f"No cell has {n} coordinates.")
         return off_start.union(misshapen)
-    checks.forbid(
-        "inside",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {length} cells lie outside the box; the first is "
-            f"{cell_at(cells, i)}."
-        ),
-    )
+    fault = f"of {length} cells lie outside the box"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is {cell_at(cells, i)}")
     entered = []
     if not frame.walls.isdisjoint(codes):
         entered = [i for i, code in enumerate(codes) if code in frame.walls]
-    checks.forbid(
-        "walls",
-        entered,
-        lambda i: f"{len(entered)} of {length} cells are walls; the first is {cell_at(cells, i)}.",
-    )
+    fault = f"of {length} cells are walls"
+    checks.forbid_many("walls", entered, fault, lambda i: f"is {cell_at(cells, i)}")
     unjudged = {*misshapen, *(i + 1 for i in misshapen)}
     apart = [i for i in jumps(frame.grid, cells, codes) if i not in unjudged]
-    checks.forbid(
+    fault = f"of {length - 1} moves do not change one coordinate by 1"
+    checks.forbid_many(
         "moves",
         apart,
-        lambda i: (
-            f"{len(apart)} of {length - 1} moves do not change one coordinate by 1; the first "
-            f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}."
-        ),
+        fault,
+        lambda i: f"leads from {cell_text(cells[i - 1])} to {cell_at(cells, i)}",
     )
     return off_start.union(misshapen, outside, entered, again, apart)

@@ -239,13 +239,12 @@ def check_interference(
             clash = {"parts": [a.number, b.number], "volume": round(size, 3)}
             clashes.append(clash | {"low": box[:3], "high": box[3:]})
             overlapping.append((k, m))
-    checks.forbid(
+    fault = "pairs of parts overlap"
+    checks.forbid_many(
         "interference",
         clashes,
-        lambda item: (
-            f"{len(clashes)} pairs of parts overlap; the first is {item['parts']}, by "
-            f"{item['volume']:g} mm³."
-        ),
+        fault,
+        lambda item: f"is {item['parts']}, by {item['volume']:g} mm³",
     )
     _check_together(checks, params, cage, overlapping)
     return {"pairs": len(cage) * (len(cage) - 1) // 2}

@@ -48,13 +48,12 @@ def grade(params: Params, answer: Answer) -> Verdict:
         for i, item in enumerate(items)
         if item.digit not in params.digits or item.orientation not in params.orientations
     ]
-    checks.forbid(
+    fault = "digits may not be used or not be turned so"
+    checks.forbid_many(
         "allowed",
         banned,
-        lambda i: (
-            f"{len(banned)} digits may not be used or not be turned so; the first is the "
-            f"{items[i].digit} ({items[i].orientation}) at position {i}."
-        ),
+        fault,
+        lambda i: f"is the {items[i].digit} ({items[i].orientation}) at position {i}",
     )
     number = "".join(str(item.digit) for item in items)
     _judge_number(checks, params, number)
@@ -107,13 +106,12 @@ def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | Non
     items = answer.numberSequence
     poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
     unprintable = [i for i, printed in enumerate(poses) if printed is None]
-    checks.forbid(
+    fault = "digits cannot be printed as they are turned"
+    checks.forbid_many(
         "printable",
         unprintable,
-        lambda i: (
-            f"{len(unprintable)} digits cannot be printed as they are turned; the first is the "
-            f"{items[i].digit} ({items[i].orientation}) at position {i}."
-        ),
+        fault,
+        lambda i: f"is the {items[i].digit} ({items[i].orientation}) at position {i}",
     )
     unsupported = [
         i

@@ -215,14 +215,8 @@ def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[
     grounded = np.zeros(count, dtype=bool)
     grounded[label[ground]] = True
     floating = names[~grounded[label]].tolist()
-    checks.forbid(
-        "support",
-        floating,
-        lambda i: (
-            f"{len(floating)} of {count} bricks are not joined to the ground; the first is brick "
-            f"{i}."
-        ),
-    )
+    fault = f"of {count} bricks are not joined to the ground"
+    checks.forbid_many("support", floating, fault, lambda i: f"is brick {i}")
     standing = stances(bricks, label, ground)
     tipping = [
         {"brick": int(names[s.first]), "bricks": s.size, "outside_mm": s.outside}

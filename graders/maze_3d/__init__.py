@@ -84,13 +84,12 @@ def _judge_text(checks: Checklist, n: int, rows: Sequence[str]) -> bool:
     strange = [
         [x, y] for y, row in enumerate(rows) for x, c in enumerate(row) if c not in CHARACTERS
     ]
-    clean = checks.forbid(
+    fault = "characters are not permitted"
+    clean = checks.forbid_many(
         "characters",
         strange,
-        lambda at: (
-            f"{len(strange)} characters are not permitted; the first is {rows[at[1]][at[0]]!r} in "
-            f"row {at[1]}, column {at[0]} (from 0)."
-        ),
+        fault,
+        lambda at: f"is {rows[at[1]][at[0]]!r} in row {at[1]}, column {at[0]} (from 0)",
     )
     return square and clean
 

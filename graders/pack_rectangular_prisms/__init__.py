@@ -54,13 +54,9 @@ def grade(params: Params, answer: Answer) -> Verdict:
     boxes = [(box.XyzMin, box.XyzMax) for box in answer.boxes]
     proper = _judge_sizes(checks, frame, boxes)
     pairs = overlapping(boxes, proper)
-    checks.forbid(
-        "overlap",
-        pairs,
-        lambda pair: (
-            f"{len(pairs)} pairs of boxes overlap; the first are those at positions {pair[0]} and "
-            f"{pair[1]}."
-        ),
+    fault = "pairs of boxes overlap"
+    checks.forbid_many(
+        "overlap", pairs, fault, lambda pair: f"are those at positions {pair[0]} and {pair[1]}"
     )
     if not checks.all_passed:
         checks.skip("density", "The boxes are not a packing of the listed prisms.")
@@ -102,22 +98,12 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
             tally[size] += 1
         else:
             unlisted.append(i)
-    checks.forbid(
-        "corners",
-        improper,
-        lambda i: (
-            f"{len(improper)} of {len(boxes)} boxes have an XyzMax that is not greater than their "
-            f"XyzMin on every axis; the first is that at position {i}."
-        ),
+    fault = (
+        f"of {len(boxes)} boxes have an XyzMax that is not greater than their XyzMin on every axis"
     )
-    checks.forbid(
-        "sizes",
-        unlisted,
-        lambda i: (
-            f"{len(unlisted)} of {len(boxes)} boxes are no listed prism; the first is that at "
-            f"position {i}."
-        ),
-    )
+    checks.forbid_many("corners", improper, fault, lambda i: f"is that at position {i}")
+    fault = f"of {len(boxes)} boxes are no listed prism"
+    checks.forbid_many("sizes", unlisted, fault, lambda i: f"is that at position {i}")
     wrong = [
         {"size": list(size), "placed": tally[size], "listed": count}
         for size, count in frame.counts.items()

@@ -54,14 +54,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     points = [(point.x, point.y) for point in answer.points]
     low, high = -SLACK, side + SLACK
     outside = [i for i, (x, y) in enumerate(points) if not (low <= min(x, y) <= max(x, y) <= high)]
-    checks.forbid(
-        "inside",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {n} joints lie outside the square of side {side} m; the first is "
-            f"joint {i}."
-        ),
-    )
+    fault = f"of {n} joints lie outside the square of side {side} m"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is joint {i}")
     why = ""
     if n < 3:
         why = "Fewer than three joints are listed."
@@ -85,14 +79,12 @@ def _judge_pipes(
     """Check what every loop must keep."""
     tolerance = params.length_tolerance + SLACK
     wrong = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
-    checks.forbid(
+    fault = f"of {len(points)} pipes are not 1 m long within {params.length_tolerance:g} m"
+    checks.forbid_many(
         "length",
         wrong,
-        lambda i: (
-            f"{len(wrong)} of {len(points)} pipes are not 1 m long within "
-            f"{params.length_tolerance:g} m; the first is pipe {i}, from joint {i}, with "
-            f"{loop.length[i]:.4f} m."
-        ),
+        fault,
+        lambda i: f"is pipe {i}, from joint {i}, with {loop.length[i]:.4f} m",
     )
     first_at: dict[tuple[float, float], int] = {}
     again: list[tuple[int, int]] = []
@@ -114,12 +106,9 @@ def _judge_pipes(
         wanted=params.crossings,
         pipes=met.crossings[:50],
     )
-    checks.forbid(
-        "touches",
-        met.touches,
-        lambda pair: (
-            f"{len(met.touches)} pairs of pipes touch; the first are pipes {pair[0]} and {pair[1]}."
-        ),
+    fault = "pairs of pipes touch"
+    checks.forbid_many(
+        "touches", met.touches, fault, lambda pair: f"are pipes {pair[0]} and {pair[1]}"
     )
     judge_joints(
         checks,

@@ -230,13 +230,12 @@ def joint_distances(loop: Loop) -> Floats:
 def _separation(checks: Checklist, _: int, limits: JointSeparation, loop: Loop) -> None:
     away = joint_distances(loop)
     close = np.argwhere(np.triu(away < limits.distance - SLACK)).tolist()
-    checks.forbid(
+    fault = "pairs of joints are too close"
+    checks.forbid_many(
         "min_point_separation",
         close,
-        lambda pair: (
-            f"{len(close)} pairs of joints are too close; the first are {pair[0]} and {pair[1]}, "
-            f"{away[pair[0], pair[1]]:.6f} m apart."
-        ),
+        fault,
+        lambda pair: f"are {pair[0]} and {pair[1]}, {away[pair[0], pair[1]]:.6f} m apart",
     )
 
 

@@ -78,14 +78,8 @@ def _read(checks: Checklist, text: str) -> Formula | None:
         checks.expect("resource_limit", False, too_large)
         return None
     foreign = foreign_tokens(text)
-    checks.forbid(
-        "text",
-        foreign,
-        lambda item: (
-            f"{len(foreign)} things do not belong in the text of a polynomial; the first is "
-            f"{item[1]} at character {item[0]}."
-        ),
-    )
+    fault = "things do not belong in the text of a polynomial"
+    checks.forbid_many("text", foreign, fault, lambda item: f"is {item[1]} at character {item[0]}")
     if foreign:
         checks.skip(("form", "polynomial", "variables"), "The text is not that of a polynomial.")
         return None
@@ -131,16 +125,8 @@ def _compare(
     wrong = f"{matched} of {cells} cells match, which is less than three quarters."
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
     missed, surplus = _cells(black & ~positive), _cells(positive & ~black)
-    checks.forbid(
-        "missed",
-        missed,
-        lambda cell: f"{len(missed)} # cells are not positive; the first is {_at(cell)}.",
-    )
-    checks.forbid(
-        "surplus",
-        surplus,
-        lambda cell: f"{len(surplus)} . cells are positive; the first is {_at(cell)}.",
-    )
+    checks.forbid_many("missed", missed, "# cells are not positive", lambda cell: f"is {_at(cell)}")
+    checks.forbid_many("surplus", surplus, ". cells are positive", lambda cell: f"is {_at(cell)}")
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(
         score,

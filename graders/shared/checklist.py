@@ -93,6 +93,21 @@ class Checklist:
         self._checks.append(Check(check_id, False, wrong(offenders[0]), details))
         return False
 
+    def forbid_many(
+        self, check_id: str, offenders: Sequence[T], fault: str, first: Callable[[T], str]
+    ) -> bool:
+        """Do as `forbid` with the sentence "12 ``fault``; the first ``first``.".
+
+        Args:
+            check_id: one of the requirements.
+            offenders: as for `forbid`.
+            fault: what is wrong with them, to follow their number.
+            first: says of the first what or where it is, with a verb.
+        """
+        return self.forbid(
+            check_id, offenders, lambda item: f"{len(offenders)} {fault}; the first {first(item)}."
+        )
+
     def skip(self, check_ids: str | Iterable[str], why: str) -> None:
         """Record that a check, or several, could not be evaluated."""
         for check_id in (check_ids,) if isinstance(check_ids, str) else check_ids:

@@ -84,22 +84,10 @@ def _judge_corners(
         across, down = min(east, width - 1) - west + 1, min(bottom, height - 1) - top + 1
         away = across <= 0 or down <= 0
         cells[i] = 0 if away else _block(frame, across, down) << top * width + west
-    checks.forbid(
-        "corners",
-        crossed,
-        lambda i: (
-            f"{len(crossed)} of {n} rectangles have right less than left or bottom less than top; "
-            f"the first is {_describe(answer, i)}."
-        ),
-    )
-    checks.forbid(
-        "inside",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {n} rectangles leave the grid of {width} columns and {height} "
-            f"rows; the first is {_describe(answer, i)}."
-        ),
-    )
+    fault = f"of {n} rectangles have right less than left or bottom less than top"
+    checks.forbid_many("corners", crossed, fault, lambda i: f"is {_describe(answer, i)}")
+    fault = f"of {n} rectangles leave the grid of {width} columns and {height} rows"
+    checks.forbid_many("inside", outside, fault, lambda i: f"is {_describe(answer, i)}")
     return cells, set(outside)
 
 
@@ -161,13 +149,12 @@ def _judge_clues(
             solved |= clue
         else:
             wrong_area.append(i)
-    checks.forbid(
+    fault = f"of {n} rectangles do not hold exactly one clue"
+    checks.forbid_many(
         "one_clue",
         clueless,
-        lambda i: (
-            f"{len(clueless)} of {n} rectangles do not hold exactly one clue; the first is "
-            f"{_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}."
-        ),
+        fault,
+        lambda i: f"is {_describe(answer, i)}, which holds {(cells[i] & frame.clues).bit_count()}",
     )
     if solved or wrong_area:
         checks.forbid(

@@ -65,39 +65,16 @@ def grade(params: Params, answer: Answer) -> Verdict:
     )
     surplus = sorted(counts.keys() - right)
     miscounted = [pattern for pattern in surplus if max(pattern) + 1 != n]
-    checks.forbid(
-        "all_classes",
-        miscounted,
-        lambda pattern: (
-            f"{len(miscounted)} patterns do not show exactly {n} classes; the first is "
-            f"{list(pattern)}."
-        ),
-    )
+    fault = f"patterns do not show exactly {n} classes"
+    checks.forbid_many("all_classes", miscounted, fault, lambda pattern: f"is {list(pattern)}")
     strange = [pattern for pattern in surplus if not agrees(pattern, params.known)]
     if params.known:
-        checks.forbid(
-            "known",
-            strange,
-            lambda pattern: (
-                f"{len(strange)} patterns do not agree with ({', '.join(params.known)}); the first "
-                f"is {list(pattern)}."
-            ),
-        )
+        fault = f"patterns do not agree with ({', '.join(params.known)})"
+        checks.forbid_many("known", strange, fault, lambda pattern: f"is {list(pattern)}")
     loose = [p for p in surplus if max(p) + 1 == n and p not in forcing]
-    checks.forbid(
-        "forced",
-        loose,
-        lambda pattern: (
-            f"{len(loose)} patterns can be drawn without a common point of all {n} classes; the "
-            f"first is {list(pattern)}."
-        ),
-    )
+    fault = f"patterns can be drawn without a common point of all {n} classes"
+    checks.forbid_many("forced", loose, fault, lambda pattern: f"is {list(pattern)}")
     missing = sorted(right - counts.keys())
-    checks.forbid(
-        "complete",
-        missing,
-        lambda pattern: (
-            f"{len(missing)} of {len(right)} patterns are missing; the first is {list(pattern)}."
-        ),
-    )
+    fault = f"of {len(right)} patterns are missing"
+    checks.forbid_many("complete", missing, fault, lambda pattern: f"is {list(pattern)}")
     return checks.binary(missing=[list(p) for p in missing], surplus=[list(p) for p in surplus])

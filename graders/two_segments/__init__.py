@@ -69,14 +69,8 @@ def grade(params: Params, answer: Answer) -> Verdict:
     spots = [locate(facts.frame, point) for point in points]
     if facts.grid is not None:
         off = [at for at, point in zip(_PLACES, points, strict=True) if not _on_grid(facts, point)]
-        checks.forbid(
-            "grid",
-            off,
-            lambda at: (
-                f"{len(off)} endpoints have a coordinate that is no value of the grid; the first "
-                f"is {_endpoint(at, answer)}."
-            ),
-        )
+        fault = "endpoints have a coordinate that is no value of the grid"
+        checks.forbid_many("grid", off, fault, lambda at: f"is {_endpoint(at, answer)}")
     endpoints = [_report(at, spot, unit) for at, spot in zip(_PLACES, spots, strict=True)]
     _judge_boundary(checks, spots, answer)
     chords = [

@@ -49,28 +49,19 @@ def grade(params: Params, answer: Answer) -> Verdict:
     if length > _TOO_MANY * params.cells:
         return checks.too_large(f"{length} cells are listed where {params.cells} are asked for.")
     cells, outside = _cells(answer, n)
-    checks.forbid(
-        "cells",
-        outside,
-        lambda i: (
-            f"{len(outside)} of {length} entries are not whole numbers from 0 to {n - 1}; the "
-            f"first is entry {i} (from 0), {list(answer.voxels[i].xyz)}."
-        ),
+    fault = f"of {length} entries are not whole numbers from 0 to {n - 1}"
+    checks.forbid_many(
+        "cells", outside, fault, lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}"
     )
     counts = Counter(cells)
     bad_sums, bad_cells = forbidden(params)
     barred = [list(cell) for cell in counts if sum(cell) in bad_sums or cell in bad_cells]
-    checks.forbid(
-        "permitted", barred, lambda cell: f"{len(barred)} cells are forbidden; the first is {cell}."
-    )
+    checks.forbid_many("permitted", barred, "cells are forbidden", lambda cell: f"is {cell}")
     wrong = f"There are {length} entries, not {params.cells}."
     checks.expect("count", length == params.cells, wrong, listed=length)
     repeated = [list(cell) for cell, count in counts.items() if count > 1]
-    checks.forbid(
-        "repeats",
-        repeated,
-        lambda cell: f"{len(repeated)} cells are listed more than once; the first is {cell}.",
-    )
+    fault = "cells are listed more than once"
+    checks.forbid_many("repeats", repeated, fault, lambda cell: f"is {cell}")
     voxels = counts.keys()
     for check_id, i, j in _PROJECTIONS:
         _judge_projection(checks, check_id, n, {(cell[i], cell[j]) for cell in voxels})
@@ -136,11 +127,7 @@ def _judge_symmetry(checks: Checklist, n: int, voxels: Collection[Cell]) -> None
         for axes, flips in _SYMMETRIES
         if all(_image(cell, n, axes, flips) in voxels for cell in voxels)
     ]
-    checks.forbid(
-        "no_symmetry",
-        keeping,
-        lambda name: f"{len(keeping)} symmetries keep the set; the first is {name}.",
-    )
+    checks.forbid_many("no_symmetry", keeping, "symmetries keep the set", lambda name: f"is {name}")
 
 
 def _image(cell: Cell, n: int, axes: Sequence[int], flips: Sequence[bool]) -> tuple[int, int, int]:
