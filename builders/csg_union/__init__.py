@@ -12,8 +12,7 @@ from scbench.builders.csg_union.counterexamples import counterexamples
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
 from scbench.builders.csg_union.scenes import Space, draw_scene
 from scbench.builders.shared.builder import Builder, prompt_template, reply_as
-from scbench.graders.csg_union.convex_parts import MOST_PAIRS
-from scbench.graders.csg_union.solids import union_body, union_parts
+from scbench.graders.csg_union.solids import MOST_PAIRS, union_body, union_parts
 from scbench.schemas.csg_union import (
     Answer,
     Box,

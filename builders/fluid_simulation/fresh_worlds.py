@@ -19,8 +19,7 @@ from scbench.builders.fluid_simulation.plans import (
     well,
 )
 from scbench.graders.fluid_simulation import grade
-from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import carry_out, settle
 from scbench.graders.fluid_simulation.lakes import Water, squares, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import GroundBox, Params, Zone

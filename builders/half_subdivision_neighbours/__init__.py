@@ -9,7 +9,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.parameters import parameter
-from scbench.graders.half_subdivision_neighbours.dyadic_boxes import (
+from scbench.graders.half_subdivision_neighbours import (
     Box,
     boxes,
     contacts,

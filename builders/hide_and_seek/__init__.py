@@ -22,8 +22,7 @@ from scbench.builders.hide_and_seek.hiding_places import (
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.graders.hide_and_seek import TOLERANCE, boxes, grade, true_camera
-from scbench.graders.hide_and_seek.ray_casting import fitted, picture
+from scbench.graders.hide_and_seek import TOLERANCE, boxes, fitted, grade, picture, true_camera
 from scbench.schemas.hide_and_seek import Answer, Params
 
 _DRAWS = 50

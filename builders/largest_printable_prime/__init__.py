@@ -19,8 +19,7 @@ from scbench.builders.largest_printable_prime.tower_search import (
 from scbench.builders.shared.builder import Builder, Point, prompt_template, reply_as
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
-from scbench.graders.largest_printable_prime import MAX_DIGITS
-from scbench.graders.largest_printable_prime.digit_towers import pose, rests
+from scbench.graders.largest_printable_prime import MAX_DIGITS, pose, rests
 from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 _TRIES = 40

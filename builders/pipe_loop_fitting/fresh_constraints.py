@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 
 from scbench.base.seeding import Stream
 from scbench.builders.pipe_loop_fitting.lattice_loops import Loop as Joints
-from scbench.graders.pipe_loop_fitting.closed_loops import hull_area, longest_run
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     Loop,
     centroid,
+    hull_area,
     joint_distances,
+    longest_run,
     measure,
     straight_joints,
     wall_distances,

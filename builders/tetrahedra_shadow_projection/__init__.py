@@ -24,8 +24,13 @@ from scbench.builders.tetrahedra_shadow_projection.targets import (
     smallest_corner,
 )
 from scbench.graders import tetrahedra_shadow_projection as rules
-from scbench.graders.tetrahedra_shadow_projection.shadows import area, cover
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import BASE, Floats, corners
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import (
+    BASE,
+    Floats,
+    area,
+    corners,
+    cover,
+)
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params
 
 _EFFORTS = (Effort(0.04, 0.2, 150), Effort(0.03, 0.15, 200), Effort(0.025, 0.1, 250))

@@ -25,7 +25,7 @@ from scbench.builders.two_segments.search import (
     point_at,
     spots_at,
 )
-from scbench.graders.two_segments.chords import frame_of, locate
+from scbench.graders.two_segments import frame_of, locate
 from scbench.schemas.two_segments import Answer, Counts, Params
 
 Corners = tuple[XY, ...]

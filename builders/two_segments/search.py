@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, product
 
-from scbench.graders.two_segments.chords import Chord, exact, frame_of, locate, on_one_side, regions
+from scbench.graders.two_segments import Chord, exact, frame_of, locate, on_one_side, regions
 from scbench.schemas.two_segments import Params
 
 XY = tuple[float, float]

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import Value, entries, quote, truth
+from scbench.graders.shared.short_answers import Value, entries, option, quote, truth
 from scbench.schemas.but_for_causation import Answer, Params
 
 VERSION = 2

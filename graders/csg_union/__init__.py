@@ -11,10 +11,15 @@ from typing import Any
 
 from scbench.base.model import Verdict
 from scbench.graders.csg_union.clean_mesh import MESH_CHECKS, judge_mesh
-from scbench.graders.csg_union.convex_parts import common_volume, union_volume
-from scbench.graders.csg_union.solids import body_count, union_body, union_parts
+from scbench.graders.csg_union.solids import (
+    body_count,
+    common_volume,
+    union_body,
+    union_parts,
+    union_volume,
+)
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.mesh_booleans import differences
+from scbench.graders.shared.meshes import differences
 from scbench.schemas.csg_union import Answer, Params
 
 VERSION = 2

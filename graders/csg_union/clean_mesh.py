@@ -16,15 +16,18 @@ from scbench.graders.shared.meshes import (
     Indices,
     PolygonMesh,
     Triangles,
+    close_pairs,
     edge_faults,
+    find_contacts,
+    nearer_than,
     newell_normals,
     shells,
     signed_volumes,
     triangulate,
     unevenness,
+    widths,
     winding_number,
 )
-from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts, nearer_than, widths
 
 MESH_CHECKS = {
     "not_empty": "There are vertices and faces.",

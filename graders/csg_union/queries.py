@@ -9,12 +9,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.csg_union.convex_parts import union_volume
-from scbench.graders.csg_union.solids import union_parts
+from scbench.graders.csg_union.solids import union_parts, union_volume
 from scbench.graders.shared.checklist import brief
 from scbench.graders.shared.interaction import Observation, Query, QueryError
-from scbench.schemas.csg_union import Params, Triple
-from scbench.schemas.whole_numbers import WholeNumber
+from scbench.schemas.base import Triple, WholeNumber
+from scbench.schemas.csg_union import Params
 
 BUDGET = 20
 

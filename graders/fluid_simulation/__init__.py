@@ -1,8 +1,8 @@
 """Does the rain leave the lakes that are asked for?
 
 The earthworks are carried out, loose rock falls, it rains, and the standing water is measured
-against the goal. The steps are in the modules `earthworks`, `falling_rock`, `rainfall`, `lakes` and
-`goals`; all of them count in whole numbers.
+against the goal. The steps are in the modules `earthworks`, `rainfall` and `lakes`; all of them
+count in whole numbers.
 """
 
 from itertools import groupby
@@ -10,11 +10,8 @@ from itertools import groupby
 import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.fluid_simulation.bitsets import Cells
-from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
-from scbench.graders.fluid_simulation.goals import HIDDEN, reached
-from scbench.graders.fluid_simulation.lakes import Water, survey
+from scbench.graders.fluid_simulation.earthworks import Cells, TooMuchWorkError, carry_out, settle
+from scbench.graders.fluid_simulation.lakes import HIDDEN, Water, reached, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.checklist import Checklist
 from scbench.schemas.fluid_simulation import Answer, Params, WaterLevels
@@ -41,7 +38,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     checks = Checklist(CHECKS)
     count = len(answer.earthworks)
     if count > MOST_BOXES:
-        return _too_much(checks, f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read.")
+        return checks.too_large(f"{count:,} boxes are listed; at most {MOST_BOXES:,} are read.")
     allowed = True
     if params.max_boxes is not None:
         wrong = f"{count} boxes are listed; at most {params.max_boxes} are allowed."
@@ -53,15 +50,10 @@ def grade(params: Params, answer: Answer) -> Verdict:
         rock, fallen = settle(rock)
         rained = rain_on(rock, params.rain)
     except TooMuchWorkError as error:
-        return _too_much(checks, f"The world takes {error}.")
+        return checks.too_large(f"The world takes {error}.")
     water = survey(rock, rained.water)
     share = _judge(checks, params, water)
     return checks.partial(share if allowed else 0.0, **_metrics(rock, fallen, rained, water))
-
-
-def _too_much(checks: Checklist, wrong: str) -> Verdict:
-    checks.expect("resource_limit", False, wrong)
-    return checks.partial(0.0)
 
 
 def _judge(checks: Checklist, params: Params, water: Water) -> float:

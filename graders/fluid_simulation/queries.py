@@ -9,14 +9,18 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.fluid_simulation.bitsets import Cells, positions
-from scbench.graders.fluid_simulation.earthworks import carry_out
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError, settle
+from scbench.graders.fluid_simulation.earthworks import (
+    Cells,
+    TooMuchWorkError,
+    carry_out,
+    positions,
+    settle,
+)
 from scbench.graders.fluid_simulation.lakes import Lake, survey
 from scbench.graders.fluid_simulation.rainfall import Rained, rain_on
 from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
+from scbench.schemas.base import WholeIndex, WholeIndexPair
 from scbench.schemas.fluid_simulation import Earthworks, Params
-from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 20
 
@@ -26,7 +30,6 @@ _PLACES = 4
 _WINDOW = 1600
 
 Plan = Annotated[Earthworks, Field(max_length=MOST_BOXES)]
-Corner = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 
 
 class _World(NamedTuple):
@@ -133,8 +136,8 @@ class Level(Query):
     query: Literal["level"]
     earthworks: Plan
     z: WholeIndex
-    low: Corner
-    high: Corner
+    low: WholeIndexPair
+    high: WholeIndexPair
 
     def observe(self, params: Params) -> Observation:
         """Return a map of part of a level."""

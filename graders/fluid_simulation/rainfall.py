@@ -18,8 +18,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scbench.graders.fluid_simulation.bitsets import Cells, flood, neighbours, pack
-from scbench.graders.fluid_simulation.falling_rock import TooMuchWorkError
+from scbench.graders.fluid_simulation.earthworks import (
+    Cells,
+    TooMuchWorkError,
+    flood,
+    neighbours,
+    pack,
+)
 
 Fate = Literal["rests", "side", "bottom", "full"]
 """Where a drop ends: in a pool, over a side, at z = 0, or nowhere since the top level is full."""

@@ -11,8 +11,8 @@ from pydantic import Field
 from scbench.graders.hyper_snake import Frame, frame_of
 from scbench.graders.shared.grid_paths import Cell, cell_text, side_neighbours
 from scbench.graders.shared.interaction import Observation, Query, QueryError, first_items
+from scbench.schemas.base import WholeNumber
 from scbench.schemas.hyper_snake import Params
-from scbench.schemas.whole_numbers import WholeNumber
 
 BUDGET = 30
 

@@ -17,6 +17,7 @@ from manifold3d import Manifold
 from scbench.base.model import Verdict
 from scbench.graders.interlocking_parts.cage_checks import (
     PlacedPart,
+    check_faces,
     check_gaps,
     check_grip,
     check_interference,
@@ -24,13 +25,13 @@ from scbench.graders.interlocking_parts.cage_checks import (
     check_size,
     crowded,
     distance_figures,
+    find_faces,
     find_grips,
     for_each,
     mode_is_off,
     not_rigid,
     place,
 )
-from scbench.graders.interlocking_parts.cage_faces import check_faces, find_faces
 from scbench.graders.interlocking_parts.print_checks import Lie, Openings, lie_on_bed, openings
 from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
 from scbench.graders.interlocking_parts.thickness import Distances, survey
@@ -43,8 +44,7 @@ from scbench.graders.interlocking_parts.triangle_meshes import (
     triangles_of,
 )
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.mesh_booleans import to_body
-from scbench.graders.shared.triangle_contacts import close_pairs, find_contacts
+from scbench.graders.shared.meshes import close_pairs, find_contacts, to_body
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
 VERSION = 3

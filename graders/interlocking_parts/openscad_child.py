@@ -426,7 +426,7 @@ def _bound(evaluator: Any, meter: Meter) -> None:  # noqa: ANN401
         generate[kind] = _weighed(kind, function, meter)
 
 
-_cut_face = getattr(_library, "_triangulate_face", None)
+_cut_face: Any = getattr(_library, "_triangulate_face", None)
 
 
 def _counting_faces(polyhedron: Callable[..., Any], meter: Meter) -> Callable[..., Any]:

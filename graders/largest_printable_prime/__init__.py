@@ -6,15 +6,17 @@ a millimetre; positions count from 0 at the bottom.
 """
 
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import gmpy2
 
 from scbench.base.model import Verdict
-from scbench.graders.largest_printable_prime.digit_towers import HEIGHTS, groups, pose, rests
 from scbench.graders.shared.checklist import Checklist
-from scbench.schemas.largest_printable_prime import Answer, Params
+from scbench.schemas.largest_printable_prime import Answer, Orientation, Params
 
 VERSION = 1
 
@@ -33,6 +35,94 @@ CHECKS = {
 
 MAX_DIGITS = 1000
 """Far more than any tower can have; longer numbers are not tested for primality."""
+
+
+_LETTERS = "abcdefg"
+_TURNS: Mapping[str, str] = {
+    "flat": "abcdefg",
+    "flippedX": "afedcbg",
+    "flippedY": "dcbafeg",
+    "rotate180Z": "defabcg",
+}
+"""Where each of the segments a to g goes."""
+
+
+class Stand(Enum):
+    """How a digit is printed."""
+
+    FLAT = "flat"
+    ON_SIDE = "on its long side"
+    """The bars at its right are at the bottom, the others rise from them."""
+    ON_HEAD = "on its head"
+    """A 7 on its top bar."""
+    ON_END = "on its end"
+    """A 1 as a post."""
+
+
+HEIGHTS: Mapping[Stand, int] = {
+    Stand.FLAT: 12,
+    Stand.ON_SIDE: 112,
+    Stand.ON_HEAD: 212,
+    Stand.ON_END: 212,
+}
+"""What each adds to the tower, the air above it included, in tenths of a millimetre."""
+
+
+class Pose(NamedTuple):
+    """A digit as it is printed; the segments matter only if it is flat."""
+
+    stand: Stand
+    segments: frozenset[str] = frozenset()
+
+
+_UPRIGHT: Mapping[tuple[int, str], Stand] = {
+    (1, "rotate90X"): Stand.ON_END,
+    (7, "rotate90X"): Stand.ON_HEAD,
+    (7, "rotate90Y"): Stand.ON_SIDE,
+    (3, "rotate90X"): Stand.ON_SIDE,
+    (3, "rotate90Y"): Stand.ON_SIDE,
+}
+"""What can be printed upright. A 3 has one upright pose, known by both names."""
+
+
+@cache
+def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
+    """Return how a digit is printed; None if that is impossible.
+
+    Args:
+        digit: 0 to 9.
+        orientation: how it is turned.
+        segments: its segments before it is turned, as letters.
+    """
+    if orientation in _TURNS:
+        goes = dict(zip(_LETTERS, _TURNS[orientation], strict=True))
+        return Pose(Stand.FLAT, frozenset(goes[segment] for segment in segments))
+    if (digit, orientation) == (1, "rotate90Y"):
+        return Pose(Stand.FLAT, frozenset(segments))  # the same bar as when flat
+    stand = _UPRIGHT.get((digit, orientation))
+    return None if stand is None else Pose(stand)
+
+
+def rests(upper: Pose, lower: Pose) -> bool:
+    """Whether a digit can be printed on another."""
+    if lower.stand is not Stand.FLAT:
+        return upper.stand is Stand.ON_END
+    match upper.stand:
+        case Stand.FLAT:
+            return upper.segments <= lower.segments
+        case Stand.ON_SIDE:
+            return {"b", "c"} <= lower.segments or {"e", "f"} <= lower.segments
+        case Stand.ON_HEAD:
+            return not lower.segments.isdisjoint("adg")
+        case _:
+            return True
+
+
+def groups(number: str, length: int) -> list[str]:
+    """Cut a number into groups from its end; the first one may be shorter."""
+    first = len(number) % length
+    full_groups = [number[i : i + length] for i in range(first, len(number), length)]
+    return [number[:first], *full_groups] if first else full_groups
 
 
 def grade(params: Params, answer: Answer) -> Verdict:

@@ -9,9 +9,8 @@ from pydantic import Field
 
 from scbench.graders.maze_3d import CHARACTERS, Graph, find_routes, height_of, move_graph
 from scbench.graders.shared.interaction import Observation, Query, QueryError
-from scbench.schemas.base import Text
+from scbench.schemas.base import Text, WholeIndexPair
 from scbench.schemas.maze_3d import Params
-from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 20
 
@@ -21,7 +20,6 @@ _WINDOW = 40
 Maze = Annotated[
     tuple[Annotated[Text, Field(max_length=_MOST_ROWS)], ...], Field(max_length=_MOST_ROWS)
 ]
-Place = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 
 
 def _read(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
@@ -56,7 +54,7 @@ class Walk(Query):
 
     query: Literal["walk"]
     maze: Maze
-    path: Annotated[tuple[Place, ...], Field(min_length=1, max_length=5000)]
+    path: Annotated[tuple[WholeIndexPair, ...], Field(min_length=1, max_length=5000)]
 
     def observe(self, params: Params) -> Observation:
         """Return how far the moves are legal, and the moves from there."""
@@ -95,8 +93,8 @@ class Reach(Query):
 
     query: Literal["reach"]
     maze: Maze
-    start: Place
-    corner: Place = (0, 0)
+    start: WholeIndexPair
+    corner: WholeIndexPair = (0, 0)
 
     def observe(self, params: Params) -> Observation:
         """Return the cells that are connected to the start."""

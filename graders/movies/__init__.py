@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import quote
+from scbench.graders.shared.short_answers import option, quote
 from scbench.schemas.movies import Answer, Film, Params
 
 VERSION = 2

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from scbench.base.model import Verdict
-from scbench.graders.pipe_loop_fitting.closed_loops import contacts
 from scbench.graders.pipe_loop_fitting.loop_constraints import (
     CONSTRAINT_CHECKS,
     JUDGES,
     SLACK,
     Loop,
+    contacts,
     judge_joints,
     measure,
 )

@@ -10,9 +10,8 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import TypeVar
-
-from scbench.graders.shared.spoken_numbers import spoken_numbers
 
 T = TypeVar("T")
 
@@ -20,7 +19,7 @@ MAX_LENGTH = 10_000
 """Longest string, in characters, and longest list, in entries, that is read."""
 
 Value = bool | int | float | str | Sequence[int | str]
-"""What the types of `scbench.schemas.short_answers` let through."""
+"""What the types of `scbench.schemas.base` let through."""
 
 _LAYERS = 10
 _MAX_DIGITS = 1_000
@@ -88,6 +87,67 @@ TRUTHS: Mapping[str, bool] = {
     **dict.fromkeys(("false", "f", "no", "n", "off", "0"), False),
 }
 """Words for a truth value, in small letters."""
+
+
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+WORDS: Mapping[str, int] = {
+    **{word: value for value, word in enumerate(_SMALL)},
+    **{word: 10 * value for value, word in enumerate(_TENS, 2)},
+    "hundred": 100,
+    "thousand": 1_000,
+    "million": 1_000_000,
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_RUN = re.compile(
+    rf"\b(?P<minus>(?:minus|negative)\s+)?(?P<words>(?:an?\s+(?=hundred|thousand|million))?"
+    rf"(?:{'|'.join(WORDS)})\b(?:(?:\s+and)?[\s-]+(?:{'|'.join(WORDS)})\b)*)",
+    re.IGNORECASE,
+)
+
+
+def spoken_numbers(text: str) -> Iterator[int | None]:
+    """Yield the whole numbers that a text holds as words; None for words that make no number."""
+    for run in _RUN.finditer(text):
+        value = _value([word.casefold() for word in _WORD.findall(run["words"])])
+        yield -value if value is not None and run["minus"] else value
+
+
+def spoken_number(text: str) -> int | None:
+    """Return the whole number that all of a text is; None if it is none."""
+    run = _RUN.fullmatch(text)
+    return next(spoken_numbers(text)) if run else None
+
+
+def _value(words: list[str]) -> int | None:
+    total, part, smallest = 0, 0, 10**9
+    for word in words:
+        if word == "and":
+            continue
+        number = 1 if word in {"a", "an"} else WORDS[word]
+        if number >= 1_000:
+            if not 0 < part < 1_000 or number >= smallest:
+                return None
+            total, part, smallest = total + part * number, 0, number
+        elif number == 100:
+            if not 0 < part < 10:
+                return None
+            part *= 100
+        elif not _follows(part, number) or (number == 0 and len(words) > 1):
+            return None
+        else:
+            part += number
+    return total + part
+
+
+def _follows(part: int, number: int) -> bool:
+    """Whether a number below 100 can be added in words: five to twenty, but not to fifteen."""
+    below = part % 100
+    return below == 0 or (below >= 20 and below % 10 == 0 and number < 10)
 
 
 def tidy(text: str) -> str:
@@ -288,3 +348,134 @@ def quote(value: Value) -> str:
         return f"[{', '.join(map(quote, value[:5]))}{', ...' * (len(value) > 5)}]"
     text = repr(value[: _MAX_QUOTED + 1] if isinstance(value, str) else value)
     return text if len(text) <= _MAX_QUOTED + 2 else f"{text[:_MAX_QUOTED]}..."
+
+
+_LABEL_FIRST = re.compile(
+    r"(?:(?:option|choice|letter)\s)?[(\[]?(\w{1,5})[)\]]?\s?[).:,\u2013\u2014-]?(?:\s(.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_LABEL_LAST = re.compile(r"(.*\S)\s?[(\[](\w{1,5})[)\]]", re.DOTALL)
+_LABELLED = re.compile(
+    r"(?:\b(?:option|choice|letter)\s+[(\[]?|[(\[])(\w)[)\]]?(?!\w)|(?<!\w)(\w)\)", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\S)", re.IGNORECASE)
+_COMMENT = 3
+"""Fewest words beside a label that are taken for a comment, not for another option."""
+_CUT = re.compile(r"[:;(]|\s[\u2013\u2014-]\s|,\s(?=because|since|as\b)")
+_MOST_CUTS = 20
+
+
+def option(
+    value: Value, options: Sequence[str], labels: Sequence[str] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+) -> int | None:
+    """Return the position of an option that is named by its label, its text, or both.
+
+    ``B``, ``(b)``, ``B.``, ``Option B``, ``B) Paris``, ``Paris (B)``, ``B, because ...`` and
+    ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
+    underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
+    and words that all options have make no difference. A sentence names an option if it names no
+    other and nothing in it takes that back.
+
+    Args:
+        value: the answer.
+        options: texts of the options.
+        labels: the label of each in the prompt; at least as many.
+    """
+    names = _Options(options, labels)
+    return first_read(names.place_of, value)
+
+
+class _Options:
+    """Options with their labels, as answers name them."""
+
+    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
+        self._texts = [_folded(text) for text in options]
+        self._labels = {label.casefold(): i for i, label in enumerate(labels[: len(options)])}
+        words = [text.split() for text in self._texts]
+        common = set.intersection(*map(set, words)) if len(words) > 1 else set()
+        short = [" ".join(word for word in text if word not in common) for text in words]
+        self._short = ["" if len(text) == 1 and text.isalpha() else text for text in short]
+
+    def place_of(self, text: str) -> int | None:
+        """Return the place of the option that a text names; None if it names none or several."""
+        place = self._by_text(text)
+        if place is None:
+            place = self._by_label(text)
+        if place is None and not HEDGES.search(text):
+            place = self._mentioned(text)
+        return place
+
+    def _by_text(self, text: str) -> int | None:
+        for name in (_folded(text), _folded(_ARTICLE.sub("", text, count=1))):
+            for texts in (self._texts, self._short, [_plural(text) for text in self._texts]):
+                if name and texts.count(name) == 1:
+                    return texts.index(name)
+        return None
+
+    def _by_label(self, text: str) -> int | None:
+        readings: list[tuple[str, str]] = []
+        if first := _LABEL_FIRST.fullmatch(text):
+            readings.append((first[1], first[2] or ""))
+        if last := _LABEL_LAST.fullmatch(text):
+            readings.append((last[2], last[1]))
+        for label, comment in readings:
+            place = self._labels.get(label.casefold())
+            if place is not None and self._fits(place, comment):
+                return place
+        return None
+
+    def _fits(self, place: int, beside: str) -> bool:
+        """Whether words beside a label are of the option that it stands for."""
+        beside = tidy(beside)
+        inside = tidy(beside[1:-1]) if beside[:1] + beside[-1:] in {"()", "[]"} else beside
+        if not inside or REASON.match(inside) or self._by_text(inside) == place:
+            return True
+        if self._explained(inside) == place:
+            return True
+        is_comment = len(inside.split()) >= _COMMENT and not HEDGES.search(inside)
+        return is_comment and not self._places_in(inside)
+
+    def _explained(self, text: str) -> int | None:
+        """Return the option whose text is followed by a colon or bracket and more about it."""
+        if self._labels_in(text):
+            return None
+        for cut in islice(_CUT.finditer(text), _MOST_CUTS):
+            place = self._by_text(text[: cut.start()].strip())
+            if place is not None:
+                return place
+        return None
+
+    def _labels_in(self, text: str) -> set[int]:
+        places = {self._labels.get((a or b).casefold()) for a, b in _LABELLED.findall(text)}
+        return {place for place in places if place is not None}
+
+    def _mentioned(self, text: str) -> int | None:
+        explained = self._explained(text)
+        if explained is not None:
+            return explained
+        places = self._places_in(text)
+        return places.pop() if len(places) == 1 else None
+
+    def _places_in(self, text: str) -> set[int]:
+        """Return the options whose label or text occurs in a sentence."""
+        places = self._labels_in(text)
+        folded = f" {_words(text)} "
+        by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
+        for place in by_length:
+            name = _words(self._texts[place])
+            if name and f" {name} " in folded:
+                folded = folded.replace(f" {name} ", " . ")
+                places |= {i for i, text in enumerate(self._texts) if _words(text) == name}
+        return places
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(".,;:")
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _plural(text: str) -> str:
+    return text + ("es" if text.endswith(("s", "x", "ch", "sh")) else "s")

@@ -17,9 +17,9 @@ from scbench.graders.terrain_levelling.blast_simulation import (
     blast_work,
     engine,
     engine_facts,
+    fingerprint,
     largest_flat,
 )
-from scbench.graders.terrain_levelling.golden_plan import fingerprint
 from scbench.schemas.terrain_levelling import MAX_BLASTS, Answer, Blast, Params
 
 __all__ = ["CHECKS", "VERSION", "End", "fingerprint", "grade", "simulate"]

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from scbench.graders.shared.interaction import Action, Observation
-from scbench.graders.terrain_levelling.queries import Corner, cost_of, look_from
+from scbench.graders.terrain_levelling.queries import cost_of, look_from
+from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
 
 BUDGET = 100
@@ -26,7 +27,7 @@ class SetBlasts(Action):
 
     action: Literal["blast"]
     blasts: Annotated[tuple[Blast, ...], Field(max_length=100)]
-    corner: Corner = (0, 0)
+    corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
         """Return what follows from the number of balls."""

@@ -14,8 +14,8 @@ from scbench.graders.shared.checklist import brief
 from scbench.graders.shared.interaction import Observation, Query, QueryError
 from scbench.graders.terrain_levelling import MAX_WORK, End, simulate
 from scbench.graders.terrain_levelling.blast_simulation import blast_work
+from scbench.schemas.base import WholeIndexPair
 from scbench.schemas.terrain_levelling import Blast, Params
-from scbench.schemas.whole_numbers import WholeIndex
 
 BUDGET = 100
 
@@ -26,7 +26,6 @@ _PER_COST = 250
 _WORK_PER_COST = 1000
 _MAX_BLASTS = 2500
 
-Corner = Annotated[tuple[WholeIndex, ...], Field(min_length=2, max_length=2)]
 
 # The last plan that was simulated: one that only adds blasts to it goes on from there.
 _last: list[tuple[Params, tuple[Blast, ...], End]] = []
@@ -100,7 +99,7 @@ class BlastHere(Query):
 
     query: Literal["blast"]
     blasts: Annotated[tuple[Blast, ...], Field(max_length=_MAX_BLASTS)]
-    corner: Corner = (0, 0)
+    corner: WholeIndexPair = (0, 0)
 
     def cost(self) -> int:
         """Return what follows from the number of blasts and balls."""

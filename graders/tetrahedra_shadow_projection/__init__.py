@@ -15,8 +15,15 @@ from shapely import Polygon
 
 from scbench.base.model import Verdict
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.tetrahedra_shadow_projection.shadows import Cover, area, cover, polygon_rings
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import (
+    Cover,
+    Floats,
+    area,
+    corners,
+    cover,
+    cuts,
+    polygon_rings,
+)
 from scbench.schemas.tetrahedra_shadow_projection import Answer, Params, Pose
 
 VERSION = 1

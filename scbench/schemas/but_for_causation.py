@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool
 
-from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text
-from scbench.schemas.whole_numbers import WholeNumber
+from scbench.schemas.base import AnswerModel, Index, ParamsModel, Text, WholeNumber
 
 Question = Literal["but_for", "necessary_set"]
 """Whether the outcome had happened but for one event, or which of some events were necessary."""

@@ -4,11 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel
-from scbench.schemas.whole_numbers import WholeIndex
-
-Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
-"""x, y and z."""
+from scbench.schemas.base import AnswerModel, Index, Int, Number, ParamsModel, Triple, WholeIndex
 
 _MAX_COUNT = 10_000
 """Vertices, faces, and corners of a face; more could not be graded in reasonable time."""

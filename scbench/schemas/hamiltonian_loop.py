@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator, with_config
 from typing_extensions import TypedDict
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel
-from scbench.schemas.whole_numbers import WholeNumber
+from scbench.schemas.base import AnswerModel, Int, ParamsModel, WholeNumber
 
 
 class Params(ParamsModel):

@@ -6,8 +6,7 @@ from typing import Annotated
 from pydantic import FailFast, Field, model_validator, with_config
 from typing_extensions import TypedDict
 
-from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel
-from scbench.schemas.whole_numbers import WholeNumber
+from scbench.schemas.base import AnswerModel, Index, Int, ParamsModel, WholeNumber
 
 MAX_CELLS = 100_000
 

@@ -4,10 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from scbench.schemas.base import AnswerModel, Number, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Number, Pair, ParamsModel, Text, Triple
 
-Pair = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
-Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 FileType = Literal["STL", "OpenSCAD", "Python Generating OpenSCAD", "Python Generating STL"]
 
 FILE_TYPES: tuple[FileType, ...] = (

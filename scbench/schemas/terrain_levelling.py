@@ -2,8 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel
-from scbench.schemas.whole_numbers import WholeNumber
+from scbench.schemas.base import AnswerModel, Int, Number, ParamsModel, WholeNumber
 
 MAX_BLASTS = 20_000
 

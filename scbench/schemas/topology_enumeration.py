@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text
+from scbench.schemas.base import AnswerModel, Int, ParamsModel, Text, WholeNumber
 from scbench.schemas.corner_labels import CORNERS
-from scbench.schemas.whole_numbers import WholeNumber
 
 POLYGONS: dict[int, tuple[str, ...]] = {
     4: CORNERS,

@@ -10,8 +10,7 @@ from scbench.builders.fluid_simulation import Space, TaskBuilder
 from scbench.builders.fluid_simulation.fresh_worlds import GOAL_KINDS, HEIGHT, LAYERS
 from scbench.builders.fluid_simulation.plans import Box, as_answer, basin, reservoir, roofed, well
 from scbench.graders.fluid_simulation import grade
-from scbench.graders.fluid_simulation.earthworks import ground
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import ground, settle
 from scbench.schemas.fluid_simulation import Answer, Params
 
 BUILDER = TaskBuilder()

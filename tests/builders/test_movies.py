@@ -10,8 +10,7 @@ from scbench.base.errors import GenerationError
 from scbench.base.seeding import Stream
 from scbench.builders.movies import LABELS, OPENINGS, Space, TaskBuilder
 from scbench.builders.movies.films import alike, clear_genres, films
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import tidy
+from scbench.graders.shared.short_answers import option, tidy
 
 BUILDER = TaskBuilder()
 GENRES = {

@@ -13,8 +13,7 @@ from scbench.builders.pipe_loop_fitting.lattice_loops import square_lattice, tri
 from scbench.builders.pipe_loop_fitting.solver import FAMILIES, loops
 from scbench.builders.pipe_loop_fitting.star_loops import crossed_star, many_pointed, star
 from scbench.catalog import get_task
-from scbench.graders.pipe_loop_fitting.closed_loops import contacts
-from scbench.graders.pipe_loop_fitting.loop_constraints import measure
+from scbench.graders.pipe_loop_fitting.loop_constraints import contacts, measure
 from scbench.schemas.pipe_loop_fitting import FixedStart, Params
 from scbench.scoring.judge import judge
 

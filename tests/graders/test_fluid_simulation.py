@@ -16,11 +16,11 @@ from scbench.graders.fluid_simulation import (
     CHECKS,
     MOST_BOXES,
     columns_as_text,
-    falling_rock,
+    earthworks,
     grade,
     rainfall,
 )
-from scbench.graders.fluid_simulation.falling_rock import settle
+from scbench.graders.fluid_simulation.earthworks import settle
 from scbench.graders.fluid_simulation.lakes import dry_island, survey
 from scbench.graders.fluid_simulation.rainfall import rain_on
 from scbench.schemas.fluid_simulation import Answer, Params
@@ -494,7 +494,7 @@ def test_work_is_bounded_by_counting(monkeypatch):
     monkeypatch.setattr(rainfall, "MOST_STEPS", 200)
     assert "resource_limit" in failed(world(VOLUME), POND, air(2, 2, 1, 13, 13, 2))
     assert "resource_limit" not in failed(world(VOLUME), air(6, 6, 2, 6, 6, 2))
-    monkeypatch.setattr(falling_rock, "MOST_PARTS", 1)
+    monkeypatch.setattr(earthworks, "MOST_PARTS", 1)
     one, other = rock(3, 3, 6, 3, 3, 6), rock(9, 9, 6, 9, 9, 6)
     assert "resource_limit" not in failed(world(VOLUME), one)
     assert "resource_limit" in failed(world(VOLUME), one, other)

@@ -4,9 +4,8 @@ from calendar import monthrange, weekday
 from collections.abc import Sequence
 
 from scbench.base.model import Verdict
-from scbench.graders.dates import date_of
+from scbench.graders.dates import date, date_of
 from scbench.graders.shared.short_answers import quote
-from scbench.graders.shared.spoken_dates import date
 from scbench.report.picture import Picture
 from scbench.report.pictures.shared.text_views import (
     Cell,

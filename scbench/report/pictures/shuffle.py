@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from scbench.base.model import Verdict
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import quote
+from scbench.graders.shared.short_answers import option, quote
 from scbench.report.draw.colours import series
 from scbench.report.draw.svg import Drawing
 from scbench.report.picture import Panel, Picture

@@ -16,14 +16,14 @@ from scbench.graders.interlocking_parts.print_checks import (
     openings,
     strip_width,
 )
-from scbench.graders.interlocking_parts.ray_casting import (
+from scbench.graders.interlocking_parts.thickness import (
     Meter,
     TooManyRaysError,
     cast,
     frame,
     grids_on,
+    survey,
 )
-from scbench.graders.interlocking_parts.thickness import survey
 from scbench.graders.interlocking_parts.triangle_meshes import (
     Shell,
     centroid,
@@ -34,7 +34,7 @@ from scbench.graders.interlocking_parts.triangle_meshes import (
     signed_volume,
     weld,
 )
-from scbench.graders.shared.triangle_contacts import is_crowded
+from scbench.graders.shared.meshes import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from scbench.graders.shared.grid_paths import cell_at, cell_text, grid, jumps, repeats, touch
-from scbench.schemas.base import json_schema
+from scbench.schemas.base import WholeNumber, json_schema
 from scbench.schemas.hyper_snake import Answer
-from scbench.schemas.whole_numbers import WholeNumber
 
 
 def side_by_side(a, b):

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scbench.graders.shared.named_options import option
-from scbench.graders.shared.short_answers import MAX_LENGTH
+from scbench.graders.shared.short_answers import MAX_LENGTH, option
 
 CITIES = ("Rome", "Paris", "A Coruña", "New York")
 

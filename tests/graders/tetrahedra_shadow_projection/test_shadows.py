@@ -9,8 +9,12 @@ import pytest
 import shapely
 from shapely import Polygon, box
 
-from scbench.graders.tetrahedra_shadow_projection.shadows import cover, polygon_rings, polygons
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
+from scbench.graders.tetrahedra_shadow_projection.tetrahedra import (
+    corners,
+    cover,
+    polygon_rings,
+    polygons,
+)
 
 SLACK = 0.05
 

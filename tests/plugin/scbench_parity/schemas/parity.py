@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from scbench.schemas.base import AnswerModel, ParamsModel
-from scbench.schemas.whole_numbers import WholeNumber
+from scbench.schemas.base import AnswerModel, ParamsModel, WholeNumber
 
 
 class Params(ParamsModel):
