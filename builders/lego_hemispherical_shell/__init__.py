@@ -15,8 +15,7 @@ from scbench.builders.shared.builder import Builder, Point, prompt_template, rep
 from scbench.builders.shared.number_format import plain
 from scbench.builders.shared.parameters import parameter
 from scbench.graders import lego_hemispherical_shell as rules
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, VOLUME, body
 from scbench.schemas.lego_hemispherical_shell import Answer, Params
 
 _TRIES = 10

@@ -4,8 +4,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from scbench.builders.lego_hemispherical_shell.brick_layers import lattice
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import body
+from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD, body
 from scbench.schemas.lego_hemispherical_shell import Params
 
 _SIDES = ((4, 2), (2, 4))

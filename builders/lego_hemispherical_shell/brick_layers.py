@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scbench.graders.lego_hemispherical_shell.bricks import HEIGHT, STUD
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
+from scbench.graders.lego_hemispherical_shell.bricks import (
+    HEIGHT,
+    STUD,
     Body,
     Boxes,
     shared_volumes,

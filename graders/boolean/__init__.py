@@ -58,7 +58,7 @@ def evaluate(expression: str, true: str, false: str) -> bool:
         if word == "(":
             rows.append([])
         elif word == ")" and len(rows) > 1:
-            value = _row(rows.pop())
+            value = _row_value(rows.pop())
             rows[-1].append(value)
         elif word in {true, false}:
             rows[-1].append(word == true)
@@ -66,17 +66,17 @@ def evaluate(expression: str, true: str, false: str) -> bool:
             rows[-1].append(word)
     if end != len(expression) or len(rows) != 1:
         raise ValueError(f"{expression!r} is not well formed at place {end}")
-    return _row(rows[0])
+    return _row_value(rows[0])
 
 
-def _row(row: Sequence[str | bool]) -> bool:
+def _row_value(row: Sequence[str | bool]) -> bool:
     return any(
-        reduce(xor, (all(map(_negated, _split(term, "AND"))) for term in _split(part, "XOR")))
-        for part in _split(row, "OR")
+        reduce(xor, (all(map(_negated, _terms(term, "AND"))) for term in _terms(part, "XOR")))
+        for part in _terms(row, "OR")
     )
 
 
-def _split(row: Sequence[str | bool], operator: str) -> Iterator[Sequence[str | bool]]:
+def _terms(row: Sequence[str | bool], operator: str) -> Iterator[Sequence[str | bool]]:
     start = 0
     for at, word in enumerate(row):
         if word == operator:

@@ -23,8 +23,7 @@ _ON_SURFACE = 1e-6
 _DECIMALS = 4
 
 
-def _places(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return positions of solids by their numbers in the prompt."""
+def _solid_positions(params: Params, numbers: Sequence[int]) -> tuple[int, ...]:
     count = len(params.solids)
     for number in numbers:
         if not 1 <= number <= count:
@@ -45,7 +44,7 @@ class Volume(Query):
 
     def observe(self, params: Params) -> Observation:
         """Return the volumes of the common part and of the union."""
-        solids = _places(params, self.solids)
+        solids = _solid_positions(params, self.solids)
         parts = [p for p in union_parts(params) if set(p.solids).issubset(solids)]
         common = sum((part.volume for part in parts if part.solids == solids), 0.0)
         return {

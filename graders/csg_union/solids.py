@@ -97,7 +97,7 @@ def parts_of_union(solids: Sequence[PolygonMesh]) -> list[ConvexPart]:
         corners = mesh.points[triangulate(mesh).corners]
         single = _single(mesh, corners)._replace(solids=(place,))
         for part in tuple(parts):
-            common = _measure(corners, part.convex, MOST_PAIRS)
+            common = _measure_common(corners, part.convex, MOST_PAIRS)
             if common is None:
                 raise ValueError("the solids of this instance have too many faces")
             if common.volume > _EMPTY:
@@ -123,7 +123,7 @@ def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
     """
     total, budget = 0.0, MOST_PAIRS
     for part in parts:
-        measure = _measure(corners, part.convex, budget)
+        measure = _measure_common(corners, part.convex, budget)
         if measure is None:
             return None
         total += part.sign * measure.volume
@@ -169,7 +169,7 @@ def _together(first: Convex, second: Convex, centre: Array) -> Convex:
     return Convex(centre, normals[there], offsets, faces[there], sizes[there])
 
 
-def _measure(corners: Array, convex: Convex, max_pairs: int) -> _Measure | None:
+def _measure_common(corners: Array, convex: Convex, max_pairs: int) -> _Measure | None:
     """Measure what lies both in a convex solid and inside closed triangles (m, 3, 3).
 
     None is returned if that takes more than the given number of pairs.
@@ -321,11 +321,11 @@ def solid_mesh(solid: Solid) -> PolygonMesh:
     """Return a solid at its place, every coordinate rounded to 9 decimals."""
     match solid:
         case Box():
-            points, faces = _box(solid)
+            points, faces = _box_faces(solid)
         case Prism():
-            points, faces = _prism(solid)
+            points, faces = _prism_faces(solid)
         case UvSphere():
-            points, faces = _sphere(solid)
+            points, faces = _sphere_faces(solid)
         case Polyhedron():
             points, faces = np.array(solid.vertices, dtype=float), solid.faces
     turned = points @ _rotation(solid.rotation_deg_xyz).T + np.array(solid.translation)
@@ -358,7 +358,7 @@ def union_body(params: Params) -> Manifold:
     return unite([solid_body(solid) for solid in params.solids])
 
 
-def _box(box: Box) -> tuple[Array, Faces]:
+def _box_faces(box: Box) -> tuple[Array, Faces]:
     ends = [(-length / 2, length / 2) for length in box.size]
     return np.array([[x, y, z] for x in ends[0] for y in ends[1] for z in ends[2]]), _BOX
 
@@ -368,7 +368,7 @@ def _ring(radius: float, z: float, segments: int) -> list[list[float]]:
     return [[radius * math.cos(a), radius * math.sin(a), z] for a in angles]
 
 
-def _prism(prism: Prism) -> tuple[Array, Faces]:
+def _prism_faces(prism: Prism) -> tuple[Array, Faces]:
     n = prism.segments
     low = -prism.height / 2 if prism.centred_z else 0.0
     points = _ring(prism.radius_bottom, low, n)
@@ -382,7 +382,7 @@ def _prism(prism: Prism) -> tuple[Array, Faces]:
     return np.array(points), faces
 
 
-def _sphere(sphere: UvSphere) -> tuple[Array, Faces]:
+def _sphere_faces(sphere: UvSphere) -> tuple[Array, Faces]:
     n, rings = sphere.segments, sphere.segments // 2
     points: list[list[float]] = []
     for i in range(rings):

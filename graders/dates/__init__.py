@@ -61,18 +61,18 @@ def date(value: Value) -> tuple[int, int, int] | None:
         return None
     text = tidy(value)
     matches = list(_DATE.finditer(text))
-    dates = {_read(match) for match in matches}
+    dates = {_read_date(match) for match in matches}
     if len(dates) != 1 or _HEDGES.search(text) or re.search(r"\d", _DATE.sub("", text)):
         return None
     return dates.pop()
 
 
-def _read(match: re.Match[str]) -> tuple[int, int, int] | None:
+def _read_date(match: re.Match[str]) -> tuple[int, int, int] | None:
     if match["year1"]:
-        return _valid(match["year1"], int(match["month1"]), match["day1"])
+        return _calendar_date(match["year1"], int(match["month1"]), match["day1"])
     if match["year2"]:
-        month_first = _valid(match["year2"], int(match["first"]), match["second"])
-        day_first = _valid(match["year2"], int(match["second"]), match["first"])
+        month_first = _calendar_date(match["year2"], int(match["first"]), match["second"])
+        day_first = _calendar_date(match["year2"], int(match["second"]), match["first"])
         if match["between"] == "." and month_first and day_first and month_first != day_first:
             return None
         return month_first or day_first
@@ -80,10 +80,10 @@ def _read(match: re.Match[str]) -> tuple[int, int, int] | None:
     month = next(
         i for i, name in enumerate(_MONTHS, 1) if name[:3] == match["name" + n][:3].casefold()
     )
-    return _valid(match["year" + n], month, match["day" + n])
+    return _calendar_date(match["year" + n], month, match["day" + n])
 
 
-def _valid(year_digits: str, month: int, day_digits: str) -> tuple[int, int, int] | None:
+def _calendar_date(year_digits: str, month: int, day_digits: str) -> tuple[int, int, int] | None:
     year, day = int(year_digits), int(day_digits)
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     days = (31, 28 + leap, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)

@@ -37,7 +37,7 @@ class _Square(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _right(params: Params) -> tuple[_Square, ...]:
+def _right_pairs(params: Params) -> tuple[_Square, ...]:
     index = [params.edge_order.index(side) for side in SIDES]
     squares = []
     for labels in params.squares:
@@ -50,7 +50,7 @@ def _right(params: Params) -> tuple[_Square, ...]:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if every square has exactly its joined pairs, each once and ascending, else 0."""
-    right = _right(params)
+    right = _right_pairs(params)
     # A right answer has no pair twice and none turned round.
     targets = [(len(square.pairs), square.pairs) for square in right]
     if [(len(pairs), frozenset(pairs)) for pairs in answer.edges] == targets:

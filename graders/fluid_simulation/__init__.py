@@ -57,7 +57,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def _judge(checks: Checklist, params: Params, water: Water) -> float:
-    """Check the water against the goal and return the score."""
     goal = params.goal
     checks.expect("some_water", water.voxels > 0, "No water stays in the world.")
     fit = True

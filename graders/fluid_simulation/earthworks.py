@@ -86,7 +86,7 @@ def ground(params: Params) -> Cells:
     rock = np.zeros((params.width, params.width, params.height), bool)
     rock[:, :, : params.rock_layers] = True
     for box in params.ground:
-        rock[_slices(box.low, box.high)] = box.material == "Rock"
+        rock[_box_slices(box.low, box.high)] = box.material == "Rock"
     return rock
 
 
@@ -106,7 +106,7 @@ def carry_out(
             low, high = [int(v) for v in box.xyzMin], [int(v) for v in box.xyzMax]
             problem = _problem(params, low, high)
             if not problem:
-                rock[_slices(low, high)] = box.material == "Rock"
+                rock[_box_slices(low, high)] = box.material == "Rock"
         if problem:
             ignored.append([i, problem])
     return rock, ignored
@@ -127,7 +127,7 @@ def _meet(low: Sequence[int], high: Sequence[int], zone: Zone) -> bool:
     return all(a <= d and c <= b for a, b, c, d in zip(low, high, zone.low, zone.high, strict=True))
 
 
-def _slices(low: Sequence[int], high: Sequence[int]) -> Box:
+def _box_slices(low: Sequence[int], high: Sequence[int]) -> Box:
     (x, y, z), (u, v, w) = low, high
     return (slice(x, u + 1), slice(y, v + 1), slice(z, w + 1))
 

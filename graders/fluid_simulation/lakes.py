@@ -85,7 +85,7 @@ def survey(rock: Cells, water: Cells) -> Water:
     lakes = []
     for part in parts(pack(space), padded_strides(water.shape)):
         cells = unpack(part, space.shape)[:, :-1, :-1]
-        levels = _levels(cells)
+        levels = _level_counts(cells)
         visible = bool((cells & open_water).any())
         lakes.append(Lake(sum(levels), pack(np.any(cells, axis=2)), levels, visible))
     run = np.zeros((width, width), int)
@@ -97,14 +97,14 @@ def survey(rock: Cells, water: Cells) -> Water:
     return Water(
         width,
         tuple(lakes),
-        _levels(water),
+        _level_counts(water),
         tuple((int(x), int(y)) for x, y in np.argwhere(open_water.any(axis=2))),
         depth,
         (int(longest.argmax()) // width, int(longest.argmax()) % width) if depth else None,
     )
 
 
-def _levels(cells: Cells) -> tuple[int, ...]:
+def _level_counts(cells: Cells) -> tuple[int, ...]:
     return tuple(int(count) for count in cells.sum(axis=(0, 1)))
 
 

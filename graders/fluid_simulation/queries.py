@@ -81,7 +81,7 @@ class Rain(Query):
                 "first": [f"box {i}: {why}" for i, why in first_items(world.ignored, _PLACES)],
             },
             "fallen_rock": {"voxels": int(world.fallen.sum())} | _bounds(world.fallen),
-            "water": {"voxels": water.voxels, "levels": _levels(water.levels)},
+            "water": {"voxels": water.voxels, "levels": _wet_levels(water.levels)},
             "lakes": {
                 "count": len(lakes),
                 "first": [_lake(lake, water.width) for lake in first_items(lakes, _LAKES)],
@@ -99,7 +99,7 @@ class Rain(Query):
         }
 
 
-def _levels(levels: tuple[int, ...]) -> dict[str, int]:
+def _wet_levels(levels: tuple[int, ...]) -> dict[str, int]:
     return {str(z): count for z, count in enumerate(levels) if count}
 
 
@@ -117,7 +117,7 @@ def _lake(lake: Lake, width: int) -> Observation:
     return {
         "voxels": lake.voxels,
         "columns": lake.surface,
-        "levels": _levels(lake.levels),
+        "levels": _wet_levels(lake.levels),
         "low": low,
         "high": high,
         "visible": lake.visible,

@@ -45,10 +45,10 @@ def boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> d
     """
     names = list(labels)
     side = 1 << max(map(len, names), default=0)
-    return {name: _box(name, cycle, axes, side) for name in names}
+    return {name: _leaf_box(name, cycle, axes, side) for name in names}
 
 
-def _box(label: str, cycle: Sequence[str], axes: Sequence[str], side: int) -> Box:
+def _leaf_box(label: str, cycle: Sequence[str], axes: Sequence[str], side: int) -> Box:
     low = dict.fromkeys(axes, 0)
     size = dict.fromkeys(axes, side)
     for i, bit in enumerate(label):
@@ -96,7 +96,7 @@ class _Truth(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _truth(params: Params) -> _Truth:
+def _leaf_contacts(params: Params) -> _Truth:
     """Return what follows from the instance alone; ``grazing`` touch at a corner or edge only."""
     touch = contacts(params.leaves, params.axis_cycle, AXES[params.dimension], params.target)
     return _Truth(
@@ -109,7 +109,7 @@ def _truth(params: Params) -> _Truth:
 
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the labels are the target's neighbours, each listed once, else 0."""
-    truth = _truth(params)
+    truth = _leaf_contacts(params)
     checks = Checklist(CHECKS)
     n = len(answer.neighbors)
     if n > 10 * len(params.leaves):

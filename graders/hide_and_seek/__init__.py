@@ -72,8 +72,8 @@ def camera(
         angle: between top and bottom of the picture, in degrees.
         image: columns and rows.
     """
-    fx, fy, fz = forward = _unit([t - e for t, e in zip(look_at, eye, strict=True)])
-    rx, ry, _ = right = _unit([fy, -fx, 0.0])
+    fx, fy, fz = forward = _direction([t - e for t, e in zip(look_at, eye, strict=True)])
+    rx, ry, _ = right = _direction([fy, -fx, 0.0])
     up = (ry * fz, -rx * fz, rx * fy - ry * fx)
     # The last digits of a tangent differ between libraries.
     tangent = round(math.tan(math.radians(angle / 2)), _TANGENT_DIGITS)
@@ -115,14 +115,16 @@ def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
         if first >= last or top >= bottom:
             continue
         window = np.s_[top:bottom, first:last]
-        entry, hit = _hits(view, sideways[first:last], upwards[top:bottom, None], low[i], high[i])
+        entry, hit = _box_hits(
+            view, sideways[first:last], upwards[top:bottom, None], low[i], high[i]
+        )
         hit &= entry < nearest[window]
         nearest[window][hit] = entry[hit]
         owner[window][hit] = i
     return owner
 
 
-def _hits(
+def _box_hits(
     view: Camera, sideways: Floats, upwards: Floats, low: Floats, high: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return where rays enter a box, in units of the distance along the view, and which do."""
@@ -167,7 +169,7 @@ def _windows(view: Camera, low: Floats, high: Floats) -> NDArray[np.int64]:
     return np.stack(bounds, axis=1).astype(np.int64)
 
 
-def _unit(vector: Sequence[float]) -> XYZ:
+def _direction(vector: Sequence[float]) -> XYZ:
     x, y, z = vector
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
@@ -226,7 +228,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def _check_people(checks: Checklist, xy: Floats, params: Params) -> bool:
-    """Record whether two people overlap."""
     width, depth, _ = params.person
     gap_x, gap_y = (np.abs(xy[:, None, axis] - xy[None, :, axis]) for axis in (0, 1))
     overlap = (gap_x < width - TOLERANCE) & (gap_y < depth - TOLERANCE)

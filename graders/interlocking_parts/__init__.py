@@ -32,17 +32,20 @@ from scbench.graders.interlocking_parts.cage_checks import (
     not_rigid,
     place,
 )
-from scbench.graders.interlocking_parts.print_checks import Lie, Openings, lie_on_bed, openings
-from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
-from scbench.graders.interlocking_parts.thickness import Distances, survey
-from scbench.graders.interlocking_parts.triangle_meshes import (
+from scbench.graders.interlocking_parts.print_checks import (
+    Lie,
+    Openings,
     Shell,
     components,
     count_edges,
+    lie_on_bed,
     neighbours,
+    openings,
     signed_volume,
     triangles_of,
 )
+from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
+from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import close_pairs, find_contacts, to_body
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
@@ -109,7 +112,6 @@ class _Examined(NamedTuple):
 
 @lru_cache(maxsize=128)
 def _examine(params: Params, kind: FileType, contents: str) -> _Examined:
-    """Judge a part by itself."""
     part = read_parts([(kind, contents)])[0]
     shell = part.shell
     if shell is None:
@@ -180,7 +182,7 @@ def grade(params: Params, answer: Answer) -> tuple[Verdict, ...]:
     grips = find_grips(params, cage)
     too_many = crowded(cage, tangled=any(part.fault[0] for part in parts))
     first = Checklist(CHECKS)
-    _valid(first, params, parts, bent)
+    _judge_validity(first, params, parts, bent)
     faces = find_faces(params, [part.body for part in cage]) if cage else None
     criteria: tuple[tuple[Callable[[Checklist], dict[str, Any]], bool], ...] = (
         (lambda checks: _printing(checks, params, parts), False),
@@ -236,7 +238,7 @@ def _assemble(
     return cage, bent
 
 
-def _valid(
+def _judge_validity(
     checks: Checklist, params: Params, parts: Sequence[_Examined], bent: Sequence[tuple[int, str]]
 ) -> None:
     wrong = f"There are {len(parts)} parts; {params.parts} are asked for."

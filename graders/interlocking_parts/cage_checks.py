@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.print_checks import MAX_OUTLINE, grown
+from scbench.graders.interlocking_parts.print_checks import MAX_OUTLINE, Shell, components, grown
 from scbench.graders.interlocking_parts.printed_parts import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
-from scbench.graders.interlocking_parts.triangle_meshes import Shell, components
 from scbench.graders.shared.checklist import Checklist
 from scbench.graders.shared.meshes import Array, Indices, is_crowded, unite, volume
 from scbench.schemas.interlocking_parts import Params, Space, Survey
@@ -51,7 +50,7 @@ def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
         bodies: its parts in their places.
     """
     rules, faces = params.spacing, Faces([], [])
-    for name, axis, low, high in _sides(params):
+    for name, axis, low, high in _side_layers(params):
         shadow = _shadow(bodies, axis, low, high)
         if shadow.num_vert() > MAX_OUTLINE:
             faces.too_long.append(name)
@@ -84,7 +83,7 @@ def check_faces(checks: Checklist, faces: Faces | None) -> None:
     )
 
 
-def _sides(params: Params) -> list[tuple[str, int, float, float]]:
+def _side_layers(params: Params) -> list[tuple[str, int, float, float]]:
     """Return name, axis, and ends along it of the layer in which a side's material lies."""
     empty, outer = params.empty, params.outer
     sides = [("floor", 2, outer.z[0], empty.z[0]), ("roof", 2, empty.z[1], outer.z[1])]
@@ -212,14 +211,13 @@ def distance_figures(distances: Distances) -> dict[str, Any]:
     return {"mode": distances.mode, "share": share, "faces": len(distances.values)}
 
 
-def _box(space: Space) -> Manifold:
+def _upright_box(space: Space) -> Manifold:
     size = (*space.sides, space.z[1] - space.z[0])
     low = (-space.sides[0] / 2, -space.sides[1] / 2, space.z[0])
     return Manifold.cube(size).translate(low)
 
 
 def _common(body: PlacedPart, tool: Manifold) -> float:
-    """Return the volume that a part shares with a body."""
     low, high = np.array(body.box), np.array(tool.bounding_box())
     shared = np.minimum(low[3:], high[3:]) - np.maximum(low[:3], high[:3])
     if np.any(shared <= 0) or np.prod(shared) < _SPECK:
@@ -228,7 +226,6 @@ def _common(body: PlacedPart, tool: Manifold) -> float:
 
 
 def _volume_outside(body: PlacedPart, box: Manifold) -> float:
-    """Return the volume that a part has outside of a box."""
     ends = box.bounding_box()
     if all(a <= b for a, b in zip(ends[:3], body.box[:3], strict=True)) and all(
         a >= b for a, b in zip(ends[3:], body.box[3:], strict=True)
@@ -257,7 +254,7 @@ def check_size(checks: Checklist, params: Params, cage: Sequence[PlacedPart]) ->
     if not cage:
         checks.skip(("inside_free", "outer_size"), _NOTHING)
         return {}
-    empty, outer = _box(params.empty), _box(params.outer)
+    empty, outer = _upright_box(params.empty), _upright_box(params.outer)
     inside = [(part.number, _common(part, empty)) for part in cage]
     outside = [(part.number, _volume_outside(part, outer)) for part in cage]
     for check, volumes, where in (
@@ -280,10 +277,10 @@ def _cylinders(at: float, diameter: float, z: tuple[float, ...], facets: int) ->
     """Return prisms around the cylinders at the four corners of a square."""
     radius = diameter / 2 / np.cos(np.pi / facets)
     rod = Manifold.cylinder(z[1] - z[0], radius, radius, facets)
-    return [rod.translate((x, y, z[0])) for x, y in _corners(at)]
+    return [rod.translate((x, y, z[0])) for x, y in _rod_places(at)]
 
 
-def _corners(at: float) -> list[list[float]]:
+def _rod_places(at: float) -> list[list[float]]:
     return [[-at, -at], [at, -at], [at, at], [-at, at]]
 
 
@@ -320,7 +317,7 @@ def check_rods(checks: Checklist, params: Params, grips: Sequence[Grip]) -> dict
         checks.skip(("rod_passes", "nut_held"), _NOTHING)
         return {}
     blocked, open_ = [], []
-    for k, corner in enumerate(_corners(params.rods.at)):
+    for k, corner in enumerate(_rod_places(params.rods.at)):
         in_way = round(sum(grip.rods[k] for grip in grips), 6)
         if in_way >= params.overlap:
             parts = [grip.number for grip in grips if grip.rods[k] > params.overlap / 100]

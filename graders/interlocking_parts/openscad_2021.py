@@ -69,12 +69,11 @@ def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None: 
     generate["group"] = evaluator._generate_csg  # noqa: SLF001
     for name, is_drawn in _HAS_SIZE.items():
         generate[name] = _if_drawn(generate[name], is_drawn)
-    generate["polyhedron"] = _turned(generate["polyhedron"])
+    generate["polyhedron"] = _right_side_out(generate["polyhedron"])
     library._EXPR_DISPATCH[library.RangeLiteral] = _either_way(library)  # noqa: SLF001
 
 
-def _number(value: object, default: float) -> float:
-    """Return a finite number, or the default."""
+def _finite(value: object, default: float) -> float:
     if type(value) in {int, float} and math.isfinite(value):  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     return default
@@ -117,7 +116,7 @@ def _if_drawn(make: _Maker, is_drawn: Callable[[Any], bool]) -> _Maker:
     return call
 
 
-def _turned(make: _Maker) -> _Maker:
+def _right_side_out(make: _Maker) -> _Maker:
     """Return the maker of polyhedra; one whose faces all run the other way round is turned."""
 
     def call(parameters: Any, children: Any, node: Any) -> list[Any]:  # noqa: ANN401
@@ -154,11 +153,11 @@ def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any
     pair = scale if isinstance(scale, list) and len(scale) == 2 else [scale, scale]
     slices = get(args, None, "slices", None)
     return {
-        "height": _number(get(args, 0, "height", None), _HEIGHT),
+        "height": _finite(get(args, 0, "height", None), _HEIGHT),
         "center": get(args, None, "center", False) is True,
-        "twist": _number(get(args, None, "twist", None), 0.0),
-        "slices": max(1, int(_number(slices, 1.0))) if type(slices) in {int, float} else None,
-        "scale_top": tuple(max(0.0, _number(value, 1.0)) for value in pair),
+        "twist": _finite(get(args, None, "twist", None), 0.0),
+        "slices": max(1, int(_finite(slices, 1.0))) if type(slices) in {int, float} else None,
+        "scale_top": tuple(max(0.0, _finite(value, 1.0)) for value in pair),
         **_resolution(context),
     }
 
@@ -166,7 +165,7 @@ def _linear_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any
 def _resolution(context: Any) -> dict[str, Any]:  # noqa: ANN401
     values = {name: context.dyn.get(f"${name}") for name in ("fn", "fa", "fs")}
     usual = {"fn": 0.0, "fa": 12.0, "fs": 2.0}
-    numbers = {name: _number(values[name], usual[name]) for name in usual}
+    numbers = {name: _finite(values[name], usual[name]) for name in usual}
     for name in ("fa", "fs"):
         if numbers[name] <= 0:
             numbers[name] = usual[name]
@@ -178,7 +177,7 @@ def _extruded(section: Any, parameters: Any, spend: Callable[[float], None]) -> 
     if section.is_empty() or height <= 0:
         return None
     points = np.concatenate(section.to_polygons())
-    slices = parameters["slices"] or _slices(points, parameters)
+    slices = parameters["slices"] or _layer_count(points, parameters)
     spend(float(len(points)) * slices)
     scale = parameters["scale_top"]
     if twist or scale[0] != scale[1]:
@@ -238,7 +237,7 @@ def _solid(points: Any, corners: Any) -> Any:  # noqa: ANN401
     return manifold3d.Manifold(manifold3d.Mesh64(places, triangles))
 
 
-def _slices(points: Any, parameters: Any) -> int:  # noqa: ANN401
+def _layer_count(points: Any, parameters: Any) -> int:  # noqa: ANN401
     """Return into how many layers OpenSCAD 2021.01 cuts an extrusion that says nothing of it."""
     twist, height = abs(float(parameters["twist"])), float(parameters["height"])
     fn, fa, fs = (float(parameters[name]) for name in ("fn", "fa", "fs"))
@@ -281,7 +280,7 @@ def _spiral(radius: float, turn: float, scale: float) -> float:
 def _around_parameters(evaluator: Any, node: Any, context: Any) -> dict[str, Any]:  # noqa: ANN401
     args, context = evaluator._resolve_call_args(node, context)  # noqa: SLF001
     evaluator._eval_children(node.children, context)  # noqa: SLF001
-    angle = _number(evaluator._get_arg(args, 0, "angle", None), 360.0)  # noqa: SLF001
+    angle = _finite(evaluator._get_arg(args, 0, "angle", None), 360.0)  # noqa: SLF001
     full_turn = angle <= -360 or angle > 360
     return {"angle": 360.0 if full_turn else angle, **_resolution(context)}
 

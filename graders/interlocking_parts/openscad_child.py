@@ -278,7 +278,6 @@ def mesh_of(source: str, meter: "Meter", triangles: int) -> tuple[Any, Any]:
 
 
 def _evaluated(source: str, meter: "Meter") -> list[Any]:
-    """Return all bodies that a source draws."""
     _library.random.seed(0)
     evaluator = _library.Evaluator(echo_fn=lambda _: None)
     _bound(evaluator, meter)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scbench.base.errors import CannotGrade
-from scbench.graders.interlocking_parts.triangle_meshes import Shell, weld
+from scbench.graders.interlocking_parts.print_checks import Shell, weld
 from scbench.graders.shared.meshes import Array
 from scbench.machine import sandbox
 from scbench.schemas.interlocking_parts import FileType
@@ -89,7 +89,7 @@ def read_parts(
     for kind, contents in distinct:
         if (kind, contents) in parts:
             continue
-        read = _read(kind, contents)
+        read = _read_file(kind, contents)
         if isinstance(read, str):
             sources[kind, contents] = read
         else:
@@ -111,7 +111,7 @@ def read_parts(
     return [parts[file] for file in files]
 
 
-def _read(kind: FileType, contents: str) -> PrintedPart | str:
+def _read_file(kind: FileType, contents: str) -> PrintedPart | str:
     """Return the part in a file, or the OpenSCAD source that draws it."""
     if len(contents) > MOST_CHARACTERS:
         return PrintedPart(None, f"it has more than {MOST_CHARACTERS:,} characters", True)

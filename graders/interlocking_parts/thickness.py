@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from scbench.graders.interlocking_parts.triangle_meshes import Shell, facets, triangles_of
+from scbench.graders.interlocking_parts.print_checks import Shell, facets, triangles_of
 from scbench.graders.shared.meshes import Array, Indices, unit
 from scbench.schemas.interlocking_parts import Survey
 
@@ -101,7 +101,7 @@ def grids_on(
         points.append(grid * (high - low) + (apart, 0.0))
         triangles.append(flat + np.append(shift, 0.0))
         apart += float(high[0] - low[0]) + 1.0
-    where, _, height = _hits(np.concatenate(points), np.concatenate(triangles), meter)
+    where, _, height = _triangle_hits(np.concatenate(points), np.concatenate(triangles), meter)
     where, first = np.unique(where, return_index=True)
     ends = np.cumsum([len(grid) for grid in points])
     grids, apart = [], 0.0
@@ -130,7 +130,7 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
-    ray, _, height = _hits(start[:, :2], turned, meter)
+    ray, _, height = _triangle_hits(start[:, :2], turned, meter)
     distance = height - start[ray, 2]
     ahead = distance > 0
     nearest = np.full(len(origins), np.inf)
@@ -138,10 +138,10 @@ def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Arra
     return nearest
 
 
-def _hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices, Array]:
+def _triangle_hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices, Array]:
     """Return which points (k, 2) lie below or above which triangles, and the heights there."""
     a, b, c = (corners[:, i, :2] for i in range(3))
-    double = _cross(b - a, c - a)
+    double = _cross_2d(b - a, c - a)
     facing = np.flatnonzero(np.abs(double) > 1e-9)  # the others are seen edge-on
     low = corners[facing, :, :2].min(axis=1) - _EDGE
     high = corners[facing, :, :2].max(axis=1) + _EDGE
@@ -166,8 +166,8 @@ def _hits(points: Array, corners: Array, meter: Meter) -> tuple[Indices, Indices
         tri = facing[near[j]]
         q = p[i]
         # Weights of the three corners; all positive inside.
-        wa = _cross(b[tri] - q, c[tri] - q) / double[tri]
-        wb = _cross(c[tri] - q, a[tri] - q) / double[tri]
+        wa = _cross_2d(b[tri] - q, c[tri] - q) / double[tri]
+        wb = _cross_2d(c[tri] - q, a[tri] - q) / double[tri]
         wc = 1 - wa - wb
         hit = (wa >= -_EDGE) & (wb >= -_EDGE) & (wc >= -_EDGE)
         z = corners[tri, :, 2]
@@ -189,7 +189,7 @@ def _in_patches(points: Array) -> Indices:
     return np.lexsort((points[:, 1], strip))
 
 
-def _cross(u: Array, v: Array) -> Array:
+def _cross_2d(u: Array, v: Array) -> Array:
     product: Array = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     return product
 

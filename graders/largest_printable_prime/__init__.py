@@ -166,7 +166,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 
 def _judge_number(checks: Checklist, params: Params, number: str) -> None:
-    """Check the number, whatever it is made of."""
     checks.expect("leading_zero", not number.startswith("0"), "The number begins with 0.")
     if params.max_digits is not None:
         wrong = f"The number has {len(number)} digits; it may have {params.max_digits}."

@@ -17,19 +17,17 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     HEIGHT,
     TIP_SLACK,
     VOLUME,
+    Body,
+    Boxes,
     Bricks,
     Indices,
     Pairs,
+    body,
     close_pairs,
     groups,
     misfits,
-    stances,
-)
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
-    Body,
-    Boxes,
-    body,
     shared_volumes,
+    stances,
     strays,
 )
 from scbench.graders.shared.checklist import Checklist
@@ -67,7 +65,8 @@ _MAX_GROUPS = 50
 
 
 @lru_cache(maxsize=256)
-def _target(params: Params) -> Body:
+def target_body(params: Params) -> Body:
+    """Return the target of an instance; see `body`."""
     return body(params)
 
 
@@ -79,11 +78,11 @@ def grade(params: Params, answer: Answer) -> Verdict:
         return checks.too_large(f"{count} bricks are listed; at most {MAX_BRICKS} are judged.")
     bricks = Bricks.of([(*brick.Centroid, brick.RotationDegrees) for brick in answer.bricks])
     boxes = as_boxes(bricks)
-    _judge_places(checks, _target(params), bricks, boxes)
+    _judge_single_bricks(checks, target_body(params), bricks, boxes)
     used = _judge_repeats(checks, bricks)
     faults = _judge_structure(checks, bricks.take(used), used)
     legal = checks.all_passed
-    agreement, figures = _agreement(_target(params), boxes)
+    agreement, figures = _agreement(target_body(params), boxes)
     score = min(max(round(agreement / params.full_marks, 9), 0.0), 1.0)
     if faults["overlapping"] != [] or len(used) < count:
         checks.skip("volume", "Not all bricks lie beside each other, so volumes do not add up.")
@@ -116,8 +115,7 @@ def _agreement(target: Body, boxes: Boxes) -> tuple[float, dict[str, float]]:
     return agreement, {name: round(value, 9) for name, value in figures.items()}
 
 
-def _judge_places(checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes) -> None:
-    """Check every brick by itself."""
+def _judge_single_bricks(checks: Checklist, target: Body, bricks: Bricks, boxes: Boxes) -> None:
     checks.expect("not_empty", len(bricks.z) > 0, "The list of bricks is empty.")
     layer = np.maximum(np.rint((bricks.z - HEIGHT / 2) / HEIGHT), 0.0)
     off = np.abs(bricks.z - HEIGHT / 2 - HEIGHT * layer) > LAYER_SLACK + _DUST

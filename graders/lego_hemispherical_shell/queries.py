@@ -4,13 +4,12 @@ A query looks at no more bricks than a fraction of the smallest shell, so that a
 tell less of a whole answer than judging it would.
 """
 
-from functools import lru_cache
 from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from scbench.graders.lego_hemispherical_shell import as_boxes
+from scbench.graders.lego_hemispherical_shell import as_boxes, target_body
 from scbench.graders.lego_hemispherical_shell.bricks import (
     CONTACT_GAP,
     VOLUME,
@@ -18,10 +17,6 @@ from scbench.graders.lego_hemispherical_shell.bricks import (
     Pairs,
     close_pairs,
     off_grid,
-)
-from scbench.graders.lego_hemispherical_shell.solids_of_revolution import (
-    Body,
-    body,
     shared_volumes,
 )
 from scbench.graders.shared.interaction import Observation, Query, QueryError
@@ -31,11 +26,6 @@ BUDGET = 30
 
 _MAX_BRICKS = 10
 _REACH = 10_000.0
-
-
-@lru_cache(maxsize=64)
-def _target(params: Params) -> Body:
-    return body(params)
 
 
 class BricksTogether(Query):
@@ -65,7 +55,7 @@ class BricksTogether(Query):
         joined = pairs.where(pairs.depth < CONTACT_GAP)
         first, second = (f(joined.lower, joined.upper) for f in (np.minimum, np.maximum))
         grid = ["off the grid" if off else "on one grid" for off in off_grid(bricks, first, second)]
-        shares = shared_volumes(_target(params), as_boxes(bricks)) / VOLUME
+        shares = shared_volumes(target_body(params), as_boxes(bricks)) / VOLUME
         return {
             "in_target": [round(share, 3) + 0.0 for share in shares.tolist()],
             "overlaps": [

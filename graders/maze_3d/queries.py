@@ -22,7 +22,7 @@ Maze = Annotated[
 ]
 
 
-def _read(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
+def _read_maze(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
     """Return the heights of a maze, row by row, and its moves."""
     n = params.size
     if len(maze) != n or any(len(row) != n for row in maze):
@@ -34,7 +34,7 @@ def _read(params: Params, maze: tuple[str, ...]) -> tuple[list[int], Graph]:
     return heights, move_graph(n, heights)
 
 
-def _number(n: int, place: tuple[int, ...]) -> int:
+def _cell_number(n: int, place: tuple[int, ...]) -> int:
     row, column = place
     if max(row, column) >= n:
         raise QueryError(f"a cell is [row, column], each in 0..{n - 1}")
@@ -59,8 +59,8 @@ class Walk(Query):
     def observe(self, params: Params) -> Observation:
         """Return how far the moves are legal, and the moves from there."""
         n = params.size
-        heights, graph = _read(params, self.maze)
-        cells = [_number(n, place) for place in self.path]
+        heights, graph = _read_maze(params, self.maze)
+        cells = [_cell_number(n, place) for place in self.path]
         wrong, end = "", cells[0]
         for i, cell in enumerate(cells[1:], start=1):
             if cell not in graph[end]:
@@ -99,9 +99,9 @@ class Reach(Query):
     def observe(self, params: Params) -> Observation:
         """Return the cells that are connected to the start."""
         n = params.size
-        _, graph = _read(params, self.maze)
-        start = _number(n, self.start)
-        row, column = divmod(_number(n, self.corner), n)
+        _, graph = _read_maze(params, self.maze)
+        start = _cell_number(n, self.start)
+        row, column = divmod(_cell_number(n, self.corner), n)
         reached = set(find_routes(graph, start, -1).reached)
         return {
             "cells": len(reached),

@@ -24,7 +24,7 @@ _YEAR = re.compile(r"\(\d{4}\)")
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the answer is the right choice, by letter or title, else 0."""
     checks = Checklist(CHECKS)
-    dated = _YEAR.search(_text(answer.answer)) is not None
+    dated = _YEAR.search(_digits_or_text(answer.answer)) is not None
     names = [f"{film[0]} ({film[1]})" if dated else film[0] for film in params.choices]
     choice = option(answer.answer, names)
     wrong = f"{quote(answer.answer)} is not one of the choices."
@@ -42,7 +42,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.binary()
 
 
-def _text(value: object) -> str:
+def _digits_or_text(value: object) -> str:
     try:
         return str(value)
     except ValueError:  # a number of more digits than Python writes

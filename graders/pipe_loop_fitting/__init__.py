@@ -76,7 +76,6 @@ def grade(params: Params, answer: Answer) -> Verdict:
 def _judge_pipes(
     checks: Checklist, params: Params, loop: Loop, points: Sequence[tuple[float, float]]
 ) -> None:
-    """Check what every loop must keep."""
     tolerance = params.length_tolerance + SLACK
     wrong = np.nonzero(np.abs(loop.length - 1.0) > tolerance)[0].tolist()
     fault = f"of {len(points)} pipes are not 1 m long within {params.length_tolerance:g} m"

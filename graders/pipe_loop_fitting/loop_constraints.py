@@ -84,7 +84,7 @@ def cosine(degrees: Fraction) -> float:
     return float(total)
 
 
-def _turned(points: Floats) -> Floats:
+def _rotated(points: Floats) -> Floats:
     """Return what comes after each point of a ring."""
     return np.concatenate((points[1:], points[:1]))
 
@@ -95,7 +95,7 @@ def lengths(points: Floats) -> Floats:
     Args:
         points: (n, 2), in order around the loop.
     """
-    along = _turned(points) - points
+    along = _rotated(points) - points
     result: Floats = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
     return result
 
@@ -110,7 +110,7 @@ def angle_cosines(points: Floats, length: Floats) -> Floats:
     Returns:
         (n,); NaN where one of the two pieces has no length.
     """
-    along = _turned(points) - points
+    along = _rotated(points) - points
     back = np.concatenate((along[-1:], along[:-1]))
     dot = along[:, 0] * back[:, 0] + along[:, 1] * back[:, 1]
     product = length * np.concatenate((length[-1:], length[:-1]))
@@ -176,11 +176,11 @@ def contacts(points: Floats) -> Contacts:
     Args:
         points: (n, 2), none beyond 10**5.
     """
-    start, end = points, _turned(points)
-    first, second = _near(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
+    start, end = points, _rotated(points)
+    first, second = _close_pieces(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
     if not first.size:
         return Contacts([], [])
-    crosses, apart = _sides(start[first], end[first], start[second], end[second])
+    crosses, apart = _piece_sides(start[first], end[first], start[second], end[second])
     crossing = _pairs(first[crosses], second[crosses])
     first, second, apart = first[~crosses], second[~crosses], apart[~crosses]
     # Pieces that do not cross are nearest at an end of one of them.
@@ -204,7 +204,7 @@ def contacts(points: Floats) -> Contacts:
     return Contacts(sorted(crossing), sorted(touching))
 
 
-def _near(low: Floats, high: Floats) -> tuple[Positions, Positions]:
+def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     """Return the pairs of pieces whose boxes meet, neighbours left out, smaller position first.
 
     Args:
@@ -233,7 +233,7 @@ def _pairs(first: Positions, second: Positions) -> list[Pair]:
     return list(zip(first.tolist(), second.tolist(), strict=True))
 
 
-def _sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
+def _piece_sides(a: Floats, b: Floats, c: Floats, d: Floats) -> tuple[Marks, Marks]:
     """Return which pieces from a to b and c to d cross for sure, and which for sure do not.
 
     Each argument is (m, 2); both results are False where doubles cannot say.

@@ -52,7 +52,7 @@ def _black(params: Params) -> NDArray[np.bool_]:
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return the fourth power of the matched share, or 0 below three quarters."""
     checks = Checklist(CHECKS)
-    formula = _read(checks, plain_lines(answer.function.strip()))
+    formula = _read_formula(checks, plain_lines(answer.function.strip()))
     if formula is None or not checks.all_passed:
         checks.skip(
             ("defined", "two_colours", "floor", "missed", "surplus"),
@@ -67,7 +67,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return _compare(checks, _black(params), positive, failed)
 
 
-def _read(checks: Checklist, text: str) -> Formula | None:
+def _read_formula(checks: Checklist, text: str) -> Formula | None:
     """Parse the text; return None if there is no formula."""
     too_large = ""
     if len(text) > MAX_CHARACTERS:
@@ -108,11 +108,13 @@ def _compare(
     failed: NDArray[np.bool_],
 ) -> Verdict:
     """Check the picture that was drawn; cells without a value never match."""
-    no_value = _cells(failed)
+    no_value = _marked_cells(failed)
     checks.forbid(
         "defined",
         no_value,
-        lambda cell: f"In {len(no_value)} cells there is no value; the first is {_at(cell)}.",
+        lambda cell: (
+            f"In {len(no_value)} cells there is no value; the first is {_coordinates(cell)}."
+        ),
     )
     cells, positive_count = black.size, int(positive.sum())
     two_colours = checks.expect(
@@ -124,9 +126,13 @@ def _compare(
     matched = int((~failed & (positive == black)).sum())
     wrong = f"{matched} of {cells} cells match, which is less than three quarters."
     enough = checks.expect("floor", 4 * matched >= 3 * cells, wrong, matched=matched)
-    missed, surplus = _cells(black & ~positive), _cells(positive & ~black)
-    checks.forbid_many("missed", missed, "# cells are not positive", lambda cell: f"is {_at(cell)}")
-    checks.forbid_many("surplus", surplus, ". cells are positive", lambda cell: f"is {_at(cell)}")
+    missed, surplus = _marked_cells(black & ~positive), _marked_cells(positive & ~black)
+    checks.forbid_many(
+        "missed", missed, "# cells are not positive", lambda cell: f"is {_coordinates(cell)}"
+    )
+    checks.forbid_many(
+        "surplus", surplus, ". cells are positive", lambda cell: f"is {_coordinates(cell)}"
+    )
     score = matched**4 / cells**4 if two_colours and enough else 0.0
     return checks.partial(
         score,
@@ -136,10 +142,10 @@ def _compare(
     )
 
 
-def _cells(mask: NDArray[np.bool_]) -> list[list[int]]:
+def _marked_cells(mask: NDArray[np.bool_]) -> list[list[int]]:
     """Return [x, y] of every cell that is marked, row by row."""
     return [[int(x), int(y)] for y, x in np.argwhere(mask)] if mask.any() else []
 
 
-def _at(cell: list[int]) -> str:
+def _coordinates(cell: list[int]) -> str:
     return f"x = {cell[0]}, y = {cell[1]}"

@@ -83,8 +83,6 @@ _FUNCTIONS = {Op.ADD: np.add, Op.SUBTRACT: np.subtract, Op.MULTIPLY: np.multiply
 
 
 class _Evaluation:
-    """Evaluates a formula, counting what it costs."""
-
     def __init__(self, n: int) -> None:
         line = np.arange(n, dtype=np.int64)
         bits = (n - 1).bit_length()

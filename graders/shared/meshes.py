@@ -486,7 +486,9 @@ def differences(
     """
     both = difference_bodies(points, corners, solid, surplus, missing)
     size = float(solid.volume())
-    return None if both is None else (_pieces(both[0], size), _pieces(both[1], size))
+    return (
+        None if both is None else (_largest_pieces(both[0], size), _largest_pieces(both[1], size))
+    )
 
 
 def difference_bodies(
@@ -519,7 +521,7 @@ def difference_bodies(
     return None
 
 
-def _pieces(body: Manifold, size: float) -> list[Piece]:
+def _largest_pieces(body: Manifold, size: float) -> list[Piece]:
     """Return a body's pieces, largest first, without those below a thousandth of a volume."""
     pieces = []
     for part in body.decompose():

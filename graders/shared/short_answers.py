@@ -170,7 +170,7 @@ def tidy(text: str) -> str:
 
 def readings(value: Value) -> Iterator[str]:
     """Yield the tidy text of a word or number: all of it, then its first sentence."""
-    text = _text(value)
+    text = _plain_text(value)
     if text is not None:
         text = tidy(_ANSWER_IS.sub("", text, count=1))
         yield text
@@ -197,7 +197,7 @@ def _is_whole(inside: str, opening: str, closing: str) -> bool:
     return depth == 0
 
 
-def _text(value: Value) -> str | None:
+def _plain_text(value: Value) -> str | None:
     """Return a word or whole number as tidy text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
@@ -218,10 +218,10 @@ def number(value: Value) -> Fraction | None:
         return Fraction(value)
     if isinstance(value, float):
         return Fraction(repr(value)) if math.isfinite(value) else None
-    return first_read(_number, value)
+    return first_read(_read_number, value)
 
 
-def _number(text: str) -> Fraction | None:
+def _read_number(text: str) -> Fraction | None:
     text = _LATEX_FRACTION.sub(r"\1/\2", text.rpartition("=")[2].strip().translate(_MINUS))
     bracketed = _IN_BRACKETS.fullmatch(text)
     outside, inside = bracketed.groups() if bracketed else ("", text)
@@ -271,10 +271,10 @@ def truth(value: Value) -> bool | None:
     """Return a truth value: JSON's own, 0 or 1, or a word of any notation, in any case."""
     if isinstance(value, bool):
         return value
-    return first_read(_truth, value)
+    return first_read(_read_truth, value)
 
 
-def _truth(text: str) -> bool | None:
+def _read_truth(text: str) -> bool | None:
     plain = TRUTHS.get(text.casefold())
     if plain is not None:
         return plain
@@ -298,14 +298,14 @@ def entries(value: Value) -> tuple[str, ...] | None:
     dropped.
     """
     if isinstance(value, str | int | float):
-        text = _text(value)
-        return None if text is None else _split(text)
-    texts = [_text(item) for item in value[: MAX_LENGTH + 1]]
+        text = _plain_text(value)
+        return None if text is None else _split_list(text)
+    texts = [_plain_text(item) for item in value[: MAX_LENGTH + 1]]
     words = tuple(word for word in texts if word is not None)
     return words if len(words) == len(texts) <= MAX_LENGTH else None
 
 
-def _split(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     if text[:1] + text[-1:] in {"[]", "()", "{}"}:
         text = text[1:-1]
     text = _AFTERTHOUGHT.sub("", _ANSWER_IS.sub("", text, count=1), count=1)
@@ -332,7 +332,7 @@ def unspaced(value: Value) -> str | None:
     if not isinstance(value, str | int | float):
         words = entries(value)
         return None if words is None else "".join(words)
-    text = _text(value)
+    text = _plain_text(value)
     if text is None:
         return None
     text = _AFTERTHOUGHT.sub("", re.sub(r"</?[a-z]+>", "", html.unescape(text)), count=1)
@@ -459,13 +459,13 @@ class _Options:
     def _places_in(self, text: str) -> set[int]:
         """Return the options whose label or text occurs in a sentence."""
         places = self._labels_in(text)
-        folded = f" {_words(text)} "
+        folded = f" {_word_run(text)} "
         by_length = sorted(range(len(self._texts)), key=lambda place: -len(self._texts[place]))
         for place in by_length:
-            name = _words(self._texts[place])
+            name = _word_run(self._texts[place])
             if name and f" {name} " in folded:
                 folded = folded.replace(f" {name} ", " . ")
-                places |= {i for i, text in enumerate(self._texts) if _words(text) == name}
+                places |= {i for i, text in enumerate(self._texts) if _word_run(text) == name}
         return places
 
 
@@ -473,7 +473,7 @@ def _folded(text: str) -> str:
     return " ".join(re.sub(r"[-_\u2010\u2011]", " ", text).casefold().split()).rstrip(".,;:")
 
 
-def _words(text: str) -> str:
+def _word_run(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 

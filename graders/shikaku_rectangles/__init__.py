@@ -100,24 +100,24 @@ def _judge_cover(
     for bits in cells.values():
         twice |= covered & bits
         covered |= bits
-    overlapped = _places(twice, width)
+    overlapped = _cells_of_bits(twice, width)
     sharing = [i for i, bits in cells.items() if bits & twice]
     checks.forbid(
         "overlap",
         sharing,
         lambda i: (
             f"{len(overlapped)} of {width * height} cells are covered more than once, the first "
-            f"at {_at(overlapped[0])}; the first of {len(sharing)} rectangles with such cells is "
-            f"number {i} of the list (from 0)."
+            f"at {_cell_words(overlapped[0])}; the first of {len(sharing)} rectangles with such "
+            f"cells is number {i} of the list (from 0)."
         ),
     )
-    uncovered = _places(_block(frame, width, height) & ~covered, width)
+    uncovered = _cells_of_bits(_block(frame, width, height) & ~covered, width)
     checks.forbid(
         "covered",
         uncovered,
         lambda cell: (
             f"{len(uncovered)} of {width * height} cells are in no rectangle, the first at "
-            f"{_at(cell)}."
+            f"{_cell_words(cell)}."
         ),
     )
     return overlapped, uncovered
@@ -168,7 +168,7 @@ def _judge_clues(
         )
     else:
         checks.skip("area", "No rectangle inside the grid holds exactly one clue.")
-    return _places(frame.clues & ~solved, params.width)
+    return _cells_of_bits(frame.clues & ~solved, params.width)
 
 
 def _block(frame: _Frame, across: int, down: int) -> int:
@@ -176,13 +176,13 @@ def _block(frame: _Frame, across: int, down: int) -> int:
     return frame.columns[down] * ((1 << across) - 1)
 
 
-def _places(bits: int, width: int) -> list[Cell]:
+def _cells_of_bits(bits: int, width: int) -> list[Cell]:
     """Return the column and row of every bit that is set, row by row."""
     marks = f"{bits:b}"[::-1]
     return [(k % width, k // width) for k, mark in enumerate(marks) if mark == "1"]
 
 
-def _at(cell: Cell) -> str:
+def _cell_words(cell: Cell) -> str:
     return f"column {cell[0]} of row {cell[1]}"
 
 

@@ -92,7 +92,7 @@ def shape_of(path: str) -> Kind:
     Raises:
         ValueError: the path is not well formed, or draws none of the kinds.
     """
-    sides = _sides(list(_pieces(path)))
+    sides = _outline_sides(list(_path_pieces(path)))
     curved = sum(not _is_straight(side) for side in sides)
     if curved or not sides:
         kind = _ROUND.get((curved, len(sides)))
@@ -105,7 +105,7 @@ def shape_of(path: str) -> Kind:
     return kind
 
 
-def _sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
+def _outline_sides(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:
     """Return the pieces between one corner and the next, for all corners."""
     begins = [i for i in range(len(pieces)) if _is_corner(pieces[i - 1], pieces[i])]
     if not begins:
@@ -141,11 +141,11 @@ def _four_sided(lengths: Sequence[float]) -> Kind:
     return kinds[alike]
 
 
-def _pieces(path: str) -> Iterator[Piece]:
+def _path_pieces(path: str) -> Iterator[Piece]:
     """Yield what each command draws; a command that leads nowhere draws nothing."""
     here: Spot = (0, 0)
     start = here
-    words = _words(path)
+    words = _commands(path)
     if not words or words[0][0] not in "Mm" or words[-1][0] not in "Zz":
         raise ValueError("a path goes from M to Z")
     for word, numbers in words:
@@ -163,7 +163,7 @@ def _pieces(path: str) -> Iterator[Piece]:
         here = spots[-1]
 
 
-def _words(path: str) -> list[tuple[str, list[int]]]:
+def _commands(path: str) -> list[tuple[str, list[int]]]:
     """Return each command with its numbers, in hundredths."""
     words: list[tuple[str, list[int]]] = []
     for match in _WORD.finditer(path):

@@ -84,7 +84,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
             f"other; the first is {pair[0]} and {pair[1]}, {pair[2]:.6f} deep."
         ),
     )
-    target, target_area = _target(params)
+    target, target_area = _target_polygon(params)
     shadow = cover(target, outlines(bodies), SLACK)
     # Without a fault of the bodies, an answer below a full score fails at least one of the two.
     full = score_of(shadow, target_area, 1.0, params.divisor) == 1
@@ -137,8 +137,7 @@ def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -
 
 
 @lru_cache(maxsize=256)
-def _target(params: Params) -> tuple[Polygon, float]:
-    """Return the target and its area."""
+def _target_polygon(params: Params) -> tuple[Polygon, float]:
     target = Polygon(params.exterior, params.holes)
     if not target.is_valid:
         raise ValueError(f"{params.title}: the outline or a hole crosses itself or another")

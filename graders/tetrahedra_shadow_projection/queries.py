@@ -54,12 +54,12 @@ class Shadow(Query):
         ends = np.stack([bodies[:, :, 2].min(axis=1), bodies[:, :, 2].max(axis=1)], axis=1)
         return {
             "area": round(float(shapely.area(shapely.union_all(shadows))), _DECIMALS),
-            "outlines": [_rounded(ring) for ring in rings],
-            "heights": _rounded(ends),
+            "outlines": [_rounded_rows(ring) for ring in rings],
+            "heights": _rounded_rows(ends),
         }
 
 
-def _rounded(values: Floats) -> list[list[float]]:
+def _rounded_rows(values: Floats) -> list[list[float]]:
     return (np.round(values, _DECIMALS) + 0.0).tolist()  # type: ignore[no-any-return]
 
 

@@ -169,12 +169,12 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
         allowed: largest depth that is no cut.
         enough: stop soon after this many pairs were found.
     """
-    normals = _unit(np.stack([_face_normal(bodies, face) for face in _FACES], axis=1))[0]
+    normals = _unit_vectors(np.stack([_face_normal(bodies, face) for face in _FACES], axis=1))[0]
     edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)
     pairs: list[tuple[int, int, float]] = []
-    for first, second in _near(bodies):
+    for first, second in _meeting_boxes(bodies):
         axes = _cross(edges[first][:, :, None], edges[second][:, None]).reshape(-1, 36, 3)
-        crossed, usable = _unit(axes)
+        crossed, usable = _unit_vectors(axes)
         usable = np.concatenate([np.ones((len(first), 8), bool), usable], axis=1)
         axes = np.concatenate([normals[first], normals[second], crossed], axis=1)
         a = _dot(axes[:, :, None], bodies[first][:, None])
@@ -188,7 +188,7 @@ def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
     return Cuts(pairs, complete=True)
 
 
-def _near(bodies: Floats) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _meeting_boxes(bodies: Floats) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield pairs whose bounding boxes meet, in order, at most ``_CHUNK`` at a time."""
     low, high = bodies.min(1), bodies.max(1)
     places = np.arange(len(bodies))
@@ -219,7 +219,7 @@ def _face_normal(bodies: Floats, face: tuple[int, int, int]) -> Floats:
     return _cross(b - a, c - a)
 
 
-def _unit(vectors: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _unit_vectors(vectors: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return vectors at length 1, and which of them are long enough to have a direction."""
     squares = _dot(vectors, vectors)
     usable = squares >= _PARALLEL

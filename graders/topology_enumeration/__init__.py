@@ -28,7 +28,7 @@ _LIMIT = 2000
 
 
 @lru_cache(maxsize=256)
-def _truth(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
+def _forcing_patterns(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
     """Return all forcing patterns, and those of them that agree with what is known."""
     ring = POLYGONS[len(params.corner_order)]
     forcing = meeting_patterns(params.n_classes, params.corner_order, ring)
@@ -41,7 +41,7 @@ def _truth(params: Params) -> tuple[frozenset[Labels], frozenset[Labels]]:
 def grade(params: Params, answer: Answer) -> Verdict:
     """Return 1 if the patterns are exactly those asked for, each once, else 0."""
     checks = Checklist(CHECKS)
-    forcing, right = _truth(params)
+    forcing, right = _forcing_patterns(params)
     k, n = len(params.corner_order), params.n_classes
     if len(answer.configs) > _LIMIT:
         return checks.too_large(

@@ -125,7 +125,9 @@ def locate(frame: Frame, point: tuple[float, float]) -> Spot | None:
 @lru_cache(maxsize=4096)
 def on_one_side(chord: Chord, unit: int) -> bool:
     """Whether both ends lie on one side; a corner belongs to both its sides."""
-    return any(all((end - side) % (4 * unit) <= unit for end in chord) for side in _corners(unit))
+    return any(
+        all((end - side) % (4 * unit) <= unit for end in chord) for side in _corner_places(unit)
+    )
 
 
 def regions(first: Chord, second: Chord, unit: int) -> list[int]:
@@ -149,12 +151,12 @@ def regions(first: Chord, second: Chord, unit: int) -> list[int]:
     ends = {a, b, *second}
     middle = len(ends) + sum(
         corner not in ends and not any(_within(corner, *arc, unit) for arc in arcs)
-        for corner in _corners(unit)
+        for corner in _corner_places(unit)
     )
     return [*(_between(*arc, unit) + 2 for arc in arcs), middle]
 
 
-def _corners(unit: int) -> range:
+def _corner_places(unit: int) -> range:
     return range(0, 4 * unit, unit)
 
 
@@ -165,7 +167,7 @@ def _within(place: int, start: int, end: int, unit: int) -> bool:
 
 def _between(start: int, end: int, unit: int) -> int:
     """Return the number of corners strictly inside the arc from start to end."""
-    return sum(_within(corner, start, end, unit) for corner in _corners(unit))
+    return sum(_within(corner, start, end, unit) for corner in _corner_places(unit))
 
 
 def _free_arc(chord: Chord, rival: Chord, unit: int) -> Chord:
@@ -245,7 +247,6 @@ def _on_grid(facts: _Facts, point: Sequence[float]) -> bool:
 
 
 def _judge_boundary(checks: Checklist, spots: Sequence[Spot | None], answer: Answer) -> None:
-    """Check that every endpoint is near the boundary."""
     off = [
         {"segment": at[0], "end": at[1], "distance": spot and spot.distance}
         for at, spot in zip(_PLACES, spots, strict=True)

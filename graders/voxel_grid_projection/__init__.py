@@ -48,7 +48,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     n, length = params.size, len(answer.voxels)
     if length > _TOO_MANY * params.cells:
         return checks.too_large(f"{length} cells are listed where {params.cells} are asked for.")
-    cells, outside = _cells(answer, n)
+    cells, outside = _sort_entries(answer, n)
     fault = f"of {length} entries are not whole numbers from 0 to {n - 1}"
     checks.forbid_many(
         "cells", outside, fault, lambda i: f"is entry {i} (from 0), {list(answer.voxels[i].xyz)}"
@@ -76,7 +76,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
     return checks.binary(distinct=len(voxels))
 
 
-def _cells(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
+def _sort_entries(answer: Answer, n: int) -> tuple[list[Cell], list[int]]:
     """Return the entries that are cells, and the positions of the others."""
     cells, outside = [], []
     for i, voxel in enumerate(answer.voxels):

@@ -106,12 +106,12 @@ def _items(node: Node) -> list[Node]:
 
 def in_words(node: Node) -> str:
     """Return what a JSON Schema asks for, to follow "must be": "two whole numbers from 0"."""
-    return _words(node, plural=False)
+    return _node_words(node, plural=False)
 
 
-def _words(node: Node, *, plural: bool) -> str:
+def _node_words(node: Node, *, plural: bool) -> str:
     if "anyOf" in node:
-        branches = " or ".join(dict.fromkeys(_words(b, plural=False) for b in node["anyOf"]))
+        branches = " or ".join(dict.fromkeys(_node_words(b, plural=False) for b in node["anyOf"]))
         return f"values, each {branches}" if plural else branches
     choices = node.get("enum", [node["const"]] if "const" in node else [])
     if choices:
@@ -132,10 +132,10 @@ def _words(node: Node, *, plural: bool) -> str:
 def _array(node: Node, *, plural: bool) -> str:
     low, high = node.get("minItems", 0), node.get("maxItems")
     if "prefixItems" in node:
-        parts = ", then ".join(_words(item, plural=False) for item in node["prefixItems"])
+        parts = ", then ".join(_node_words(item, plural=False) for item in node["prefixItems"])
         return f"lists of {parts}" if plural else f"a list of {parts}"
     many = high != 1
-    inner = _words(node.get("items", {}), plural=many)
+    inner = _node_words(node.get("items", {}), plural=many)
     if low == high:
         count = _NUMBERS[low] if low < len(_NUMBERS) else f"{low:,}"
         fixed = f"{count} {inner}" if many else inner

@@ -11,10 +11,18 @@ from manifold3d import CrossSection, FillRule, Manifold
 
 from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
+    Shell,
+    centroid,
+    components,
     convex_hull,
+    count_edges,
+    facets,
     grown,
+    neighbours,
     openings,
+    signed_volume,
     strip_width,
+    weld,
 )
 from scbench.graders.interlocking_parts.thickness import (
     Meter,
@@ -23,16 +31,6 @@ from scbench.graders.interlocking_parts.thickness import (
     frame,
     grids_on,
     survey,
-)
-from scbench.graders.interlocking_parts.triangle_meshes import (
-    Shell,
-    centroid,
-    components,
-    count_edges,
-    facets,
-    neighbours,
-    signed_volume,
-    weld,
 )
 from scbench.graders.shared.meshes import is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey

@@ -12,6 +12,7 @@ from manifold3d import Manifold
 from scbench.base.errors import CannotGrade
 from scbench.builders.interlocking_parts.cage_parts import to_ascii_stl
 from scbench.graders.interlocking_parts import printed_parts
+from scbench.graders.interlocking_parts.print_checks import count_edges, signed_volume
 from scbench.graders.interlocking_parts.printed_parts import (
     MOST_CHARACTERS,
     MOST_TRIANGLES,
@@ -19,7 +20,6 @@ from scbench.graders.interlocking_parts.printed_parts import (
     read_stl,
     unwrap,
 )
-from scbench.graders.interlocking_parts.triangle_meshes import count_edges, signed_volume
 from scbench.machine import sandbox
 
 TETRAHEDRON = [
