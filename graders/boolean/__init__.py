@@ -39,12 +39,7 @@ def grade(params: Params, answer: Answer) -> Verdict:
 
 @lru_cache(maxsize=1024)
 def evaluate(expression: str, true: str, false: str) -> bool:
-    """Return the truth value of an expression.
-
-    Args:
-        expression: values, NOT, AND, XOR, OR and round brackets.
-        true: how true is written.
-        false: how false is written.
+    """Return the truth value of values, NOT, AND, XOR, OR and brackets, given the words for both.
 
     Raises:
         ValueError: it is not well formed.

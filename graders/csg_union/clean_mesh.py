@@ -284,10 +284,7 @@ def _judge_shells(
 ) -> tuple[ClosedSurface | None, tuple[str, ...]]:
     """Check that closed shells bound one solid; return it, and a note if they were inside out.
 
-    Args:
-        checks: where to put it.
-        surface: whose faces close.
-        clean: whether every face has an area, and none is in another's way.
+    ``clean`` says whether every face has an area, and none is in another's way.
     """
     points, corners = surface.mesh.points, surface.triangles.corners
     volumes = signed_volumes(points, surface.triangles, surface.shell)

@@ -113,13 +113,10 @@ def union_volume(parts: Sequence[ConvexPart]) -> float:
 
 
 def common_volume(parts: Sequence[ConvexPart], corners: Array) -> float | None:
-    """Return how much of the inside of a mesh lies in a union of convex solids.
+    """Return how much of the inside of a mesh lies in a union of convex solids, from its parts.
 
-    None is returned if that takes more than `MOST_PAIRS` pairs of a triangle and a part's face.
-
-    Args:
-        parts: of the union, see `parts_of_union`.
-        corners: (m, 3, 3) closed triangles, counter-clockwise seen from outside.
+    The corners are those of closed triangles (m, 3, 3), counter-clockwise seen from outside. None
+    is returned if it takes more than `MOST_PAIRS` pairs of a triangle and a part's face.
     """
     total, budget = 0.0, MOST_PAIRS
     for part in parts:
@@ -206,12 +203,10 @@ def _cones(base: Array) -> tuple[float, Array]:
 
 
 def _of_triangles(rays: Array, below: Array, cuts: NDArray[np.bool_]) -> Iterator[Array]:
-    """Yield, cut into triangles, what of triangles (m, 3, 3) lies in a convex solid.
+    """Yield, cut into triangles, what of triangles with corners (m, 3, 3) lies in a convex solid.
 
-    Args:
-        rays: their corners.
-        below: (m, p, 3) how far, in some scale, the corners lie below each plane.
-        cuts: (m, p) whether any corner lies above it.
+    ``below`` (m, p, 3) is how far, in some scale, the corners lie below each plane; ``cuts`` (m, p)
+    whether any corner lies above it.
     """
     polygon, size = rays, np.full(len(rays), 3)
     # Barycentric coordinates, in which functions stay linear whatever has been cut before.
@@ -233,11 +228,9 @@ def _of_faces(
 ) -> Iterator[tuple[float, Array]]:
     """Yield the volumes and moments of the cones over what of faces is seen before triangles.
 
-    Args:
-        rays: (m, 3, 3) corners of all triangles.
-        convex: the solid.
-        beyond: (m, p, 3) how far, in some scale, the corners lie beyond each plane.
-        visible: (m, p) which pairs of a triangle and a face are to be looked at.
+    ``rays`` (m, 3, 3) are corners of all triangles, ``beyond`` (m, p, 3) how far, in some scale,
+    they lie beyond each plane, ``visible`` (m, p) which pairs of a triangle and a face are to be
+    looked at.
     """
     a, b, c = rays[:, 0], rays[:, 1], rays[:, 2]
     sides = np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=1)
@@ -286,15 +279,10 @@ def _fans(polygon: Array, size: Indices) -> Iterator[Array]:
 
 
 def _clip(polygon: Array, size: Indices, value: Array) -> tuple[Array, Indices]:
-    """Cut convex polygons (n, w, 3) to where a linear function is not negative.
+    """Cut convex polygons (n, w, 3) of these sizes (n,) to where a linear function is not negative.
 
-    Args:
-        polygon: the corners; those beyond the size are ignored.
-        size: (n,) numbers of corners.
-        value: (n, w) the function at the corners.
-
-    Returns:
-        Polygons in the same form, and their sizes.
+    ``value`` (n, w) is the function at the corners; those beyond the size are ignored. Polygons in
+    the same form are returned, and their sizes.
     """
     n, width, _ = polygon.shape
     place = np.arange(width)

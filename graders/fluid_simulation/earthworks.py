@@ -95,8 +95,7 @@ def carry_out(
 ) -> tuple[Cells, list[list[object]]]:
     """Change the ground box by box; an invalid box is ignored as a whole.
 
-    Returns:
-        The rock, not yet settled, and [position, reason] of every box passed over.
+    The rock is returned, not yet settled, and [position, reason] of every box passed over.
     """
     rock = ground(params)
     ignored: list[list[object]] = []
@@ -137,17 +136,11 @@ class TooMuchWorkError(Exception):
 
 
 def settle(rock: Cells) -> tuple[Cells, Cells]:
-    """Let loose rock fall.
+    """Let loose rock [x, y, z] fall; return the rock afterwards, and which of its cells fell.
 
     Pieces of rock, connected face to face, fall one after the other in the order of their first
     cells (x outermost, z innermost), each as far as it can, until a pass moves none. A piece with a
     cell at z = 0 stays.
-
-    Args:
-        rock: boolean array [x, y, z].
-
-    Returns:
-        The rock afterwards, and which of its cells fell.
 
     Raises:
         TooMuchWorkError: see `MOST_PARTS`.

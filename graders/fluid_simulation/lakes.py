@@ -122,13 +122,10 @@ def squares(columns: int, side: int, width: int) -> int:
 
 
 def dry_island(water: Water, side: int) -> tuple[int, int, int] | None:
-    """Find a lake that closes round a dry square.
+    """Find a lake that closes round a dry square: its position, and that square's low corner.
 
     A lake's columns close round the regions of other columns, connected along x and y, that do not
     reach the sides of the world. One of them must hold a square of columns without any water.
-
-    Returns:
-        Position of the lake in ``water.lakes``, and x and y of the square's low corner.
     """
     width = water.width
     world = (1 << width * width) - 1

@@ -218,11 +218,9 @@ def _discover(start: int, passable: bytes, width: int) -> list[int]:
 
 
 def rain_on(rock: Cells, columns: Sequence[Sequence[int]]) -> Rained:
-    """Let it rain: one drop on every column, then rounds on some columns until none stays.
+    """Let it rain: a drop on every column, then rounds on some columns, in order, until none stays.
 
-    Args:
-        rock: boolean array [x, y, z], equally wide along x and y.
-        columns: x and y of the columns that get a drop in every round, in order.
+    The rock [x, y, z] is equally wide along x and y.
 
     Raises:
         TooMuchWorkError: see `MOST_STEPS`.

@@ -32,16 +32,10 @@ Box = tuple[Interval, ...]
 
 
 def boxes(labels: Iterable[str], cycle: Sequence[str], axes: Sequence[str]) -> dict[str, Box]:
-    """Return the box of every label.
+    """Return the box of every label, one interval for each of the axes.
 
-    Args:
-        labels: paths from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 the lower half.
-        cycle: names of axes.
-        axes: the axes of the space, in the order of a box's intervals.
-
-    Returns:
-        For each label one interval per axis; the whole space is 0 to 2**depth, with the depth of
-        the longest label.
+    A label is a path from the root; bit i halves along ``cycle[i % len(cycle)]``, 0 is the lower
+    half. The whole space is 0 to 2**depth, with the depth of the longest label.
     """
     names = list(labels)
     side = 1 << max(map(len, names), default=0)

@@ -64,13 +64,9 @@ class Camera(NamedTuple):
 def camera(
     eye: Sequence[float], look_at: Sequence[float], angle: float, image: Sequence[int]
 ) -> Camera:
-    """Return a camera.
+    """Return a camera at ``eye`` with ``look_at``, not straight above or below it, in the middle.
 
-    Args:
-        eye: where it is.
-        look_at: what is in the middle of its picture; not straight above or below the eye.
-        angle: between top and bottom of the picture, in degrees.
-        image: columns and rows.
+    ``angle`` is that between top and bottom of the picture, in degrees; ``image`` columns and rows.
     """
     fx, fy, fz = forward = _direction([t - e for t, e in zip(look_at, eye, strict=True)])
     rx, ry, _ = right = _direction([fy, -fx, 0.0])
@@ -92,17 +88,10 @@ def fitted(view: Camera, low: Sequence[float] | Floats, high: Sequence[float] | 
 
 
 def picture(view: Camera, low: Floats, high: Floats) -> NDArray[np.int32]:
-    """Return which box each pixel shows.
+    """Return (rows, columns) which box each pixel shows: the nearest one's index, or `NOTHING`.
 
-    Args:
-        view: the camera.
-        low: n x 3, corners of the boxes with the smallest coordinates. Every box must lie
-            completely in front of the camera.
-        high: n x 3, the opposite corners.
-
-    Returns:
-        rows x columns: the index of the nearest box, or `NOTHING`. Where boxes are equally near,
-        the first.
+    Where boxes are equally near, the first. ``low`` and ``high`` (n, 3) are corners of the boxes
+    with the smallest and the largest coordinates; every box lies completely in front of the camera.
     """
     columns, rows = view.image
     owner = np.full((rows, columns), NOTHING, dtype=np.int32)

@@ -36,7 +36,6 @@ from scbench.graders.interlocking_parts.print_checks import (
     Lie,
     Openings,
     Shell,
-    components,
     count_edges,
     lie_on_bed,
     neighbours,
@@ -47,7 +46,7 @@ from scbench.graders.interlocking_parts.print_checks import (
 from scbench.graders.interlocking_parts.printed_parts import PrintedPart, read_parts
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import close_pairs, find_contacts, to_body
+from scbench.graders.shared.meshes import close_pairs, components, find_contacts, to_body
 from scbench.schemas.interlocking_parts import Answer, FileType, Params
 
 VERSION = 3

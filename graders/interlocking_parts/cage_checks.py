@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from scbench.graders.interlocking_parts.print_checks import MAX_OUTLINE, Shell, components, grown
+from scbench.graders.interlocking_parts.print_checks import MAX_OUTLINE, Shell, grown
 from scbench.graders.interlocking_parts.printed_parts import FARTHEST
 from scbench.graders.interlocking_parts.thickness import Distances, survey
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.meshes import Array, Indices, is_crowded, unite, volume
+from scbench.graders.shared.meshes import Array, Indices, components, is_crowded, unite, volume
 from scbench.schemas.interlocking_parts import Params, Space, Survey
 
 _MAX_TRIANGLES = 120_000
@@ -43,12 +43,7 @@ class Faces(NamedTuple):
 
 
 def find_faces(params: Params, bodies: Sequence[Manifold]) -> Faces:
-    """Return the sides that let the large block in, or the small one nowhere.
-
-    Args:
-        params: the cage.
-        bodies: its parts in their places.
-    """
+    """Return the sides of these parts that let the large block in, or the small one nowhere."""
     rules, faces = params.spacing, Faces([], [])
     for name, axis, low, high in _side_layers(params):
         shadow = _shadow(bodies, axis, low, high)
@@ -125,10 +120,8 @@ def groups(
 ) -> list[list[int]]:
     """Return the positions of bodies that hang together.
 
-    Args:
-        bodies: parts in their places.
-        joined: positions of two that are known to touch.
-        touch: distance up to which others do; None if they are not looked at.
+    ``joined`` are positions of two that are known to touch; others do up to the distance ``touch``,
+    and are not looked at if that is None.
     """
     pairs = list(joined)
 
@@ -237,10 +230,8 @@ def _volume_outside(body: PlacedPart, box: Manifold) -> float:
 def crowded(cage: Sequence[PlacedPart], margin: float = 0.0, *, tangled: bool) -> bool:
     """Whether parts cut each other in too many places for their overlaps to be computed.
 
-    Args:
-        cage: the parts in their places.
-        margin: how far apart those may be whose distance is asked for.
-        tangled: whether there is one among them whose surface cuts itself, as it may.
+    ``margin`` is how far apart those may be whose distance is asked for; ``tangled`` says whether
+    the surface of one of them cuts itself, as it may.
     """
     meshes = [part.body.to_mesh64() for part in cage]
     points = [np.asarray(mesh.vert_properties)[:, :3] for mesh in meshes]

@@ -24,12 +24,9 @@ _Maker = Callable[[Any, Any, Any], list[Any]]
 
 
 def mend(library: Any, evaluator: Any, spend: Callable[[float], None]) -> None:  # noqa: ANN401
-    """Replace what an evaluator does otherwise.
+    """Replace what an evaluator of the library does otherwise, in its tables of functions by name.
 
-    Args:
-        library: the module that the evaluator is of.
-        evaluator: its tables of functions by name are changed.
-        spend: called with steps before they are taken.
+    ``spend`` is called with steps before they are taken.
     """
     resolve, generate = evaluator._RESOLVE_DISPATCH, evaluator._GENERATE_DISPATCH  # noqa: SLF001
 

@@ -11,7 +11,8 @@ import numpy as np
 from manifold3d import CrossSection, FillRule, Manifold
 from numpy.typing import NDArray
 
-from scbench.graders.shared.meshes import Array, Indices, unit
+from scbench.graders.shared.meshes import Array, Indices, components, unit
+from scbench.graders.shared.plane_geometry import hull_corners
 from scbench.schemas.interlocking_parts import Printing, Spacing
 
 MAX_OUTLINE = 20_000
@@ -105,22 +106,6 @@ def neighbours(shell: Shell) -> Indices:
     return np.stack([triangle[:-1][same], triangle[1:][same]], axis=1)
 
 
-def components(count: int, pairs: Indices) -> Indices:
-    """Return a label (count,) for each thing, from 0, equal for those that pairs connect."""
-    label = np.arange(count)
-    if len(pairs) == 0:
-        return label
-    while True:
-        a, b = label[pairs[:, 0]], label[pairs[:, 1]]
-        if np.array_equal(a, b):
-            return np.unique(label, return_inverse=True)[1].reshape(-1)
-        low = np.minimum(a, b)
-        np.minimum.at(label, a, low)
-        np.minimum.at(label, b, low)
-        while not np.array_equal(label, label[label]):
-            label = label[label]
-
-
 def signed_volume(shell: Shell) -> float:
     """Return the volume that a closed mesh bounds, negative if it is inside out."""
     corner = triangles_of(shell)
@@ -148,9 +133,7 @@ def normals_and_areas(shell: Shell) -> tuple[Array, Array]:
 def facets(shell: Shell, least: float) -> list[Facet]:
     """Return the flat pieces of a surface: triangles in one plane that hang together by edges.
 
-    Args:
-        shell: the mesh.
-        least: area below which pieces are left out; above 0.
+    Pieces of an area below ``least``, which is above 0, are left out.
     """
     normals, areas = normals_and_areas(shell)
     pairs = neighbours(shell)
@@ -263,22 +246,8 @@ def _patches(shell: Shell, hanging: Indices, areas: Array, bridge: float) -> lis
 
 def convex_hull(points: Array) -> Array:
     """Return the corners (k, 2) of the convex hull of points, counter-clockwise."""
-    if len(points) == 0:
-        return np.zeros((0, 2))
-    ordered = np.unique(np.round(points, 6), axis=0).tolist()
-    chains = []
-    for row in (ordered, ordered[::-1]):
-        chain: list[list[float]] = []
-        for point in row:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= 0:
-                chain.pop()
-            chain.append(point)
-        chains.append(chain[:-1])
-    return np.array((chains[0] + chains[1]) or ordered)
-
-
-def _turn(a: list[float], b: list[float], c: list[float]) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+    rounded = (np.round(points, 6) + 0.0).tolist()
+    return np.array(hull_corners((x, y) for x, y in rounded)).reshape(-1, 2)
 
 
 def strip_width(points: Array) -> float:

@@ -70,11 +70,7 @@ _unlike: list[str] | None = None
 def read_parts(
     files: Sequence[tuple[FileType, str]], limits: sandbox.Limits = _SCAD_LIMITS
 ) -> list[PrintedPart]:
-    """Return the part in each file.
-
-    Args:
-        files: type and contents of each.
-        limits: of the process that evaluates the OpenSCAD sources.
+    """Return the part in each file, given by type and contents; the limits are of OpenSCAD sources.
 
     Raises:
         scbench.base.errors.CannotGrade: there are programs, which this process may not or cannot
@@ -137,12 +133,9 @@ def _read_file(kind: FileType, contents: str) -> PrintedPart | str:
 
 
 def unwrap(contents: str, *, escaped: bool = True) -> str:
-    """Return text without a Markdown fence around it, line ends no longer escaped twice.
+    """Return text without a Markdown fence around it, line ends no longer ``escaped`` twice.
 
-    Args:
-        contents: the text.
-        escaped: whether a text in a single line may have been escaped twice; of programs, a single
-            line may well print others.
+    A text in a single line may have been; of programs, a single line may well print others.
     """
     contents = contents.removeprefix(_MARK)
     if escaped and "\n" not in contents and "\\n" in contents:
@@ -223,11 +216,7 @@ def _from_triangles(triangles: Array) -> PrintedPart:
 
 
 def _check_library(unlike: list[str]) -> None:
-    """Raise `CannotGrade` if the OpenSCAD library is another than verdicts rest on.
-
-    Args:
-        unlike: in what a child found that it differs; asked for its probes only the first time.
-    """
+    """Raise `CannotGrade` if a child found the OpenSCAD library unlike the one verdicts rest on."""
     global _unlike  # noqa: PLW0603  (a process has one library)
     _unlike = _unlike or unlike
     if _unlike:

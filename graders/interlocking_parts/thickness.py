@@ -34,11 +34,7 @@ class TooManyRaysError(Exception):
 
 
 class Meter:
-    """Counts the work of casting rays: comparisons of points with triangles.
-
-    Args:
-        most: what may be spent.
-    """
+    """Counts the work of casting rays, up to a budget: comparisons of points with triangles."""
 
     def __init__(self, budget: float) -> None:
         self._remaining = budget
@@ -69,21 +65,14 @@ def frame(direction: Array) -> Array:
 def grids_on(
     faces: Sequence[Array], axis: int, cell: float, max_cells: int, meter: Meter
 ) -> list[Array]:
-    """Return, for each of some flat faces, the points (k, 3) of a grid that lie on it.
+    """Return, for each of some flat faces (m, 3, 3), the points (k, 3) of a grid that lie on it.
 
-    The bounds of a face across an axis are cut into equal cells, no wider than ``cell``, but at
-    most ``max_cells`` along a side; a point is the middle of a cell, moved along the axis onto the
-    face.
-
-    Args:
-        faces: (m, 3, 3) triangles of each face.
-        axis: 0, 1 or 2; no face is parallel to it.
-        cell: greatest width of a cell.
-        max_cells: greatest number of cells along a side.
-        meter: what may be spent on it.
+    The bounds of a face across an axis, to which none is parallel, are cut into equal cells, no
+    wider than ``cell``, but at most ``max_cells`` along a side; a point is the middle of a cell,
+    moved along the axis onto the face.
 
     Raises:
-        TooManyRaysError: that is not enough.
+        TooManyRaysError: what the meter lets spend is not enough.
     """
     across = [i for i in range(3) if i != axis]
     points, triangles, apart = [], [], 0.0
@@ -117,16 +106,12 @@ def grids_on(
 
 
 def cast(origins: Array, direction: Array, corners: Array, meter: Meter) -> Array:
-    """Return the distance (k,) from each origin to the first triangle ahead; infinite if none.
+    """Return the distance (k,) from each origin (k, 3) to the first triangle ahead, or infinity.
 
-    Args:
-        origins: (k, 3) where the rays start.
-        direction: (3,) of length 1, the same for all rays.
-        corners: (m, 3, 3) triangles.
-        meter: what may be spent on it.
+    The direction (3,) is of length 1, the same for all rays; corners are of triangles (m, 3, 3).
 
     Raises:
-        TooManyRaysError: that is not enough.
+        TooManyRaysError: what the meter lets spend is not enough.
     """
     axes = frame(direction)
     start, turned = origins @ axes, corners @ axes
@@ -210,11 +195,7 @@ def survey(
 ) -> Distances | None:
     """Return the distances from the faces of a mesh; None if that is too much work.
 
-    Args:
-        shell: the mesh.
-        rules: which faces count and how they are sampled.
-        way: whether rays go into the material or away from it.
-        axes: those that a face's normal may lie along.
+    Rays go "in" to the material or "out" of it, from faces whose normals lie along one of the axes.
     """
     triangles = triangles_of(shell)
     groups: dict[tuple[float, ...], list[Array]] = {}

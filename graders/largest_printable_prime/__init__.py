@@ -89,10 +89,7 @@ _UPRIGHT: Mapping[tuple[int, str], Stand] = {
 def pose(digit: int, orientation: Orientation, segments: str) -> Pose | None:
     """Return how a digit is printed; None if that is impossible.
 
-    Args:
-        digit: 0 to 9.
-        orientation: how it is turned.
-        segments: its segments before it is turned, as letters.
+    ``segments`` are the digit's before it is turned, as letters.
     """
     if orientation in _TURNS:
         goes = dict(zip(_LETTERS, _TURNS[orientation], strict=True))
@@ -187,11 +184,7 @@ def _judge_number(checks: Checklist, params: Params, number: str) -> None:
 
 
 def _judge_tower(checks: Checklist, params: Params, answer: Answer) -> int | None:
-    """Check how the digits are printed; return the height in tenths of a millimetre.
-
-    Returns:
-        None if a digit cannot be printed at all.
-    """
+    """Check how digits are printed; return the height in tenths of a mm, None if one cannot be."""
     items = answer.numberSequence
     poses = [pose(item.digit, item.orientation, params.segments[item.digit]) for item in items]
     unprintable = [i for i, printed in enumerate(poses) if printed is None]

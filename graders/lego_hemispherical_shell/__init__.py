@@ -163,15 +163,9 @@ def _judge_repeats(checks: Checklist, bricks: Bricks) -> Indices:
 
 
 def _judge_structure(checks: Checklist, bricks: Bricks, names: Indices) -> dict[str, Any]:
-    """Check pairs of different bricks.
+    """Check pairs of different bricks, whose indices in the answer are their names.
 
-    Args:
-        checks: takes the checks.
-        bricks: the bricks.
-        names: their indices in the answer.
-
-    Returns:
-        What a picture needs, as lists of the answer's indices; at most 1000 entries each.
+    What a picture needs is returned, as lists of the answer's indices; at most 1000 entries each.
     """
     count = len(names)
     max_pairs = PAIRS_PER_BRICK * count + PAIRS_FREE

@@ -17,6 +17,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from scbench.graders.shared.meshes import components
 from scbench.schemas.lego_hemispherical_shell import Params
 
 Floats = NDArray[np.float64]
@@ -103,9 +104,8 @@ class Pairs(NamedTuple):
 def close_pairs(bricks: Bricks, max_pairs: int) -> Pairs | None:
     """Return the pairs whose plans meet and between whose heights there is no gap.
 
-    Args:
-        bricks: none farther than 100 m from the origin.
-        max_pairs: None is returned if more pairs than this would have to be looked at.
+    No brick is farther than 100 m from the origin. None is returned if more pairs than
+    ``max_pairs`` would have to be looked at.
     """
     # Sorted by cells, the neighbours of a brick are five runs of bricks.
     ix, iy = (np.floor(v / _REACH).astype(np.int64) for v in (bricks.x, bricks.y))
@@ -194,10 +194,7 @@ def off_grid(bricks: Bricks, first: Indices, second: Indices) -> Mask:
 def misfits(bricks: Bricks, label: Indices, max_pairs: int) -> list[tuple[int, int]]:
     """Return pairs of bricks of one group that are not on one stud grid, that of the first.
 
-    Args:
-        bricks: the bricks.
-        label: the group of each, see `groups`.
-        max_pairs: with this many pairs the search ends.
+    For the labels see `groups`; with ``max_pairs`` pairs the search ends.
     """
     pairs: list[tuple[int, int]] = []
     order = np.argsort(label, kind="stable")
@@ -230,17 +227,8 @@ def _on_one_grid(bricks: Bricks, members: Indices) -> bool:
 
 def groups(count: int, pairs: Pairs) -> Indices:
     """Return for each brick the smallest index among all that are joined to it by pairs."""
-    label = np.arange(count)
-    while True:
-        least = np.minimum(label[pairs.lower], label[pairs.upper])
-        joined = label.copy()
-        for side in (pairs.lower, pairs.upper):
-            # Hang the whole group, not only the brick, below the least label it meets.
-            np.minimum.at(joined, label[side], least)
-        joined = joined[joined]
-        if np.array_equal(joined, label):
-            return label
-        label = joined
+    label = components(count, np.stack([pairs.lower, pairs.upper], axis=1))
+    return np.unique(label, return_index=True)[1][label]
 
 
 class Stance(NamedTuple):
@@ -264,10 +252,7 @@ class Stance(NamedTuple):
 def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
     """Return the balance of each group of more than one brick, one of them on the ground.
 
-    Args:
-        bricks: the bricks.
-        label: the group of each, see `groups`.
-        ground: which of them are on the ground.
+    For the labels see `groups`; ``ground`` says which bricks are on the ground.
     """
     size = np.bincount(label, minlength=len(label))
     x, y = (np.bincount(label, values, len(label)) for values in (bricks.x, bricks.y))
@@ -287,8 +272,6 @@ def stances(bricks: Bricks, label: Indices, ground: Mask) -> list[Stance]:
         balances.append(Stance(first, n, centre, ring, round(outside, 9)))
     return balances
 
-
-Floats = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 
@@ -405,11 +388,8 @@ def _below(surface: Surface, boxes: Boxes) -> Floats:
 def disc_areas(x: Floats, y: Floats, half: tuple[float, float], radius: Floats) -> Floats:
     """Return the areas that rectangles share with discs about the origin.
 
-    Args:
-        x: middle of each rectangle, first coordinate.
-        y: middle of each rectangle, second coordinate.
-        half: half their two sides.
-        radius: of the discs; 0 is a disc without area.
+    x and y are the middles of the rectangles, ``half`` half their two sides; radius 0 is a disc
+    without area.
     """
     r = np.maximum(radius, 1e-9)
     ends = (

@@ -132,12 +132,7 @@ def _judge_shares(checks: Checklist, params: Params, heights: Sequence[int]) -> 
 
 
 def move_graph(n: int, heights: Sequence[int]) -> Graph:
-    """Return the cells that can be stepped or jumped to from every cell.
-
-    Args:
-        n: rows and columns.
-        heights: of all cells, row by row.
-    """
+    """Return the cells that can be stepped or jumped to from every cell of n rows and columns."""
     graph: Graph = [[] for _ in heights]
     for cell, height in enumerate(heights):
         x = cell % n

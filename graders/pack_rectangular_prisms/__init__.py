@@ -123,9 +123,8 @@ def _judge_sizes(checks: Checklist, frame: _Frame, boxes: Sequence[Corners]) -> 
 def overlapping(boxes: Sequence[Corners], places: Iterable[int]) -> list[tuple[int, int]]:
     """Return the pairs of boxes that share some volume, in order of their positions.
 
-    Args:
-        boxes: corners with the smallest and the largest coordinates.
-        places: positions of those to look at; all of them have a volume.
+    Of the boxes, smallest and largest corners, those at the places are looked at; all have a
+    volume.
     """
     at = list(places)
     if not at:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scbench.graders.shared.checklist import Checklist
-from scbench.graders.shared.plane_geometry import XY, orient
+from scbench.graders.shared.plane_geometry import XY, hull_corners, orient
 from scbench.schemas.pipe_loop_fitting import (
     AngleRange,
     CentroidBox,
@@ -90,25 +90,16 @@ def _rotated(points: Floats) -> Floats:
 
 
 def lengths(points: Floats) -> Floats:
-    """Return the length of every piece; piece i leads from point i to the next.
-
-    Args:
-        points: (n, 2), in order around the loop.
-    """
+    """Return the length of every piece; piece i leads from point i (n, 2) to the next."""
     along = _rotated(points) - points
     result: Floats = np.sqrt(along[:, 0] * along[:, 0] + along[:, 1] * along[:, 1])
     return result
 
 
 def angle_cosines(points: Floats, length: Floats) -> Floats:
-    """Return the cosine of the angle inside every point: -1 is straight on, 1 is a fold.
+    """Return the cosine (n,) of the angle inside every point: -1 is straight on, 1 is a fold.
 
-    Args:
-        points: (n, 2), in order around the loop.
-        length: (n,), of every piece.
-
-    Returns:
-        (n,); NaN where one of the two pieces has no length.
+    It is NaN where one of the two pieces, whose lengths (n,) are given, has none.
     """
     along = _rotated(points) - points
     back = np.concatenate((along[-1:], along[:-1]))
@@ -138,18 +129,7 @@ def longest_run(marks: Sequence[bool]) -> list[int]:
 
 def hull_area(points: Sequence[tuple[float, float]]) -> float:
     """Return the area of the convex hull of points."""
-    ordered = sorted(set(points))
-    hull: list[tuple[float, float]] = []
-    for chain in (ordered, ordered[::-1]):
-        base = len(hull)
-        for x, y in chain:
-            while len(hull) >= base + 2:
-                (ax, ay), (bx, by) = hull[-2:]
-                if (bx - ax) * (y - ay) > (by - ay) * (x - ax):
-                    break
-                hull.pop()
-            hull.append((x, y))
-        hull.pop()
+    hull = hull_corners(points)
     if len(hull) < 3:
         return 0.0
     ox, oy = hull[0]
@@ -168,13 +148,10 @@ class Contacts(NamedTuple):
 
 
 def contacts(points: Floats) -> Contacts:
-    """Find every pair of pieces of a loop that cross or touch.
+    """Find every pair of pieces of a loop (n, 2) that cross or touch; no point is beyond 10**5.
 
     Decided as if in exact arithmetic on the doubles given. Only where more than 100 pairs need long
     integers, those beyond that are in contact count as touches, whether they cross or not.
-
-    Args:
-        points: (n, 2), none beyond 10**5.
     """
     start, end = points, _rotated(points)
     first, second = _close_pieces(np.minimum(start, end) - TOUCH, np.maximum(start, end) + TOUCH)
@@ -207,9 +184,7 @@ def contacts(points: Floats) -> Contacts:
 def _close_pieces(low: Floats, high: Floats) -> tuple[Positions, Positions]:
     """Return the pairs of pieces whose boxes meet, neighbours left out, smaller position first.
 
-    Args:
-        low: (n, 2), least coordinates of every piece.
-        high: (n, 2), largest ones.
+    ``low`` and ``high`` (n, 2) are least and largest coordinates of every piece.
     """
     n = len(low)
     # Each piece meets, along x, a run of those that begin after it.
@@ -324,12 +299,8 @@ def judge_joints(
 ) -> None:
     """Check something of every joint that needs its angle.
 
-    Args:
-        checks: where the check is recorded.
-        check_id: its id.
-        loop: the loop.
-        bad: (n,), which joints break it; False where the angle is unknown.
-        wrong: makes the sentence for the first of them.
+    ``bad`` (n,) says which joints break it, and is False where the angle is unknown; ``wrong``
+    makes the sentence for the first of them.
     """
     offenders = np.nonzero(bad)[0].tolist()
     if offenders or not np.isnan(loop.cosines).any():

@@ -63,11 +63,9 @@ class _Values:
 
 
 def signs(formula: Formula, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return where the formula is positive and where it has no value, as (row, column) arrays.
+    """Return where a formula is positive and where it has no value, as (row, column) arrays.
 
-    Args:
-        formula: a formula without faults.
-        n: rows and columns; x and y go from 0 to n - 1.
+    The formula has no faults; x and y go from 0 to n - 1.
 
     Raises:
         FormulaCostError: it takes too long, needs too much room, or numbers get too long.

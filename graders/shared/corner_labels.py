@@ -85,12 +85,10 @@ def must_meet(ring: Sequence[int]) -> bool:
 
 
 def agrees(labels: Sequence[int], pattern: str) -> bool:
-    """Return whether labels fit a partly known pattern.
+    """Return whether labels, one per corner, fit a partly known pattern.
 
-    Args:
-        labels: one per corner.
-        pattern: one character per corner: ``?``, or letters that are equal exactly where the labels
-            are; empty if nothing is known.
+    It has one character per corner: ``?``, or letters that are equal exactly where the labels are;
+    and is empty if nothing is known.
     """
     pairs = [
         (letter, label) for letter, label in zip(pattern, labels, strict=False) if letter != "?"

@@ -64,10 +64,7 @@ def is_tour(grid: Grid, codes: Sequence[int | None]) -> bool:
 def jumps(grid: Grid, cells: Sequence[Cell], codes: Sequence[int | None]) -> list[int]:
     """Return the positions of cells that do not share a side with the one before.
 
-    Args:
-        grid: the box.
-        cells: the path; it may leave the box.
-        codes: what `Grid.encode` gives for it.
+    The path may leave the box; for the codes see `Grid.encode`.
     """
     strides = grid.strides
     if None not in codes and strides.issuperset(map(abs, map(sub, codes[1:], codes))):

@@ -119,38 +119,42 @@ def _as_edges(rows: Indices) -> list[Edge]:
     return [(a, b) for a, b in rows.tolist()]
 
 
+def components(count: int, pairs: Indices) -> Indices:
+    """Return a label (count,) for each thing, equal for those that pairs (p, 2) connect.
+
+    Labels count from 0 in the order of the first things that have them.
+    """
+    label = np.arange(count)
+    if len(pairs) == 0:
+        return label
+    while True:
+        a, b = label[pairs[:, 0]], label[pairs[:, 1]]
+        if np.array_equal(a, b):
+            return np.unique(label, return_inverse=True)[1].reshape(-1)
+        low = np.minimum(a, b)
+        np.minimum.at(label, a, low)
+        np.minimum.at(label, b, low)
+        while not np.array_equal(label, label[label]):
+            label = label[label]
+
+
 def shells(faces: Faces) -> Indices:
     """Return the shell (k,) of each face, numbered from 0 by its first face.
 
     Faces that share an edge belong to the same shell.
     """
-    parent = list(range(len(faces)))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
+    pairs: list[Edge] = []
     face_at: dict[Edge, int] = {}
     for i, face in enumerate(faces):
         for a, b in zip(face, face[1:] + face[:1], strict=True):
-            neighbour = face_at.setdefault((a, b) if a < b else (b, a), i)
-            if neighbour != i:
-                low, high = sorted((root(neighbour), root(i)))
-                parent[high] = low
-    numbers: dict[int, int] = {}
-    return np.array(
-        [numbers.setdefault(root(i), len(numbers)) for i in range(len(faces))], dtype=np.int64
-    )
+            pairs.append((face_at.setdefault((a, b) if a < b else (b, a), i), i))
+    return components(len(faces), np.array(pairs, dtype=np.int64).reshape(-1, 2))
 
 
 def triangulate(mesh: PolygonMesh, normals: Array | None = None) -> Triangles:
     """Cut every face that has an area into triangles along its own diagonals.
 
-    Args:
-        mesh: any mesh; faces need be neither flat nor simple.
-        normals: its `newell_normals`, if known.
+    Faces need be neither flat nor simple. The normals are the mesh's `newell_normals`, if known.
     """
     normals = newell_normals(mesh) if normals is None else normals
     corners: list[Sequence[Sequence[int]]] = []
@@ -179,12 +183,9 @@ def _flattened(points: Array, normal: Array) -> Array:
 
 
 def signed_volumes(points: Array, triangles: Triangles, shell: Indices) -> Array:
-    """Return the signed volume (s,) of each shell, negative where its faces point inwards.
+    """Return the signed volume (s,) of each closed shell, negative where its faces point inwards.
 
-    Args:
-        points: (n, 3) vertices.
-        triangles: all of them, of closed shells.
-        shell: (k,) the shell of each face.
+    The points are the vertices (n, 3), ``shell`` (k,) is the shell of each face.
     """
     owner = shell[triangles.face]
     corner = points[triangles.corners]
@@ -224,10 +225,8 @@ class Contacts(NamedTuple):
 def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None:
     """Return the pairs (p, 2) of triangles whose boxes come within a margin of each other.
 
-    Args:
-        corners: (m, 3, 3) triangles.
-        margin: the distance along each axis.
-        max_pairs: if there are more pairs, None is returned instead.
+    Corners are of triangles (m, 3, 3), the margin is that along each axis. If there are more pairs
+    than ``max_pairs``, None is returned instead.
     """
     low, high = corners.min(axis=1), corners.max(axis=1) + margin
     order = np.argsort(low[:, 0], kind="stable")
@@ -252,15 +251,10 @@ def close_pairs(corners: Array, margin: float, max_pairs: int) -> Indices | None
 
 
 def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> bool:
-    """Whether triangles of different bodies have more meeting boxes than ``max_pairs``.
+    """Whether triangles (m, 3, 3) of different bodies have more meeting boxes than ``max_pairs``.
 
     Also if to find that out takes a thousand times as many comparisons. What solid operations on
-    bodies take grows with the number of these pairs.
-
-    Args:
-        bodies: (m, 3, 3) triangles of each.
-        max_pairs: pairs that are not many.
-        margin: distance along each axis up to which boxes meet.
+    bodies take grows with the number of these pairs. Boxes meet up to the margin along each axis.
     """
     ends = [(body.min(axis=1), body.max(axis=1) + margin) for body in bodies]
     pairs = compared = 0
@@ -289,15 +283,11 @@ def is_crowded(bodies: Sequence[Array], max_pairs: int, margin: float = 0.0) -> 
 
 
 def find_contacts(corners: Array, pairs: Indices, tolerance: float) -> Contacts:
-    """Return which pairs are in each other's way by more than a tolerance.
+    """Return which pairs of triangles (m, 3, 3) are in each other's way by more than a tolerance.
 
-    Triangles nowhere wider than the tolerance are left out: what they cut is not longer than that.
-
-    Args:
-        corners: (m, 3, 3) triangles.
-        pairs: those to look at, from `close_pairs` with the tolerance as its margin.
-        tolerance: the depth that is free; and how far from one plane two triangles may be to count
-            as lying in it.
+    Those nowhere wider than the tolerance are left out: what they cut is not longer than that. It
+    is the depth that is free, and how far from one plane two may be to count as lying in it. The
+    pairs are those of `close_pairs` with the tolerance as its margin.
     """
     normals = _unit_normals(corners)
     pairs = pairs[np.all((widths(corners) > tolerance)[pairs], axis=1)]

@@ -374,12 +374,7 @@ def option(
     ``paris`` are all the second option if that is Paris; ``B) Rome`` is no option. Hyphens and
     underscores are blanks; an article before it, a plural, what the prompt prints behind a colon
     and words that all options have make no difference. A sentence names an option if it names no
-    other and nothing in it takes that back.
-
-    Args:
-        value: the answer.
-        options: texts of the options.
-        labels: the label of each in the prompt; at least as many.
+    other and nothing in it takes that back. Labels are those of the prompt, at least as many.
     """
     names = _Options(options, labels)
     return first_read(names.place_of, value)

@@ -68,9 +68,8 @@ def _judge_corners(
 ) -> tuple[dict[int, int], set[int]]:
     """Check the corners alone.
 
-    Returns:
-        For each position with corners in order, the bits of its cells that lie inside the grid; and
-        the positions of rectangles that leave the grid.
+    For each position with corners in order, the bits of its cells that lie inside the grid are
+    returned; and the positions of rectangles that leave the grid.
     """
     width, height, n = params.width, params.height, len(answer.rectangles)
     cells: dict[int, int] = {}

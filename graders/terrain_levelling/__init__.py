@@ -142,12 +142,10 @@ def _on_map(blast: Blast, n: int) -> bool:
 
 
 def simulate(n: int, blasts: Sequence[Blast], before: End) -> End:
-    """Set blasts one after the other, up to the first that breaks a rule.
+    """Set blasts one after the other on n x n cells, up to the first that breaks a rule.
 
-    Args:
-        n: columns of the map, and rows.
-        blasts: the whole plan; the first ``before.simulated`` of it are not set again.
-        before: what those left.
+    The first ``before.simulated`` of the whole plan are not set again; ``before`` is what they
+    left.
     """
     heights = list(before.heights)
     work, lost = before.work, before.lost

@@ -77,13 +77,9 @@ def blast_work(depth: float) -> float:
 
 
 def start_positions(x: int, y: int, height: float, count: int) -> list[list[float]]:
-    """Return where the balls start: a spiral over the cell, in five layers that repeat.
+    """Return where balls start over the cell x, y: a spiral, in five layers that repeat.
 
-    Args:
-        x: column of the blasted cell.
-        y: its row.
-        height: its height after the blast.
-        count: number of balls.
+    ``height`` is the cell's after the blast.
     """
     positions = []
     for i in range(count):
@@ -131,19 +127,11 @@ def _fresh_client(pybullet: Any) -> int:  # noqa: ANN401  (it ships no types)
 
 
 def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) -> list[Any]:
-    """Let balls fall on the ground for `STEPS` steps and return where each one is then.
+    """Let balls fall on the ground for `STEPS` steps and return x, y and z of each one then.
 
-    The numbers are those of a client opened for this call alone. Bullet centres the ground on the
-    middle of its lowest and highest point, so the balls drop by about that much; scores published
-    so far have this drop in them.
-
-    Args:
-        heights: the ground, ``n * n`` values.
-        n: columns of the ground, and rows.
-        starts: x, y and z of every ball.
-
-    Returns:
-        x, y and z of every ball.
+    The numbers are those of a client opened for this call alone. Bullet centres the ground of ``n *
+    n`` heights on the middle of its lowest and highest point, so the balls drop by about that much;
+    scores published so far have this drop in them.
 
     Raises:
         CannotGrade: see `engine`.
@@ -199,17 +187,9 @@ def roll(heights: Sequence[float], n: int, starts: Sequence[Sequence[float]]) ->
 
 
 def blast_cell(heights: list[float], n: int, x: int, y: int, depth: float) -> int:
-    """Lower a cell and let its rock come to lie elsewhere; the heights change in place.
+    """Lower a cell of ``n * n`` and let its rock come to lie elsewhere; heights change in place.
 
-    Args:
-        heights: the ground, ``n * n`` values.
-        n: columns of the ground, and rows.
-        x: column of the cell.
-        y: its row.
-        depth: how much it is lowered, more than 0.
-
-    Returns:
-        How many of the balls left the map.
+    The depth is more than 0. How many of the balls left the map is returned.
 
     Raises:
         CannotGrade: see `engine`.
@@ -245,13 +225,8 @@ def largest_flat(heights: Sequence[float], n: int, tolerance: float) -> list[int
     """Return the cells of the largest flat region, in order; of several, the first in the map.
 
     A region is joined edge to edge, and cells that meet in it differ by at most the tolerance at
-    some edge of each cell: a gentle slope is flat. Heights are doubles, of which 5.0 and 4.8 differ
-    by a trifle more than 0.2, so a trifle is overlooked.
-
-    Args:
-        heights: the ground, ``n * n`` values.
-        n: columns of the ground, and rows.
-        tolerance: in units of height.
+    some edge of each cell: a gentle slope is flat. Heights (``n * n``) are doubles, of which 5.0
+    and 4.8 differ by a trifle more than 0.2, so a trifle is overlooked.
     """
     beside, max_step = neighbours(n), tolerance + TRIFLE
     fresh = [True] * len(heights)

@@ -121,14 +121,7 @@ def outlines(bodies: Floats) -> NDArray[np.object_]:
 
 
 def score_of(shadow: Cover, target_area: float, factor: float, divisor: float) -> float:
-    """Return the score of a cover.
-
-    Args:
-        shadow: the cover.
-        target_area: area of the target.
-        factor: what faults of the bodies leave of the covered share.
-        divisor: the instance's.
-    """
+    """Return the score of a cover; the factor is what faults of bodies leave of the share."""
     raw = (
         shadow.covered / target_area * factor - DIFFERENCE_WEIGHT * shadow.difference / target_area
     )

@@ -59,12 +59,9 @@ def area(shape: Geometry) -> float:
 
 
 def cover(target: Polygon, shapes: NDArray[np.object_], slack: float) -> Cover:
-    """Compare shapes with a target.
+    """Compare polygons with a target polygon, holes allowed.
 
-    Args:
-        target: a polygon, holes allowed.
-        shapes: array of polygons.
-        slack: half the side of the square that grows the covered part in ``difference``.
+    ``slack`` is half the side of the square that grows the covered part in ``difference``.
     """
     union = shapely.union_all(shapes)
     covered = shapely.intersection(union, target)
@@ -107,11 +104,9 @@ def polygons(shape: Geometry) -> list[Polygon]:
 
 
 def polygon_rings(shapes: Iterable[Polygon], points: int) -> list[dict[str, Any]]:
-    """Return polygons as JSON values for a picture: rings of points rounded to 4 digits.
+    """Return the first polygons as JSON values for a picture: rings of points rounded to 4 digits.
 
-    Args:
-        shapes: polygons; the first ones are taken.
-        points: how many points there may be in all.
+    There are as many as have no more ``points`` together.
     """
     figures: list[dict[str, Any]] = []
     for shape in shapes:
@@ -137,14 +132,10 @@ class Cuts(NamedTuple):
 
 
 def corners(poses: Floats) -> Floats:
-    """Return where the corners lie.
+    """Return where the corners (n, 4, 3) lie.
 
-    Args:
-        poses: n x 7: move in x, y and z, then the quaternion, scalar part first, of any length but
-            0; it is brought to length 1.
-
-    Returns:
-        n x 4 x 3.
+    Poses (n, 7) are moves in x, y and z, then the quaternion, scalar part first, of any length but
+    0; it is brought to length 1.
     """
     quaternions = poses[:, 3:] / np.abs(poses[:, 3:]).max(axis=1, keepdims=True)
     w, x, y, z = (quaternions / np.sqrt(_dot(quaternions, quaternions))[:, None]).T
@@ -158,16 +149,11 @@ def corners(poses: Floats) -> Floats:
 
 
 def cuts(bodies: Floats, allowed: float, enough: int) -> Cuts:
-    """Return the pairs that reach more than ``allowed`` into each other.
+    """Return the pairs of unit tetrahedra (n, 4, 3) that reach more than ``allowed`` into another.
 
     The depth of a pair is the shortest move that parts it: the least overlap of the two along any
     of the 44 axes on which two tetrahedra can be parted (face normals, cross products of edges),
-    rounded to 9 digits.
-
-    Args:
-        bodies: n x 4 x 3, corners of unit tetrahedra.
-        allowed: largest depth that is no cut.
-        enough: stop soon after this many pairs were found.
+    rounded to 9 digits. The search stops soon after ``enough`` pairs were found.
     """
     normals = _unit_vectors(np.stack([_face_normal(bodies, face) for face in _FACES], axis=1))[0]
     edges = np.stack([bodies[:, j] - bodies[:, i] for i, j in _EDGES], axis=1)

@@ -133,10 +133,8 @@ def on_one_side(chord: Chord, unit: int) -> bool:
 def regions(first: Chord, second: Chord, unit: int) -> list[int]:
     """Return the number of sides of each region that two chords cut the frame into.
 
-    Args:
-        first: its two ends, different and not on one side.
-        second: the same; it may share ends with the first.
-        unit: places to a side.
+    The ends of a chord are different and not on one side; the second may share ends with the first.
+    There are ``unit`` places to a side.
     """
     a, b = first
     if {a, b} == set(second):

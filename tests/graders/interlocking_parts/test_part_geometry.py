@@ -13,7 +13,6 @@ from scbench.graders.interlocking_parts import thickness
 from scbench.graders.interlocking_parts.print_checks import (
     Shell,
     centroid,
-    components,
     convex_hull,
     count_edges,
     facets,
@@ -32,7 +31,7 @@ from scbench.graders.interlocking_parts.thickness import (
     grids_on,
     survey,
 )
-from scbench.graders.shared.meshes import is_crowded
+from scbench.graders.shared.meshes import components, is_crowded
 from scbench.schemas.interlocking_parts import Spacing, Survey
 
 POINT = st.tuples(st.integers(-20, 20), st.integers(-20, 20))
