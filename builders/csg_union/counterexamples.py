@@ -10,7 +10,7 @@ from manifold3d import Manifold
 from pydantic import JsonValue
 
 from scbench.builders.csg_union.polygon_faces import polygon_mesh
-from scbench.graders.csg_union.clean_mesh import TOLERANCE
+from scbench.graders.csg_union import TOLERANCE
 from scbench.graders.csg_union.solids import solid_body, solid_mesh, union_body
 from scbench.graders.shared.meshes import (
     PolygonMesh,

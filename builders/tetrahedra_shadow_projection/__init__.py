@@ -24,7 +24,7 @@ from scbench.builders.tetrahedra_shadow_projection.targets import (
     smallest_corner,
 )
 from scbench.graders import tetrahedra_shadow_projection as rules
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import (
+from scbench.graders.tetrahedra_shadow_projection import (
     BASE,
     Floats,
     area,

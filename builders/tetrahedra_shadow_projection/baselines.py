@@ -7,7 +7,7 @@ import shapely
 from pydantic import JsonValue
 from shapely import Polygon
 
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import corners
+from scbench.graders.tetrahedra_shadow_projection import corners
 from scbench.schemas.tetrahedra_shadow_projection import Params
 
 _SIDE = math.sqrt(0.5)

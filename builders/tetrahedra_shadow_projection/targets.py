@@ -8,7 +8,7 @@ import shapely
 from shapely import Polygon
 
 from scbench.base.seeding import Stream
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import polygons
+from scbench.graders.tetrahedra_shadow_projection import polygons
 
 XY = tuple[float, float]
 Figure = Literal["regular", "star", "blocks", "slanted", "band"]

@@ -11,8 +11,14 @@ import shapely
 from pydantic import Field
 
 from scbench.graders.shared.interaction import Observation, Query, QueryError
-from scbench.graders.tetrahedra_shadow_projection import REACH, outlines, table
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import Floats, corners, cuts
+from scbench.graders.tetrahedra_shadow_projection import (
+    REACH,
+    Floats,
+    corners,
+    cuts,
+    outlines,
+    table,
+)
 from scbench.schemas.tetrahedra_shadow_projection import Params, Pose
 
 BUDGET = 30

@@ -9,7 +9,7 @@ import pytest
 import shapely
 from shapely import Polygon, box
 
-from scbench.graders.tetrahedra_shadow_projection.tetrahedra import (
+from scbench.graders.tetrahedra_shadow_projection import (
     corners,
     cover,
     polygon_rings,
